@@ -52,7 +52,7 @@ test-all: SELECTION := -m ""
 TORCH = $(PY) -c "import torch" >/dev/null 2>&1
 test-all: $(VENV)/installed-all browser firefox compiler controller video build/node/installed
 	@$(TORCH) || echo "PyTorch is not installed: tests/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
-	$(call tests,LINKWRIGHT_OPTIMISATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/bridges/test_torch.py))
+	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/bridges/test_torch.py))
 
 check: check-style check-types check-layers check-builds
 

@@ -2,5 +2,5 @@
 
 `peers` is what `linkwright bench --peers` opens: on one state `pinocchio_cpp`, `casadi_code` with `symbolic`, `mujoco_loop`, and with
 `steppers` `exudyn_steps` and `drake_steps`; on whole simulations `run_peers` and `pinocchio_run`. `workshop` compiles C and C++, from
-`native/` and from what casadi generates. Mechanisms, states, clocks and tables are those of `linkwright.cli.bench`.
+`native/` and from what casadi generates. Mechanisms, states, clocks and tables are those of `linkwright.rings.cli.bench`.
 """

@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks import symbolic
 from benchmarks.pinocchio_cpp import converted, model_file, program, their_acceleration
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange import PinocchioModel
+from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.exchange import PinocchioModel
 
 ENGINE = "casadi"
 FLAGS = (("-Ofast", "-march=native"), ("-Ofast", "-march=native", "-fno-tree-slp-vectorize"))

@@ -50,7 +50,7 @@ def missing() -> list[str]:
     return [name for name in TOOLS if shutil.which(name) is None]
 
 
-def measured(name: str, precision: str, *, fallback: bool = True, optimise: str = "-Os") -> Measured:
+def measured(name: str, precision: str, *, fallback: bool = True, optimize: str = "-Os") -> Measured:
     """Build a shipped model for the core and run it."""
     if missing():
         raise UsageError(f"{', '.join(missing())} are not installed (Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm).")
@@ -60,7 +60,7 @@ def measured(name: str, precision: str, *, fallback: bool = True, optimise: str 
         for file, text in s.c(["forward", "projection"], precision=precision, fallback=fallback).items():
             (place / file).write_text(text, encoding="utf-8")
         double = ["-Wdouble-promotion"] if precision == "single" else []
-        _run(["arm-none-eabi-gcc", *CORE, *STRICT, *double, optimise, "-fstack-usage", "-c", "model.c", "-o", "model.o"], place)
+        _run(["arm-none-eabi-gcc", *CORE, *STRICT, *double, optimize, "-fstack-usage", "-c", "model.c", "-o", "model.o"], place)
         code = int(_run(["arm-none-eabi-size", "model.o"], place).splitlines()[1].split()[0])
         main = [f"-DREAL={REALS[precision]}", str(NATIVE / "cortex_m4.c"), "model.o", "-I.", "-T", str(NATIVE / "cortex_m4.ld")]
         # the runner's vectors and registers are no plain C99

@@ -16,13 +16,13 @@ import numpy as np
 
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
-from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange.writing.inertia import solids
-from linkwright.exchange.writing.loops import closings
-from linkwright.exchange.writing.pieces import is_free
 from linkwright.joints import create, is_cross, is_hinge, is_slider
 from linkwright.model.description import CoilSpring, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
+from linkwright.rings.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.exchange.writing.inertia import solids
+from linkwright.rings.exchange.writing.loops import closings
+from linkwright.rings.exchange.writing.pieces import is_free
 from linkwright.system.system import System
 from linkwright.topology import Node
 

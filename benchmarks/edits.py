@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright.views.editor.requests import Editor
+from linkwright.rings.studio.editor.requests import Editor
 
 REPEATS = 15
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.edits import REPEATS, chain, operations
-from linkwright.cli.bench.page import LAUNCH, NOT_FOUND, chromium
-from linkwright.views.serve import Server
+from linkwright.rings.cli.bench.page import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.studio.serve import Server
 
 # when the sheet was drawn first, and when the kernels of the motion had come
 FIRST = """requestAnimationFrame(function look() {

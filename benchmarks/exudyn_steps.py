@@ -21,11 +21,11 @@ import numpy as np
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
-from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange.writing.inertia import Solid, solids
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import CoilSpring, Description, Joint, Placement
 from linkwright.numerics.spatial import rotation_quaternion
+from linkwright.rings.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.exchange.writing.inertia import Solid, solids
 
 ENGINE = "Exudyn"
 ROWS = ("tx", "ty", "tz", "rx", "ry", "rz")
@@ -44,12 +44,12 @@ REDUNDANT = tuple(way for way in WAYS if way.solver == "EigenDense")
 
 
 class Built(NamedTuple):
-    """A system of Exudyn's with the nodes of its bodies, at their centres of mass in the bodies' axes."""
+    """A system of Exudyn's with the nodes of its bodies, at their centers of mass in the bodies' axes."""
 
     mbs: Any
     bodies: Mapping[str, int]
     nodes: Mapping[str, int]
-    centres: Mapping[str, np.ndarray]  # of every body in its frame
+    centers: Mapping[str, np.ndarray]  # of every body in its frame
 
 
 def contenders(case: BenchCase, shop: Workshop | None = None) -> list[Contender | BenchRow]:
@@ -122,16 +122,16 @@ def _built(mbs: Any, case: BenchCase) -> Built:
     """Bodies with weight, all joints of the mechanism, cut or not, and drive torques and forces."""
     items, s, d = import_module("exudyn.itemInterface"), case.system, case.system.description
     ground = d.bodies[0].name
-    bodies, nodes, centres = {ground: mbs.AddObject(items.ObjectGround())}, dict[str, int](), {ground: np.zeros(3)}
+    bodies, nodes, centers = {ground: mbs.AddObject(items.ObjectGround())}, dict[str, int](), {ground: np.zeros(3)}
     for i, (n, solid) in enumerate(zip(s.tree.nodes, solids(s, 0.0), strict=True)):
         nodes[n.body], bodies[n.body] = _body(items, mbs, case, i, solid)
-        centres[n.body] = solid.com
+        centers[n.body] = solid.com
         weight = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=bodies[n.body]))
         mbs.AddLoad(items.LoadMassProportional(markerNumber=weight, loadVector=[float(g) for g in s.skel.gravity]))
-    built = Built(mbs, bodies, nodes, centres)
+    built = Built(mbs, bodies, nodes, centers)
     for joint in d.joints:
         ends = ((joint.first, joint.frame_first), (joint.second, joint.frame_second))
-        markers = [_marker(items, mbs, bodies[b], frame, centres[b], d.planar) for b, frame in ends]
+        markers = [_marker(items, mbs, bodies[b], frame, centers[b], d.planar) for b, frame in ends]
         mbs.AddObject(_joint(items, joint, markers, d.planar))
     for name, value in case.tau.items():
         _effort(items, built, d.joint(name), value)
@@ -144,7 +144,7 @@ def _springs(items: Any, built: Built, d: Description) -> None:
     for thing, ends in between_points(d):
         markers = []
         for body, point in ends:
-            place = np.array(d.point((body, point)).at, float) - built.centres[body]
+            place = np.array(d.point((body, point)).at, float) - built.centers[body]
             markers.append(built.mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=built.bodies[body], localPosition=place.tolist())))
         spring = isinstance(thing, CoilSpring)
         numbers = (
@@ -158,24 +158,24 @@ def _body(items: Any, mbs: Any, case: BenchCase, i: int, solid: Solid) -> tuple[
     s, st = case.system, case.state
     X = s.pose(st, s.tree.nodes[i].body)
     R = np.asarray(X.R, float)
-    centre = np.asarray(X.p, float) + R @ solid.com
+    center = np.asarray(X.p, float) + R @ solid.com
     V = body_jacobian(s.skel, s.motion(st), i) @ st.v
-    w, v = V[:3], V[3:] + np.cross(V[:3], centre - np.asarray(s.skel.origin(i), float))
+    w, v = V[:3], V[3:] + np.cross(V[:3], center - np.asarray(s.skel.origin(i), float))
     if s.description.planar:
-        place = [centre[0], centre[1], float(np.arctan2(R[1, 0], R[0, 0]))]
+        place = [center[0], center[1], float(np.arctan2(R[1, 0], R[0, 0]))]
         node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=place, initialVelocities=[v[0], v[1], w[2]]))
         return node, mbs.AddObject(items.ObjectRigidBody2D(mass=solid.mass, inertia=solid.inertia[2, 2], nodeNumber=node))
     turn = np.asarray(rotation_quaternion(R), float)
     rate = 0.5 * np.concatenate([[-turn[1:] @ w], turn[0] * w + np.cross(w, turn[1:])])  # w in world axes
-    place, speed = [*centre, *turn], [*v, *rate]
+    place, speed = [*center, *turn], [*v, *rate]
     node = mbs.AddNode(items.NodeRigidBodyEP(referenceCoordinates=place, initialVelocities=speed))
     I = solid.inertia
     inertia = [I[0, 0], I[1, 1], I[2, 2], I[1, 2], I[0, 2], I[0, 1]]
     return node, mbs.AddObject(items.ObjectRigidBody(mass=solid.mass, inertia=inertia, nodeNumber=node))
 
 
-def _marker(items: Any, mbs: Any, body: int, frame: Placement, centre: np.ndarray, planar: bool) -> int:
-    place = np.array(frame.at, float) - centre
+def _marker(items: Any, mbs: Any, body: int, frame: Placement, center: np.ndarray, planar: bool) -> int:
+    place = np.array(frame.at, float) - center
     if planar:
         return mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[float(x) for x in place]))
     turned = np.eye(4)
@@ -201,7 +201,7 @@ def _effort(items: Any, built: Built, joint: Joint, value: float) -> None:
         if body not in built.nodes:
             continue
         axis = np.array(frame.rotation, float)[:, 2 if joint.type == "revolute" else 0]
-        place = [float(x) for x in np.array(frame.at, float) - built.centres[body]]
+        place = [float(x) for x in np.array(frame.at, float) - built.centers[body]]
         marker = built.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=built.bodies[body], localPosition=place))
         kind = items.LoadTorqueVector if joint.type == "revolute" else items.LoadForceVector
         built.mbs.AddLoad(kind(markerNumber=marker, loadVector=[float(sign * value * x) for x in axis], bodyFixed=True))
@@ -227,7 +227,7 @@ def coordinates(case: BenchCase, built: Built) -> tuple[np.ndarray, np.ndarray]:
             return still
         read = [kinds.RotationMatrix, kinds.Position, kinds.AngularVelocity, kinds.Velocity]
         R, p, w, v = (np.asarray(built.mbs.GetNodeOutput(built.nodes[body], kind), float) for kind in read)
-        back = R.reshape(3, 3) @ -built.centres[body]
+        back = R.reshape(3, 3) @ -built.centers[body]
         return R.reshape(3, 3), p + back, w, v + np.cross(w, back)
 
     for n in case.system.tree.nodes:

@@ -24,13 +24,13 @@ from gymnasium.vector import SyncVectorEnv
 
 from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
-from linkwright.cli.bench import machine_info, table
-from linkwright.cli.bench.cases import BenchRow, Contender
-from linkwright.cli.bench.clocks import seconds_of
-from linkwright.gym.limits import action_map
-from linkwright.gym.registering import found
-from linkwright.gym.task import Task
-from linkwright.gym.tasks import TASKS
+from linkwright.rings.cli.bench import machine_info, table
+from linkwright.rings.cli.bench.cases import BenchRow, Contender
+from linkwright.rings.cli.bench.clocks import seconds_of
+from linkwright.rings.control.gym.limits import action_map
+from linkwright.rings.control.gym.registration import found
+from linkwright.rings.control.gym.task import Task
+from linkwright.rings.control.gym.tasks import TASKS
 
 LOOPED = 8  # single environments in Gymnasium's loop
 ROUNDS = 7
@@ -41,7 +41,7 @@ def actions(task: Task, n: int) -> np.ndarray:
     """(steps, n, actions): those that hold the start, and random ones, so that episodes end by time."""
     act, system = action_map(task), task.system
     held = system.inverse(system.start, drives=list(act.names)).tau
-    hold = (np.array([float(held[name]) for name in act.names]) - act.centre) / act.half
+    hold = (np.array([float(held[name]) for name in act.names]) - act.center) / act.half
     random = np.random.default_rng(0).uniform(-0.2, 0.2, (task.steps, n, len(act.names)))
     return (hold + random).astype(np.float32)
 
@@ -64,7 +64,7 @@ def bare(task: Task, n: int) -> Callable[[], Any]:
     stepper, act, efforts = envs.episodes.stepper, envs.episodes.act, []
     for a in actions(task, n):
         tau = np.zeros((n, len(envs.episodes.system.names.v)))
-        tau[:, act.columns] = act.centre + act.half * a
+        tau[:, act.columns] = act.center + act.half * a
         efforts.append(tau)
 
     envs.reset(seed=0)
@@ -104,7 +104,7 @@ def mujocos(task: Task, n: int) -> Callable[[], Any]:
     efforts = np.zeros((n, task.steps * task.substeps, model.nv))
     columns = [int(model.joint(name).dofadr[0]) for name in task.act]
     given = action_map(task)
-    efforts[..., columns] = np.repeat((given.centre + given.half * actions(task, n)).transpose(1, 0, 2), task.substeps, axis=1)
+    efforts[..., columns] = np.repeat((given.center + given.half * actions(task, n)).transpose(1, 0, 2), task.substeps, axis=1)
     states, sensors = np.zeros((*efforts.shape[:2], start.shape[1])), np.zeros((*efforts.shape[:2], model.nsensordata))
     worker, roller = mujoco.MjData(model), rollout.Rollout(nthread=0)
     return partial(roller.rollout, model, [worker], start, efforts, control_spec=kind, state=states, sensordata=sensors)

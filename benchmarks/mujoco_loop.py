@@ -19,10 +19,10 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.cli.bench.clocks import best_call
-from linkwright.exchange import MujocoMap
-from linkwright.exchange.writing.mujoco.text import mjcf
+from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.cli.bench.clocks import best_call
+from linkwright.rings.exchange import MujocoMap
+from linkwright.rings.exchange.writing.mujoco.text import mjcf
 
 ENGINE = "MuJoCo"
 STEPS = 200  # of one rollout; 1 ms each

@@ -16,9 +16,9 @@ from typing import Any
 from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp, run_peers
 from benchmarks.pinocchio_cpp import MU
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.cli.bench.clocks import best_call
-from linkwright.cli.bench.free_run import FreeRun
+from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.cli.bench.clocks import best_call
+from linkwright.rings.cli.bench.free_run import FreeRun
 
 PYTHON = "Pinocchio Python"
 

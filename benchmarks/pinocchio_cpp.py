@@ -1,7 +1,7 @@
 """Pinocchio's C++ algorithms on our mechanisms, compiled for this CPU from the headers in its wheel and timed in a loop of their own.
 
 The converted model goes to the timing program as text: gravity; joints (kind, parent, placement as rotation by rows and
-position, mass, centre of mass, inertia about it as xx xy yy xz yz zz); loops (both joints with placements, the world axes
+position, mass, center of mass, inertia about it as xx xy yy xz yz zz); loops (both joints with placements, the world axes
 along which the loop is closed); driven entries of v; then q, v, tau and a. `constraintDynamics` runs with mu = 1e-10 and two
 proximal steps, which gives accelerations to round-off; `inverse` is rnea with a solve for drive efforts and loop forces by
 hand, since no function does that.
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange import PinocchioModel, to_pinocchio
+from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.exchange import PinocchioModel, to_pinocchio
 
 ENGINE = "Pinocchio C++"
 MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
@@ -99,7 +99,7 @@ def eigen() -> Path:
 
 
 def program(shop: Workshop, name: str, flags: Iterable[str], libraries: Iterable[str] = (), headers: Iterable[Path] = ()) -> Path:
-    """A C++ file of native/ built on Pinocchio's headers alone; only boost's serialisation comes as a library.
+    """A C++ file of native/ built on Pinocchio's headers alone; only boost's serialization comes as a library.
 
     `headers` are others it includes: it is built again when they change."""
     lib = prefix() / "lib"

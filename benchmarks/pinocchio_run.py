@@ -15,11 +15,11 @@ import numpy as np
 from benchmarks import casadi_code
 from benchmarks.pinocchio_cpp import converted, model_file, program
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
-from linkwright.cli.bench.free_run import QUANTITY, FreeRun
-from linkwright.exchange import PinocchioModel
 from linkwright.integrators import INTEGRATORS
 from linkwright.results.state import State
+from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
+from linkwright.rings.cli.bench.free_run import QUANTITY, FreeRun
+from linkwright.rings.exchange import PinocchioModel
 
 ENGINE, GENERATED = "Pinocchio C++ + C++ DOP853", "casadi C code + C++ DOP853"
 TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-11, 1e-12)

@@ -27,9 +27,9 @@ import numpy as np
 import linkwright as lw
 from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
-from linkwright.cli.bench import machine_info, table
-from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable
-from linkwright.cli.bench.clocks import best_call, seconds_of
+from linkwright.rings.cli.bench import machine_info, table
+from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable
+from linkwright.rings.cli.bench.clocks import best_call, seconds_of
 from linkwright.system.system import System
 
 STEP = 1e-3
@@ -61,7 +61,7 @@ def judged(system: System, tau: np.ndarray) -> np.ndarray:
     """Coordinates of the drives after the first steps, by runs at a tight tolerance from step to step."""
     st = system.start
     for row in tau:
-        push = {name: lw.force(x) if system.coordinate(name)[2] == "length" else lw.torque(x) for name, x in _named(system, row).items()}
+        push = {name: lw.drives.force(x) if system.coordinate(name)[2] == "length" else lw.drives.torque(x) for name, x in _named(system, row).items()}
         st = system.simulate(st, STEP, drive=push, tolerance=1e-12, output=[st.t + STEP], progress=False).state(-1)
     return np.array([float(st[d]) for d in system.core.drive_names])
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linkwright as lw
-from linkwright.exchange.writing.losses import LossWarning
-from linkwright.exchange.writing.robots.dialects import DIALECTS
-from linkwright.exchange.writing.robots.urdf import upright
 from linkwright.model import library
+from linkwright.rings.exchange.writing.losses import LossWarning
+from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
+from linkwright.rings.exchange.writing.robots.urdf import upright
 
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"URDF, {x}": (".urdf", {"dialect": x}) for x in DIALECTS if x != "plain"},

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workshop import version
-from linkwright.cli.bench.cases import Unavailable
 from linkwright.model.description import CoilSpring, Damper, Description
+from linkwright.rings.cli.bench.cases import Unavailable
 
 STEPS = 500  # of one run: what starting it costs is then a fiftieth at most
 

@@ -23,7 +23,7 @@ from linkwright.model.parameters import every_parameter
 
 def turns(n: int) -> dict[str, Any]:
     """The wiper with masses and a length that vary: torque and the loads of all joints."""
-    loads = [name for name in lw.load("wiper").turn().channels if name.endswith(".load")]
+    loads = [name for name in lw.load("wiper").cycle().channels if name.endswith(".load")]
     vary = {"crank.mass": "0.25..0.35", "coupler.mass": "0.8..1", "crank.B.x": _near("wiper", "crank.B.x")}
     return {"mechanism": "wiper", "vary": vary, "measure": ["max A.torque", *(f"max {x}" for x in loads)], "plan": "sobol", "n": n}
 
@@ -35,7 +35,7 @@ def runs(n: int) -> dict[str, Any]:
         "mechanism": "five-bar",
         "vary": vary,
         "measure": ["end A", "max A.v"],
-        "of": lw.simulating("1 s", drive={}),
+        "of": lw.Run("1 s", drive={}),
         "plan": "sobol",
         "n": n,
     }

@@ -26,19 +26,19 @@ def saddle(M: Entries, J: Entries, nv: int) -> dict[tuple[int, int], Any]:
 
 
 def elimination_order(numbers: np.ndarray, pattern: Entries, nv: int) -> list[int]:
-    """Order of pivots of a symmetric saddle matrix, fewest neighbours first among those that are safe at this state."""
+    """Order of pivots of a symmetric saddle matrix, fewest neighbors first among those that are safe at this state."""
     n = len(numbers)
     A = _scaled(numbers, nv)
-    neighbours = {i: {j for j in range(n) if j != i and (i, j) in pattern} for i in range(n)}
+    neighbors = {i: {j for j in range(n) if j != i and (i, j) in pattern} for i in range(n)}
     left, order = set(range(n)), []
     while left:
         safe = [i for i in left if abs(A[i, i]) >= SAFE] or [max(left, key=lambda i: abs(A[i, i]))]
-        pivot = min(safe, key=lambda i: (len(neighbours[i] & left), i))
+        pivot = min(safe, key=lambda i: (len(neighbors[i] & left), i))
         left.discard(pivot)
         order.append(pivot)
-        around = neighbours[pivot] & left
+        around = neighbors[pivot] & left
         for i in around:
-            neighbours[i] |= around - {i}
+            neighbors[i] |= around - {i}
         A -= np.outer(A[:, pivot], A[pivot]) / A[pivot, pivot]
     return order
 

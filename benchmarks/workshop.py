@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from linkwright import files
-from linkwright.cli.bench.cases import Unavailable
+from linkwright.rings.cli.bench.cases import Unavailable
 
 NATIVE = Path(__file__).parent / "native"
 COMPILERS = {"c": ("CC", ("gcc", "cc", "clang")), "c++": ("CXX", ("g++", "c++", "clang++"))}

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from linkwright.cli.edit import EMPTY
-from linkwright.views.serve import Server
+from linkwright.rings.cli.edit import EMPTY
+from linkwright.rings.studio.serve import Server
 
 NAMES = ("editor-link", "editor-path", "editor-move", "editor-phone")
 WIDE, PHONE = (1280, 800), (390, 780)
@@ -26,7 +26,7 @@ MOVING = "() => LW.app && LW.editor.motion.started > 0 && !LW.editor.motion.pend
 
 
 class Mouse:
-    """A mouse on the sheet of the editor, in millimetres."""
+    """A mouse on the sheet of the editor, in millimeters."""
 
     def __init__(self, page: Any) -> None:
         self.page = page

@@ -32,7 +32,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([transmissions](howto-transmission.md)).", ("Transmission",)),
-    "Turns": ("The result of `m.turns(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Turns",)),
+    "Trajectories": ("The result of `m.cycles(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Trajectories",)),
     "Phrases": (
         "Objects that every call takes in place of a phrase ([phrases](phrases.md)).",
         ("Range", "Tolerance", "Window", "Measure", "Requirement", "Goal"),
@@ -42,11 +42,11 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("study", "Study", "path_distance", "turning", "following", "simulating", "settling"),
     ),
     "Design": (
-        "The best design for a goal ([optimisation](optimisation.md)), linkages for a motion ([synthesis](synthesis.md)).",
-        ("synthesise", "Syntheses", "SynthesisedLinkage", "Optimum", "ParetoFront"),
+        "The best design for a goal ([optimization](optimization.md)), linkages for a motion ([synthesis](synthesis.md)).",
+        ("synthesize", "SynthesisResult", "SynthesizedLinkage", "OptimizationResult", "ParetoFront"),
     ),
-    "Atlas": ("The result of `s.map` and `s.workspace` ([atlas of a robot](howto-atlas.md)).", ("Atlas", "AtlasModes")),
-    "FastestMotion": ("The result of `m.fastest` ([fastest motion](howto-fastest.md)).", ("FastestMotion",)),
+    "Workspace": ("The result of `s.map` and `s.workspace` ([atlas of a robot](howto-atlas.md)).", ("Workspace", "WorkspaceModes")),
+    "TimeOptimalMotion": ("The result of `m.time_optimal` ([fastest motion](howto-fastest.md)).", ("TimeOptimalMotion",)),
     "Identification": (
         "Masses, friction, gains and geometry from measurements ([identification](identification.md)).",
         ("identify", "Identification", "excitation", "Excitation", "calibrate", "Calibration"),
@@ -72,7 +72,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "polyline", "spline", "csv"),
     ),
     "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
-    "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust", "project")),
+    "Stabilizers": ("For `simulate(stabilizer=...)` ([stabilization](stabilization.md)).", ("baumgarte", "post_adjust", "project")),
     "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
     "Errors": (
         "Every error says what is wrong, where, what is allowed and what to do.",

@@ -56,15 +56,15 @@ def card(script: Path, number: str) -> str:
 
 
 def keep(picture: Path) -> Path:
-    """The picture among the docs, with as many colours as the size allows."""
+    """The picture among the docs, with as many colors as the size allows."""
     from PIL import Image
 
     IMAGES.mkdir(parents=True, exist_ok=True)
     saved = IMAGES / picture.name
     with Image.open(picture) as opened:
-        for colours in (96, 48, 24, 12):
+        for colors in (96, 48, 24, 12):
             small = io.BytesIO()
-            opened.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+            opened.convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
             if small.tell() < MOST:
                 break
     saved.write_bytes(small.getvalue())

@@ -2,7 +2,7 @@
 
     python docs/make_papers.py
 
-Items are computed (two minutes); errata come from src/linkwright/papers/errata.py. The text of the pages is written by hand; the text
+Items are computed (two minutes); errata come from src/linkwright/rings/papers/errata.py. The text of the pages is written by hand; the text
 between `<!-- table: name -->` and `<!-- end -->` comes from here, and tests compare it with what is computed.
 """
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from blocks import renewed, table  # beside this file
 
-from linkwright import papers
-from linkwright.papers import Reproduced, aghili_passage, errata, overview
+from linkwright.rings import papers
+from linkwright.rings.papers import Reproduced, aghili_passage, errata, overview
 
 DOCS = Path(__file__).resolve().parent
 THEORY = {"Koul2013": "koul", "Chaudhary2007": "chaudhary", "Aghili2005": "aghili", "Hoang2023": "hoang"}
@@ -41,7 +41,7 @@ def items(found: Sequence[Reproduced]) -> str:
     """One row for each item of a paper; reasons below, for items that do not agree."""
     rows = [(row.number, plain(row.place), plain(row.claim), row.verdict, deviation(row), modules(row)) for row in found]
     reasons = [f"- {row.number}, {plain(row.place)}: {plain(row.why)}." for row in found if row.why]
-    return "\n\n".join([table(("", "place", "item", "verdict", "deviation", "computed in `linkwright.papers`"), rows), "\n".join(reasons)])
+    return "\n\n".join([table(("", "place", "item", "verdict", "deviation", "computed in `linkwright.rings.papers`"), rows), "\n".join(reasons)])
 
 
 def deviation(row: Reproduced) -> str:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from blocks import renewed, table  # beside this file
 
-from linkwright.cli.bench.cases import MECHANISMS, BenchRow
-from linkwright.cli.bench.table import OURS, duration, read_csv
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
+from linkwright.rings.cli.bench.cases import MECHANISMS, BenchRow
+from linkwright.rings.cli.bench.table import OURS, duration, read_csv
 from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import editor_pictures  # beside this file
 
 import linkwright as lw
-from linkwright.cli.bench.page import READY, WATCH
-from linkwright.views import live
-from linkwright.views.printing import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.cli.bench.page import READY, WATCH
+from linkwright.rings.studio import live
+from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
 
 IMAGES = Path(__file__).resolve().parent / "images"
 MOST = 150_000  # bytes of a picture
@@ -52,14 +52,14 @@ PICTURES = (
 
 
 def saved(name: str, data: bytes) -> Path:
-    """The picture with as many colours as fit the size allowed."""
+    """The picture with as many colors as fit the size allowed."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(data)).convert("RGB")
     path = IMAGES / f"{name}.png"
-    for colours in (0, 256, 128, 64):
+    for colors in (0, 256, 128, 64):
         small = io.BytesIO()
-        (picture.quantize(colours, dither=Image.Dither.NONE) if colours else picture).save(small, "PNG", optimize=True)
+        (picture.quantize(colors, dither=Image.Dither.NONE) if colors else picture).save(small, "PNG", optimize=True)
         if small.tell() < MOST:
             break
     path.write_bytes(small.getvalue())

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-COLOURS = 96  # flat drawings with smooth edges need no more
+COLORS = 96  # flat drawings with smooth edges need no more
 PAGES = ("plots", "howto-belts")  # whose code writes pictures
 PICTURES = {"motors.png": "plots-motor.png", "hoist.png": "hoist.png"}  # file of a page -> its picture, where it is not plots-<file>
 
@@ -21,7 +21,7 @@ def main() -> None:
     from PIL import Image
 
     import linkwright as lw
-    from linkwright.views.picture import draw
+    from linkwright.rings.studio.picture import draw
 
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -32,7 +32,7 @@ def main() -> None:
         for path in sorted(Path(folder).glob("*.png")):
             saved = DOCS / "images" / PICTURES.get(path.name, f"plots-{path.name}")
             with Image.open(path) as picture:
-                picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
+                picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
             print(f"{saved.name}: {saved.stat().st_size / 1000:.0f} KB")
         shown = (DOCS / "model-file.md").read_text(encoding="utf-8").partition("### Pictures of bodies")[2]
         (Path(folder) / "arm.yaml").write_text(shown.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")

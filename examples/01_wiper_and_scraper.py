@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.views import plots
-from linkwright.views.page import Page
-from linkwright.views.text import turn_table
+from linkwright.rings.studio import plots
+from linkwright.rings.studio.page import Page
+from linkwright.rings.studio.text import turn_table
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/demo")
 folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ for name in ("wiper", "carpet-scraper"):
     m = lw.load(name)
     info = m.info()
     print(info)
-    c = m.turn(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
+    c = m.cycle(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
     print(f"\n{turn_table(c).text()}\n")
     run, what, listed, drawn = simulated(name, m)
     print(f"{name}: {what}\n{run_table(run, listed).text()}\n{run.checks()}\n")

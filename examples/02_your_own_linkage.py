@@ -30,7 +30,7 @@ hoeken = lw.load(
 )
 print(hoeken.info())
 
-c = hoeken.turn(steps=120)
+c = hoeken.cycle(steps=120)
 angle = c["A", "deg"] % 360
 straight = (angle > 100) & (angle < 260)  # the crank on the far side
 y = c["coupler.P.y", "mm"][straight]

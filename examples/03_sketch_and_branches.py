@@ -24,4 +24,4 @@ print(f"from a guess: rocker at {np.degrees(other['rocker.angle']):.2f} deg")
 
 # Longer crank: another parameter, the same drawing.
 long = m.with_(L1="0.35 m")
-print(f"crank of 0.35 m: the rocker swings {np.ptp(long.turn(steps=72)['rocker.angle', 'deg']):.1f} deg")
+print(f"crank of 0.35 m: the rocker swings {np.ptp(long.cycle(steps=72)['rocker.angle', 'deg']):.1f} deg")

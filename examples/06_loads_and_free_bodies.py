@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.views import load_plots
-from linkwright.views.page import Page
+from linkwright.rings.studio import load_plots
+from linkwright.rings.studio.page import Page
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/loads")
 folder.mkdir(parents=True, exist_ok=True)
 
-c = lw.load("carpet-scraper").turn(steps=120)
+c = lw.load("carpet-scraper").cycle(steps=120)
 table = c.bearings()
 print(table)
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.design.flywheel import flywheel
-from linkwright.views import load_plots
+from linkwright.rings.design.flywheel import flywheel
+from linkwright.rings.studio import load_plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/drive")
 folder.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ motor = {
     "max_current": "40 A",
     "max_speed": "4500 rpm",
 }
-c = lw.load("carpet-scraper").turn(steps=120)
+c = lw.load("carpet-scraper").cycle(steps=120)
 print(c.drive_sizing())
 
 for ratio in (30, 60, 90):

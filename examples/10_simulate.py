@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.views import plots
+from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/simulate")
 folder.mkdir(parents=True, exist_ok=True)
@@ -17,7 +17,7 @@ folder.mkdir(parents=True, exist_ok=True)
 s = lw.compile("carpet-scraper")
 st = s.assemble(q={"J1": 0.0}, v={"J1": 4.7124})
 
-free = s.simulate(st, 5, tolerance=1e-10, events=[lw.when("J1.v", direction="falling", name="turns back")], certify=True)
+free = s.simulate(st, 5, tolerance=1e-10, events=[lw.events.when("J1.v", direction="falling", name="turns back")], certify=True)
 print("let go at 4.7124 rad/s")
 print(free.checks())
 E = free["energy.total"]
@@ -26,8 +26,8 @@ backs = [e.time for e in free.events]
 print(f"swings with a period of {np.diff(backs).mean():.9f} s ({len(backs)} turning points)\n")
 
 # driven at a given speed: the torque that takes, and the work it does
-driven = s.simulate(st, 2 * np.pi / 4.7124, drive={"J1": lw.speed("4.7124 rad/s")}, tolerance=1e-10, output=2 * np.pi / 4.7124 / 72)
-needed = lw.load("carpet-scraper").turn(steps=72)["J1.torque"]
+driven = s.simulate(st, 2 * np.pi / 4.7124, drive={"J1": lw.drives.speed("4.7124 rad/s")}, tolerance=1e-10, output=2 * np.pi / 4.7124 / 72)
+needed = lw.load("carpet-scraper").cycle(steps=72)["J1.torque"]
 print("one turn at 4.7124 rad/s")
 print(f"torque {driven['J1.torque'].min():.3f} .. {driven['J1.torque'].max():.3f} N m,")
 print(f"that of the inverse dynamics to {np.abs(driven['J1.torque'] - needed).max():.0e} N m")
@@ -47,7 +47,7 @@ def controller(t, st):
 
 
 wiper = lw.compile("wiper")
-held = wiper.simulate(wiper.start, 5, drive={"A": lw.torque(controller, every=EVERY)})
+held = wiper.simulate(wiper.start, 5, drive={"A": lw.drives.torque(controller, every=EVERY)})
 late = held.between(2, 5)["A.v", "rpm"]
 print(f"wiper with a sampled controller: {late.min():.2f} .. {late.max():.2f} rpm after 2 s")
 print(held.checks(), "\n")
@@ -55,5 +55,5 @@ print(held.checks(), "\n")
 plots.plot(free, ["J1", "J1.v", "energy.kinetic", "energy.potential"], folder / "free.png")
 plots.plot(held, ["A.v", "A.torque", "work.in"], folder / "controlled.png")
 free.save(folder / "free.npz")
-again = lw.open(folder / "free.npz")
+again = lw.load_result(folder / "free.npz")
 print("saved and opened again: identical" if again.identical(free) else "the file differs")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.views import plots
+from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/motors")
 folder.mkdir(parents=True, exist_ok=True)
@@ -17,7 +17,7 @@ DRIVES = ("A1", "A2", "A3")
 
 
 def volts(motor=None):
-    return {"A1": lw.voltage("5 V", motor=motor), "A2": lw.voltage("-5 V", motor=motor), "A3": lw.voltage("5 V", motor=motor)}
+    return {"A1": lw.drives.voltage("5 V", motor=motor), "A2": lw.drives.voltage("-5 V", motor=motor), "A3": lw.drives.voltage("5 V", motor=motor)}
 
 
 def total(run, name):
@@ -31,7 +31,7 @@ paper = m.simulate(0.5, drive=volts(), tolerance=1e-10)  # the file's motors: Kt
 print(paper.checks())
 
 # a motor that exists: Kt = Ke, with friction, a gearbox that loses a tenth, inductance, and an amplifier with limits
-real = lw.motor(
+real = lw.drives.motor(
     Kt="0.3 N m/A", R="3 ohm", L="1.5 mH", J="0.001 kg m^2", ratio=10, efficiency=0.9, friction="0.02 N m", rated="34 V", max_current="2 A"
 )
 run = m.simulate(0.5, drive=volts(real))

@@ -10,7 +10,7 @@ import linkwright as lw
 # ---- a slider-crank with equal links folds twice a turn: its loop loses rank, two branches meet, the run goes straight through
 s = lw.compile("slider-crank")
 st = s.assemble(q={"A": "120 deg"}, v={"A": 3.0})
-run = s.simulate(st, 5, tolerance=1e-10, drive={"A": lw.torque("1 N m")})
+run = s.simulate(st, 5, tolerance=1e-10, drive={"A": lw.drives.torque("1 N m")})
 print(run.checks())
 print("off the branch B = 2 pi - 2 A by", f"{np.abs(run['B'] + 2 * run['A'] - 2 * np.pi).max():.0e} rad")
 first = run.passages[0]
@@ -41,8 +41,8 @@ held = s.assemble(v={"A": 6.0})
 lever = s.names.q.index("E")
 q, v = held.q.copy(), held.v.copy()
 q[lever] = v[lever] = 0.0  # it hangs at rest; the coupling is off and does not mind
-meet = lw.when(lambda st: st["D"] - st["E"], np.radians(120), direction="rising", name="meet", do=lw.engage("catch"))
-part = lw.when("D.v", direction="falling", name="part", do=lw.release("catch"))
+meet = lw.events.when(lambda st: st["D"] - st["E"], np.radians(120), direction="rising", name="meet", do=lw.events.engage("catch"))
+part = lw.events.when("D.v", direction="falling", name="part", do=lw.events.release("catch"))
 run = s.simulate(s.state(q, v), 1.5, off=["catch"], events=[meet, part], output=0.002)
 for e in run.events:
     print(f"t = {e.time:.4f} s: {e.name}, {e.values['did']}, {e.values['energy lost']:.4f} J lost")

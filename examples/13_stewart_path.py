@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.views import plots
+from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/stewart_path")
 folder.mkdir(parents=True, exist_ok=True)
@@ -50,11 +50,11 @@ def heavier(factor):
     return lw.Mechanism(replace(m.description, bodies=tuple(more(b) for b in m.description.bodies)))
 
 
-ideal = s.simulate(s.start, 0.8, control=lw.projected({"platform": path}, P=900), tolerance=1e-8, output=0.01)
+ideal = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900), tolerance=1e-8, output=0.01)
 followed("the model as it is", ideal)
 
 # all masses and weights c = 1.2 times too large: e'' + c D e' + c P e = -(c - 1) (a_wanted - a_free), so |e| < 0.2 |a| / (1.2 P)
-wrong = s.simulate(s.start, 0.8, control=lw.projected({"platform": path}, P=900, model=heavier(1.2)), tolerance=1e-8, output=0.01)
+wrong = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900, model=heavier(1.2)), tolerance=1e-8, output=0.01)
 followed("masses 20 % too large", wrong)
 print(f"{'':34} weight alone makes {1e3 * 0.2 * 9.81 / (1.2 * 900):.2g} mm")
 
@@ -62,9 +62,9 @@ print(f"{'':34} weight alone makes {1e3 * 0.2 * 9.81 / (1.2 * 900):.2g} mm")
 real = s.simulate(
     s.start,
     0.8,
-    control=lw.projected({"platform": path}, P=900, every="2 ms"),
-    actuators=lw.actuator(limit="450 N"),
-    noise=lw.noise(angle="0.005 deg", length="20 um", angular_speed="0.1 deg/s", speed="0.5 mm/s", seed=1),
+    control=lw.control.projected({"platform": path}, P=900, every="2 ms"),
+    actuators=lw.control.actuator(limit="450 N"),
+    noise=lw.control.noise(angle="0.005 deg", length="20 um", angular_speed="0.1 deg/s", speed="0.5 mm/s", seed=1),
     delay="2 ms",
     tolerance=1e-6,
     output=0.01,
@@ -72,7 +72,7 @@ real = s.simulate(
 followed("2 ms samples, delay, noise, 450 N", real)
 
 # the controller by itself: what it would do at a measured state
-c = s.control(lw.projected({"platform": path}, P=900))
+c = s.control(lw.control.projected({"platform": path}, P=900))
 print("at the start:", {leg: f"{force:.1f} N" for leg, force in c(s.start).items()})
 
 plots.plot(real, [*(f"{leg}.force" for leg in LEGS), "control.platform.x.error"], folder / "legs.png")

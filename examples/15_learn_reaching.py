@@ -13,7 +13,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 
-TASK = "linkwright.gym:linkwright/FiveBarReach-v0"  # with the module that registers it
+TASK = "linkwright.rings.control.gym:linkwright/FiveBarReach-v0"  # with the module that registers it
 DIRECTIONS, EPISODES, HIDDEN = 32, 16, 16
 NOISE, RATE = 0.05, 0.02  # of the weights
 GENERATIONS = 150

@@ -1,4 +1,4 @@
-"""Trajectory optimisation: iLQR on exact derivatives swings a five-bar up with less torque than lifting it takes.
+"""Trajectory optimization: iLQR on exact derivatives swings a five-bar up with less torque than lifting it takes.
 
 Dynamics with loops need no special treatment: kernel `derivatives` gives the derivatives of constrained accelerations at all samples in one
 call, and kernel `projection` puts a state back onto the loops. The result is checked by a run in continuous time.
@@ -61,7 +61,7 @@ def improved(X, U, damping):
 
 
 smooth = m.follow(
-    {name: lw.minimum_jerk(goal[name], h * SAMPLES, start=low[name]) for name in ("A", "E")}, duration=h * SAMPLES, steps=SAMPLES
+    {name: lw.control.minimum_jerk(goal[name], h * SAMPLES, start=low[name]) for name in ("A", "E")}, duration=h * SAMPLES, steps=SAMPLES
 )
 first = np.stack([smooth["A.torque"], smooth["E.torque"]], axis=1)[:-1]
 hold = -np.r_["1", 2.0 * np.eye(n)[drives], 0.1 * np.eye(n)[drives]]  # N m/rad, N m s/rad: the first run stays near it
@@ -80,8 +80,8 @@ print(f"RMS torque {np.sqrt((U**2).mean()):.3f} N m, of the smooth motion {np.sq
 
 # the same motion in continuous time, under a controller
 times = h * np.arange(SAMPLES + 1)
-wanted = {name: lw.spline(times, X[:, k], ends="clamped") for name, k in zip(("A", "E"), drives, strict=True)}
-check = m.simulate(times[-1], start=low, control=lw.inverse_dynamics(wanted, P=2500, D=100))
+wanted = {name: lw.control.spline(times, X[:, k], ends="clamped") for name, k in zip(("A", "E"), drives, strict=True)}
+check = m.simulate(times[-1], start=low, control=lw.control.computed_torque(wanted, P=2500, D=100))
 off = np.degrees([check[name][-1] - goal[name] for name in ("A", "E")])
 print(f"simulated: {np.abs(off).max():.2f} deg from upright at the end, {np.abs(check['A.torque']).max():.3f} N m at most")
 assert np.abs(off).max() < 1.0 and np.abs(U).max() < 0.25

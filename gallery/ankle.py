@@ -1,7 +1,7 @@
 """How hard must the two motors of an ankle push off?
 
 One learns: the map between motors and joints of a humanoid's ankle. 80 N m of pitch and 10 N m of roll at the joints, late in a step, are
-torques of two motors through cranks and pushrods; the same map gives reflected inertia, dead centres, C for the controller and a tree for
+torques of two motors through cranks and pushrods; the same map gives reflected inertia, dead centers, C for the controller and a tree for
 simulators.
 The check is the ankle on paper: a crank's angle from its circle and the rod's length, rods that carry forces along their line, and the
 moments of both rods about the pitch and roll axes.
@@ -31,7 +31,7 @@ print("armature of cranks, rods and rotors at the joints, kg m^2\n", x.reflected
 print(t.polynomials(4))
 print("tree for simulators: inertia off by at most", f"{100 * t.tree().difference.inertia:.1f} %")
 
-# ---- on paper: lengths of the model file, in metres
+# ---- on paper: lengths of the model file, in meters
 r, lever, half, drop, high = 0.052, 0.044, 0.032, 0.008, (0.210, 0.290)
 a, b = np.radians(25), np.radians(6)
 Ry = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])

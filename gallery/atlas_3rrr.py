@@ -23,7 +23,7 @@ plane = {"platform.x": "-0.5..1.3 m / 100", "platform.y": "-0.6..1.2 m / 100"}
 a = s.map("all", over=plane, at={"platform.angle": "20 deg"}, **drives)
 circle = a.inscribed("circle")
 print(a)
-print(f"largest circle without singularities: radius {1e3 * circle.radius:.0f} mm about ({circle.centre[0]:.3f}, {circle.centre[1]:.3f}) m")
+print(f"largest circle without singularities: radius {1e3 * circle.radius:.0f} mm about ({circle.center[0]:.3f}, {circle.center[1]:.3f}) m")
 
 # ---- on paper: cranks 0.4 m, rods 0.6 m, bearings A, pins P of the platform
 A = np.array([0.0, 1.0, 0.5 + 0.5j * np.sqrt(3.0)])
@@ -46,10 +46,10 @@ forces = np.stack([rods.real, rods.imag, (pins.conj() * rods).imag], axis=2)
 lost = np.abs(np.linalg.det(forces)).max()
 assert rim < 1e-12 and lost < 1e-9
 
-centres = A - P  # of the circles; those of folded legs lie within the reach
-side = np.roll(centres, -1) - centres
+centers = A - P  # of the circles; those of folded legs lie within the reach
+side = np.roll(centers, -1) - centers
 apart = np.abs(side)
-meet = 0.5 * (centres + np.roll(centres, -1)) + 1j * side / apart * np.sqrt(1.0 - 0.25 * apart**2)  # corners of the rim
+meet = 0.5 * (centers + np.roll(centers, -1)) + 1j * side / apart * np.sqrt(1.0 - 0.25 * apart**2)  # corners of the rim
 chords = np.roll(meet, -1) - meet
 corners = 0.5 * abs((chords[0].conjugate() * chords[1]).imag)
 angles = 2.0 * np.arcsin(0.5 * np.abs(chords))

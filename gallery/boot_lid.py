@@ -3,7 +3,7 @@
 One learns: weight and springs nearly balance, and what is left changes its sign twice. Unlatched, the lid jumps up a little; then it
 wants a hand, and beyond some angle the springs take over.
 The check is virtual work from positions alone: move the lid by a hair, and the pull times the handle's rise is each weight times
-the rise of its centre, less the gas force times what the spring grows. The gas obeys Boyle: F = F1 / (1 - k x), x being how far it
+the rise of its center, less the gas force times what the spring grows. The gas obeys Boyle: F = F1 / (1 - k x), x being how far it
 is pushed in and k such that the push is 1.3 F1 at full stroke.
 
 python gallery/boot_lid.py [folder]      writes boot_lid.html and boot_lid.png into folder (default build/gallery)
@@ -32,7 +32,7 @@ def pull(angle):
 
 
 def places(angle):
-    """The rise of the lid's centre, of the levers' middles and of the handle, and the spring's length; m, from the drawing's numbers."""
+    """The rise of the lid's center, of the levers' middles and of the handle, and the spring's length; m, from the drawing's numbers."""
     st = s.assemble(q={"A": angle})
     b, c = (complex(*s.point(st, p)[:2]) for p in ("lid.B", "lid.C"))
     drawn_b, drawn_c, drawn_com = -0.110 + 0.130j, 0.040 + 0.140j, 0.430 + 0.120j
@@ -54,6 +54,6 @@ print(f"the springs take over after: {found:.3f} deg (check: {check:.3f})")
 assert abs(found - check) < 1e-4  # the differences are good to the hair squared
 
 m.page(folder / "boot_lid.html")
-c = m.turn(steps=60)
+c = m.cycle(steps=60)
 half = s.assemble(q={"A": closed + np.radians(found)})
 m.picture(folder / "boot_lid.png", turn=c, at=half, trace=["lid.H"], size=(4.2, 3.2), labels=False)

@@ -2,8 +2,8 @@
 
 One learns: force and anchor belong together. Moving the anchor of the spring within 60 mm and choosing its force anew takes a third off the
 largest torque that has to be held by hand anywhere between closed and open; the anchor is at the edge of what was allowed, and the result
-says what another millimetre would bring.
-The check is virtual work from positions alone: turn the hinge by a hair, and the torque is each weight times the rise of its centre, less
+says what another millimeter would bring.
+The check is virtual work from positions alone: turn the hinge by a hair, and the torque is each weight times the rise of its center, less
 the gas force times what the spring grows. The gas obeys Boyle, as in boot_lid.py.
 
 python gallery/boot_lid_spring.py [folder]      writes boot_lid_spring.html and boot_lid_spring.png into folder (default build/gallery)
@@ -20,18 +20,18 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("boot-lid")
-slowly = lw.turning(speed=0, steps=60)  # no inertia
-found = m.optimise("min peak A.torque", {"gas.force": "100..500 N", "ground.G": "+- 60 mm"}, of=slowly, n=64, starts=3)
+slowly = lw.Cycle(speed=0, steps=60)  # no inertia
+found = m.optimize("min peak A.torque", {"gas.force": "100..500 N", "ground.G": "+- 60 mm"}, of=slowly, n=64, starts=3)
 print(found)
 
 best, s = found.mechanism, found.mechanism.system
-c = best.turn(speed=0, steps=60)
+c = best.cycle(speed=0, steps=60)
 worst = int(np.argmax(np.abs(c["A.torque"])))
 G = np.array([found.numbers["ground.G.x"], found.numbers["ground.G.y"]])
 
 
 def places(angle):
-    """The rise of the lid's centre and of the levers' middles, and the spring's length; m, from the drawing's numbers."""
+    """The rise of the lid's center and of the levers' middles, and the spring's length; m, from the drawing's numbers."""
     st = s.assemble(q={"A": angle})
     b, c = (complex(*s.point(st, p)[:2]) for p in ("lid.B", "lid.C"))
     drawn_b, drawn_c, drawn_com = -0.110 + 0.130j, 0.040 + 0.140j, 0.430 + 0.120j

@@ -37,7 +37,7 @@ m = lw.load({
     ]}},
     "drive": {"A": 15},
 })  # fmt: skip
-c = m.turn(start=0, stop="6 turn", speed=0)  # the stroke ends it
+c = m.cycle(start=0, stop="6 turn", speed=0)  # the stroke ends it
 height = HOOK[1] + c["lift"]
 torque = float(np.interp(1.7, height, np.abs(c["A.torque"])))  # 300 mm below the head
 
@@ -61,4 +61,4 @@ print(f"torque of the drum with the hook 300 mm below the head: {torque:.2f} N m
 assert abs(torque - check) < 0.05  # 360 samples, straight lines between them
 
 m.page(folder / "crane_hoist.html")
-m.picture(folder / "crane_hoist.png", turn=m.turn(steps=60), at=m.system.assemble(q={"lift": 0.45}), size=(4.2, 3.2), labels=False)
+m.picture(folder / "crane_hoist.png", turn=m.cycle(steps=60), at=m.system.assemble(q={"lift": 0.45}), size=(4.2, 3.2), labels=False)

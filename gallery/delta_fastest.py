@@ -22,10 +22,10 @@ folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("delta")
 points = [(-0.15, -0.05, -0.95), (-0.15, -0.05, -0.85), (0.15, 0.05, -0.85), (0.15, 0.05, -0.95)]
-way = {"platform.C": lw.polyline(points, rounding="50 mm")}
+way = {"platform.C": lw.control.polyline(points, rounding="50 mm")}
 motors = {"*.torque": "12 N m", "*.v": "20 rad/s"}
-quick = m.fastest(way, motors, steps=200)
-careful = m.fastest(way, {**motors, "P?.load": "18 N"}, steps=200)  # the ball joints at the platform
+quick = m.time_optimal(way, motors, steps=200)
+careful = m.time_optimal(way, {**motors, "P?.load": "18 N"}, steps=200)  # the ball joints at the platform
 print(careful)
 
 # ---- on paper

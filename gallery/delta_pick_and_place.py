@@ -16,7 +16,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 import linkwright as lw
-from linkwright.views.load_plots import torque_speed
+from linkwright.rings.studio.load_plots import torque_speed
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ folder.mkdir(parents=True, exist_ok=True)
 MOTOR = {"Kt": "0.05 N m/A", "R": "0.6 ohm", "J": "2e-5 kg m^2", "voltage": "12 V", "rated_current": "3 A", "max_current": "6 A"}
 RATIO, EFFICIENCY = 50, 0.9
 m = lw.load("delta")
-c = m.turn(steps=60)
+c = m.cycle(steps=60)
 sizing = c.drive_sizing("A1", motor=MOTOR, ratio=RATIO, efficiency=EFFICIENCY)
 print(sizing)
 
@@ -43,9 +43,9 @@ def platform(q):
     p1, p2, p3 = elbows(q) - r * out
     n = np.cross(p2 - p1, p3 - p1)
     A = np.array([p2 - p1, p3 - p1, n])
-    centre = np.linalg.solve(A, [(p2 @ p2 - p1 @ p1) / 2, (p3 @ p3 - p1 @ p1) / 2, n @ p1])
-    drop = np.sqrt(rod**2 - (centre - p1) @ (centre - p1)) * n / np.linalg.norm(n)
-    return min(centre + drop, centre - drop, key=lambda p: p[2])
+    center = np.linalg.solve(A, [(p2 @ p2 - p1 @ p1) / 2, (p3 @ p3 - p1 @ p1) / 2, n @ p1])
+    drop = np.sqrt(rod**2 - (center - p1) @ (center - p1)) * n / np.linalg.norm(n)
+    return min(center + drop, center - drop, key=lambda p: p[2])
 
 
 def along(f, q, v, a, h=1e-4):

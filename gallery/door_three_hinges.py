@@ -2,7 +2,7 @@
 
 One learns: two hinges are two too many for a rigid door. It moves as with one, but how the hinges share the load is open, and
 Linkwright says so (`unique`). Sums over the hinges are certain. Whoever wants single loads must say more: which hinge leaves what free.
-The check is the balance of the door: together the hinges carry its weight m g and the moment m g a, a being how far its centre
+The check is the balance of the door: together the hinges carry its weight m g and the moment m g a, a being how far its center
 hangs out. If the lowest hinge bears the weight and the top one only holds, at a distance b, it pulls with m g a / b.
 
 python gallery/door_three_hinges.py [folder]      writes door_three_hinges.html and .png into folder (default build/gallery)
@@ -21,7 +21,7 @@ folder.mkdir(parents=True, exist_ok=True)
 m = lw.load("door")
 s = m.system
 HINGES = ("H1", "H2", "H3")
-weight, a, b = 44.8 * 9.81, 0.4, 1.6  # N; centre to hinge line, lowest to highest hinge, m
+weight, a, b = 44.8 * 9.81, 0.4, 1.6  # N; center to hinge line, lowest to highest hinge, m
 
 ways = {
     "least loads": {},
@@ -41,6 +41,6 @@ pull, check = -w[2].force[0], weight * a / b
 print(f"pull of the top hinge that only holds: {pull:.3f} N (check: {check:.3f})")
 assert abs(pull - check) < 1e-9 * check
 
-c = m.turn(steps=90)
+c = m.cycle(steps=90)
 m.page(folder / "door_three_hinges.html")
 m.picture(folder / "door_three_hinges.png", turn=c, at=s.assemble(q={"H1": "35 deg"}), size=(4.2, 3.2), labels=False)

@@ -36,7 +36,7 @@ m = lw.load(
     }
 )
 lengths = {"crank.length": "40..100 mm", "coupler.length": "150..400 mm", "rocker.length": "100..300 mm", "rod.length": "150..400 mm"}
-found = m.optimise(
+found = m.optimize(
     "min range guide while 100..180 deg",
     {**lengths, "ground.D.x": "100..300 mm", "ground.D.y": "-150..150 mm", "ground.guide.y": "0..300 mm"},
     ["range guide > 100 mm", "full turn"],
@@ -44,7 +44,7 @@ found = m.optimise(
 )
 print(found)
 
-best, c = found.mechanism, found.mechanism.turn()
+best, c = found.mechanism, found.mechanism.cycle()
 A, D = (complex(*c[f"ground.{p}"][0]) for p in "AD")
 r2, r3, r4, rod = (found.numbers[f"{b}.length"] for b in ("crank", "coupler", "rocker", "rod"))
 

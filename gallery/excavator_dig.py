@@ -3,7 +3,7 @@
 One learns: with a tri-lever the boom's cylinder also feels what the bucket's does; every force at the teeth and every weight finds
 its way to all three, and the inverse dynamics gives all of them at once.
 The check is virtual work: let one cylinder grow by a hair and hold the other two. Its force times that hair is the sum of all
-weights times the rises of their centres, less the work of the digging force on the way of the teeth. Only positions are used, and
+weights times the rises of their centers, less the work of the digging force on the way of the teeth. Only positions are used, and
 the energy balance of the whole dig is held against the work at the teeth.
 
 python gallery/excavator_dig.py [folder]      writes excavator_dig.html and excavator_dig.png into folder (default build/gallery)

@@ -23,9 +23,9 @@ FORCE = 20.0  # N, of the rail on the tip: upwards, so the arm presses down
 m = lw.load("3r-slider")
 s = m.system
 st = s.assemble(q={"J1": float(s.start["J1"]), "J2": float(s.start["J2"])}, v={"J1": 0.0, "J2": 0.0})
-task = {"hand.E.x": lw.minimum_jerk("0.12 m", "0.8 s"), "hand.angle": 0}
-press = {"tip.ty": lw.minimum_jerk(f"{FORCE} N", "0.4 s", start="0 N")}
-control = lw.hybrid(task, press, P=400, F=3, I=60, drives=MOTORS, model=m.with_(load="0.6 kg"))
+task = {"hand.E.x": lw.control.minimum_jerk("0.12 m", "0.8 s"), "hand.angle": 0}
+press = {"tip.ty": lw.control.minimum_jerk(f"{FORCE} N", "0.4 s", start="0 N")}
+control = lw.control.hybrid(task, press, P=400, F=3, I=60, drives=MOTORS, model=m.with_(load="0.6 kg"))
 run = s.simulate(st, 1.6, control=control, tolerance=1e-9, output="5 ms")
 off = 1e3 * run["control.hand.E.x.error"]
 print(f"hand off its path by {np.abs(off).max():.2f} mm at most, {abs(off[-1]):.0e} mm in the end")

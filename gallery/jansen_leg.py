@@ -19,7 +19,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("jansen-leg")
-c = m.turn(steps=360)
+c = m.cycle(steps=360)
 x, y = c["shin.F.x", "cm"], c["shin.F.y", "cm"]
 step = float(np.ptp(x))
 

@@ -19,17 +19,17 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("punch-press")
-found = m.optimise(
+found = m.optimize(
     "min peak E.torque",
     {"E": "+- 60 mm", "K": "+- 60 mm"},
     ["range ram.R.y = 57 mm", "min ram.R.y = 40.09 mm", "full turn"],
-    of=lw.turning(speed=0, steps=120),
+    of=lw.Cycle(speed=0, steps=120),
     n=32,
     starts=3,
 )
 print(found)
 
-c = found.mechanism.turn(speed=0, steps=120)
+c = found.mechanism.cycle(speed=0, steps=120)
 worst = int(np.argmax(np.abs(c["E.torque"])))
 E, B, K, O, R = (complex(*c[p][0]) for p in ("crank.E", "crank.B", "rod.K", "upper.O", "ram.R"))
 r, rod, upper, lower = abs(B - E), abs(K - B), abs(K - O), abs(K - R)

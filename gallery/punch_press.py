@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.design.flywheel import flywheel
+from linkwright.rings.design.flywheel import flywheel
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("punch-press")
-still = m.turn(steps=240, speed=0)  # slow: no inertia
+still = m.cycle(steps=240, speed=0)  # slow: no inertia
 wheel = flywheel(still, fluctuation=0.05, speed="60 rpm")
 
 # The sheet's force over the ram's height as in the file, m and N, and its area from the top down to a height y.
@@ -42,7 +42,7 @@ energy = lifted + 40 * 9.81 * still["ram.R.y"] + [area(y) for y in still["ram.R.
 w = 2 * np.pi  # 60 rpm
 check = float(np.ptp(energy)) / (0.05 * w**2)
 
-c = m.turn(steps=90)
+c = m.cycle(steps=90)
 print(f"at 60 rpm the crank needs {c['E.torque'].min():.0f} .. {c['E.torque'].max():.0f} N m, mean {np.mean(c['E.torque'][:-1]):.1f} N m")
 print(f"the sheet takes {area(still['ram.R.y'].min()):.1f} J of a stroke, the flywheel lends {wheel.energy:.1f} J")
 print(f"flywheel for 5 % at 60 rpm: {wheel.classical:.1f} kg m^2 (check: {check:.1f})")

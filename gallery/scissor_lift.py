@@ -37,7 +37,7 @@ found, check = -s.inverse(s.start).tau["slide"], by_hand(3, np.radians(20))
 print(f"pull of the spindle, three stages: {found / 1e3:.4f} kN (check: {check / 1e3:.4f})")
 assert abs(found - check) < 1e-9 * check
 
-c = m.turn(steps=180)  # 8 s up, 2 s waiting, 8 s down
+c = m.cycle(steps=180)  # 8 s up, 2 s waiting, 8 s down
 up = c.between(0, 8)
 energy = trapezoid(up["slide.power"], up.t)
 print(f"lifted by {np.ptp(c['table.R3.y']):.3f} m with {energy / 1e3:.3f} kJ")

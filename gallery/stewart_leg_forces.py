@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.exchange import mujoco_state
-from linkwright.exchange.writing.mujoco.text import mjcf
+from linkwright.rings.exchange import mujoco_state
+from linkwright.rings.exchange.writing.mujoco.text import mjcf
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def shared(J, weight, columns):
 if find_spec("pinocchio"):
     import pinocchio as pin
 
-    p = lw.to_pinocchio(m)
+    p = lw.exchange.to_pinocchio(m)
     model, data = p.model, p.model.createData()
     loops, q, zero = [x.createData() for x in p.constraints], p.q(st), np.zeros(p.model.nv)
     pin.initConstraintDynamics(model, data, p.constraints, loops)

@@ -18,7 +18,7 @@ import linkwright as lw
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
-found = lw.synthesise(straight={"length": "200 mm", "share": 0.5}, kind="hoeken", n=1)
+found = lw.synthesize(straight={"length": "200 mm", "share": 0.5}, kind="hoeken", n=1)
 print(found)
 best = found.best
 m = best.mechanism
@@ -41,4 +41,4 @@ print(f"over {np.ptp((point / line).real) * 1e3:.1f} mm the point stays in a str
 assert abs(strip - check) < 1e-3 * strip  # the extremes of the strip fall between samples
 
 m.page(folder / "straight_line.html")
-m.picture(folder / "straight_line.png", turn=m.turn(), trace=["coupler.P"], size=(4.2, 3.2), labels=False)
+m.picture(folder / "straight_line.png", turn=m.cycle(), trace=["coupler.P"], size=(4.2, 3.2), labels=False)

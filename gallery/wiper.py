@@ -18,9 +18,9 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("wiper")
-reach = m.limits("D")  # the rocker's hinge, from dead centre to dead centre
+reach = m.limits("D")  # the rocker's hinge, from dead center to dead center
 swing = np.degrees(reach.high - reach.low)
-c = m.turn(steps=72)
+c = m.cycle(steps=72)
 
 A, B, C, D = (np.array(p) for p in ((0, 0), (150, 260), (905, 750), (1000, 0)))  # the drawing, mm
 L1, L2, L3, L4 = (np.linalg.norm(p - q) for p, q in ((A, B), (B, C), (C, D), (D, A)))

@@ -14,7 +14,7 @@ Model = dict[str, Any]
 
 
 def _body(rng: np.random.Generator, **points: Any) -> Model:
-    """A body of random mass near its points; the centre lies off the line of a rod."""
+    """A body of random mass near its points; the center lies off the line of a rod."""
     every = np.array(list(points.values()))
     spread = rng.uniform(0.5, 1.5, size=3)
     moments = 0.004 * np.array([spread[1] + spread[2], spread[0] + spread[2], spread[0] + spread[1]])

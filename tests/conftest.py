@@ -28,7 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
 # Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make test-all` take the good one.
-os.environ.setdefault("LINKWRIGHT_OPTIMISATION", "0")
+os.environ.setdefault("LINKWRIGHT_OPTIMIZATION", "0")
 
 # A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
 gc.set_threshold(200_000, 50, 50)
@@ -71,7 +71,7 @@ def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def without_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports with empty pictures, in a third of the time: for tests of everything else in them. tests/views/test_report.py has all."""
-    from linkwright.views import report_figures, report_tolerances
+    from linkwright.rings.studio import report_figures, report_tolerances
 
     def figure(drawn: object, name: str, alt: str, caption: str = "") -> str:
         return f'<figure class="rp-figure"><svg role="img" id="{name}"></svg>{caption}</figure>'

@@ -19,7 +19,7 @@ from tests import ROOT
 
 ROOMS = (
     "numerics", "files", "joints", "compiler", "model", "topology", "mechanics", "results", "integrators", "kernels", "drives", "control",
-    "motion", "simulation", "system", "design", "exchange", "synthesis", "studies", "optimisation", "identification", "gym", "cli",
+    "motion", "simulation", "system", "design", "exchange", "synthesis", "studies", "optimization", "identification", "gym", "cli",
     "test_without_llvmlite.py",
 )  # fmt: skip
 TESTS = ROOT / "tests"

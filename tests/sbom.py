@@ -15,19 +15,19 @@ from typing import Any
 from tests import ROOT
 
 VENDOR = ROOT / "src" / "linkwright" / "views" / "vendor"
-# a row of VERSION.md: file, package, version, where from, licence, checksum
+# a row of VERSION.md: file, package, version, where from, license, checksum
 ROW = re.compile(r"^\| (\S+\.js) \| (\S+) \| ([\d.]+) \| npm[^|]*\| (\w+)[^|]*\| ([0-9a-f]{64}) \|$", re.MULTILINE)
 
 
 def bundled() -> list[dict[str, Any]]:
     """Components of CycloneDX for the scripts that the wheel brings; raise ValueError where one is not the file that the table lists."""
     out = []
-    for file, name, version, licence, digest in ROW.findall((VENDOR / "VERSION.md").read_text(encoding="utf-8")):
+    for file, name, version, license, digest in ROW.findall((VENDOR / "VERSION.md").read_text(encoding="utf-8")):
         if hashlib.sha256((VENDOR / file).read_bytes()).hexdigest() != digest:
             raise ValueError(f"{file} is not the file that VERSION.md lists")
         key = f"{name}@{version}"
-        hashes, licences = [{"alg": "SHA-256", "content": digest}], [{"license": {"id": licence}}]
-        out.append({"type": "library", "bom-ref": key, "name": name, "version": version, "purl": f"pkg:npm/{key}", "licenses": licences,
+        hashes, licenses = [{"alg": "SHA-256", "content": digest}], [{"license": {"id": license}}]
+        out.append({"type": "library", "bom-ref": key, "name": name, "version": version, "purl": f"pkg:npm/{key}", "licenses": licenses,
                     "hashes": hashes})  # fmt: skip
     return out
 

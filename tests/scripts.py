@@ -1,4 +1,4 @@
-"""Scripts of docs/ as modules, with their neighbours importable."""
+"""Scripts of docs/ as modules, with their neighbors importable."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.arguments import spelled, unfit
+from linkwright.errors.arguments import spelled, unfit
 
 
 def call(quantity: str = "", exact: bool = False, n: int = 1, size: float = 1.0, names: str | Sequence[str] = ()) -> None:

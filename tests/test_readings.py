@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright.cli import main
 from linkwright.model import file as modelfile
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.optimisation.requirements import requirements
-from linkwright.views.editor.drawing import drawing_json
+from linkwright.rings.cli import main
+from linkwright.rings.design.optimization.requirements import requirements
+from linkwright.rings.studio.editor.drawing import drawing_json
 
 REVOLUTIONS = ("3000 1/min", "3000 min^-1", "50 Hz", "50 rev/s")
 WANTED = pytest.approx(100.0 * math.pi, rel=1e-12)  # rad/s
@@ -45,21 +45,21 @@ def model(folder: Path, speed: str) -> Any:
 @pytest.mark.parametrize("speed", REVOLUTIONS)
 def test_a_speed_means_the_same_in_file_calls_command_line_editor_and_study(speed, tmp_path, capsys):
     text = CRANK.replace("SPEED", speed)
-    assert model(tmp_path, speed).turn(steps=4)["A.v"][0] == WANTED
+    assert model(tmp_path, speed).cycle(steps=4)["A.v"][0] == WANTED
     sheet = EditSheet(text, "crank.yaml")
     assert drawing_json(sheet, read_draft(sheet), None)["drives"][0]["value"] == WANTED
     slow = model(tmp_path, "n")
-    assert slow.turn(steps=4, speed=speed)["A.v"][0] == WANTED
-    assert slow.with_(n=speed).turn(steps=4)["A.v"][0] == WANTED
+    assert slow.cycle(steps=4, speed=speed)["A.v"][0] == WANTED
+    assert slow.with_(n=speed).cycle(steps=4)["A.v"][0] == WANTED
     assert dict(slow.with_(start={"A.v": speed}).description.start)["A.v"] == WANTED
-    found = lw.study(slow, {"n": [speed]}, "max A.v", of=lw.turning(steps=4))
+    found = lw.study(slow, {"n": [speed]}, "max A.v", of=lw.Cycle(steps=4))
     assert found.column("max A.v")[0] == WANTED
     assert main(["turn", str(tmp_path / "crank.yaml"), "--speed", speed, "--steps", "4", "--measure", "max A.v", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["measures"][0]["value"] == WANTED
 
 
 def test_results_are_measured_in_revolutions_too(tmp_path):
-    c = model(tmp_path, "3000 rpm").turn(steps=4)
+    c = model(tmp_path, "3000 rpm").cycle(steps=4)
     assert c.channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
     found = requirements(c, ["max A.v < 51 Hz", "max A.v > 2999 1/min", "max A.v < 49 Hz", "max A < 460 deg while A.v > 49 Hz"])
     assert [r.met for r in found.rows] == [True, True, False, True]
@@ -90,8 +90,8 @@ def test_a_damping_by_revolutions_is_in_doubt(tmp_path, unit):
 
 def test_a_motor_constant_by_revolutions_is_in_doubt():
     with pytest.raises(lw.UsageError, match=r"could mean 0\.1 V/Hz/rad or 0\.1 V/Hz/rev"):
-        lw.motor(Kt="0.1 V/Hz", R="1 ohm")
-    assert lw.motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
+        lw.drives.motor(Kt="0.1 V/Hz", R="1 ohm")
+    assert lw.drives.motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
 
 
 OVER_A_FREQUENCY = [
@@ -122,12 +122,12 @@ def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
         lambda m, x: lw.compile(m).assemble({"A": x}),
         lambda m, x: lw.compile(m).assemble({"A": 1.0}, guess={"C": x}),
         lambda m, x: lw.compile(m).branches({"A": x}),
-        lambda m, x: m.turn(start=0, stop=x),
+        lambda m, x: m.cycle(start=0, stop=x),
         lambda m, x: m.follow({"A": x}),
-        lambda m, x: m.simulate("1 ms", control=lw.pd({"A": lw.setpoint(x)}, P=1.0, D=0.1)),
+        lambda m, x: m.simulate("1 ms", control=lw.control.pd({"A": lw.control.setpoint(x)}, P=1.0, D=0.1)),
         lambda m, x: m.tolerances({"L1": "+- 1 mm"}, "range D", limits=(None, x), n=4),
         lambda m, x: lw.compile(m).map("A.torque", over={"A": (0, x)}),
-        lambda m, x: lw.synthesise(dwell={"stroke": "60 mm", "dwell_angle": x}),
+        lambda m, x: lw.synthesize(dwell={"stroke": "60 mm", "dwell_angle": x}),
     ],
 )
 @pytest.mark.parametrize("angle", [90, "90"])

@@ -29,19 +29,19 @@ from tests.identification.machines import five_bar_run, measured
 from tests.identification.test_calibrate import VARY, poses
 from tests.mechanics.constraints.test_belt import around, pulleys
 from tests.motion.atlas.robots import robot
-from tests.optimisation.models import SLIDER_CRANK
+from tests.optimization.models import SLIDER_CRANK
 from tests.synthesis.test_bound_checks import BOX, POSES
 
 NOT_RESULTS = {  # a `table` that is a part of something else
-    "linkwright.system.design_table.DesignReader": "arrays of many designs",
-    "linkwright.views.page.Page": "adds a table to a page",
+    "linkwright.system.design_channels.DesignReader": "arrays of many designs",
+    "linkwright.rings.studio.page.Page": "adds a table to a page",
 }
 OTHER_WORDS = ("to_csv", "to_excel", "frame", "dataset", "remarks", "remark", "warnings", "as_list", "check", "draw", "rows_text", "header")
 
 
 @cache
 def four_bar() -> Any:
-    return lw.load("four-bar").turn(steps=72)
+    return lw.load("four-bar").cycle(steps=72)
 
 
 @cache
@@ -62,20 +62,20 @@ def crossing() -> Any:
 
 @cache
 def compared() -> Any:
-    return lw.compare(*crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01)
+    return lw.control.compare(*crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01)
 
 
 @cache
 def optimum() -> Any:
-    return lw.load(SLIDER_CRANK).optimise("min rms A.torque", {"r": "30..60 mm"}, n=16, starts=1)
+    return lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": "30..60 mm"}, n=16, starts=1)
 
 
 FACTORIES: dict[str, Callable[[], Any]] = {
-    "Atlas": lambda: robot("five-bar").map("dexterity", {"left_rod.C.x": (0.0, 0.2, 6), "left_rod.C.y": (0.15, 0.3, 6)}),
-    "AtlasModes": lambda: robot("3-rrr").map("reach", {"platform.x": (0.2, 0.8, 4), "platform.y": (-0.3, 0.3, 4)}, modes="all"),
+    "Workspace": lambda: robot("five-bar").map("dexterity", {"left_rod.C.x": (0.0, 0.2, 6), "left_rod.C.y": (0.15, 0.3, 6)}),
+    "WorkspaceModes": lambda: robot("3-rrr").map("reach", {"platform.x": (0.2, 0.8, 4), "platform.y": (-0.3, 0.3, 4)}, modes="all"),
     "Balanced": lambda: lw.load("four-bar").balance(counterweights={"crank": {"mass": 5}, "rocker": {"mass": 5}}, steps=24),
     "Bearings": lambda: four_bar().bearings(),
-    "BeltTable": lambda: lw.load(pulleys(around(0.04, 0.06, pretension="20 N"))).turn(steps=12).belts(),
+    "BeltTable": lambda: lw.load(pulleys(around(0.04, 0.06, pretension="20 N"))).cycle(steps=12).belts(),
     "Branches": lambda: four_bar().system.branches({"A": 1.0}),
     "Calibration": lambda: lw.calibrate(lw.load("five-bar"), poses(0), VARY, offsets=True),
     "CamDesign": lambda: cam_model().cam(),
@@ -84,12 +84,12 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Comparison": compared,
     "ControlReport": lambda: next(iter(compared().runs.values())).control(),
     "Crosscheck": lambda: crossing()[0].crosscheck(crossing()[1]),
-    "CylinderTable": lambda: lw.load(BEAM).turn(steps=12).cylinders(),
+    "CylinderTable": lambda: lw.load(BEAM).cycle(steps=12).cylinders(),
     "Determinacy": lambda: four_bar().system.determinacy(four_bar().system.start),
     "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, ratio=20),
     "Dwells": lambda: four_bar().dwells("D", "5 deg"),
     "Efforts": lambda: efforts(four_bar()),
-    "FastestMotion": lambda: lw.load("five-bar").fastest(
+    "TimeOptimalMotion": lambda: lw.load("five-bar").fastest(
         {"left_rod.C": lambda s: (0.06 + 0.08 * s, 0.24 - 0.02 * s)}, {"*.torque": "1.5 N m"}, steps=40
     ),
     "Flywheel": lambda: four_bar().flywheel(0.05),
@@ -99,8 +99,8 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "LoadCases": lambda: four_bar().load_cases(),
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
     "MotorChoices": lambda: four_bar().choose_motor(),
-    "Optimum": optimum,
-    "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimise(
+    "OptimizationResult": optimum,
+    "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(
         ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, n=8, starts=1, points=2
     ),
     "Requirements": lambda: requirements(four_bar(), ["max A.torque < 1 N m", "full turn"]),
@@ -109,24 +109,24 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Study": study,
     "StudySummary": lambda: study().summary(),
     "Summary": lambda: lw.load("four-bar").info(),
-    "Syntheses": lambda: lw.synthesise(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=2),
+    "SynthesisResult": lambda: lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=2),
     "ToleranceAnalysis": lambda: lw.load("four-bar").tolerances({"L1": "+- 1 mm", "L2": "+- 1 mm"}, "max A.torque", n=32),
     "Trajectory": four_bar,
-    "Turns": lambda: lw.load("four-bar").turns({"L1": [0.28, 0.3, 5.0]}, steps=12),
+    "Trajectories": lambda: lw.load("four-bar").cycles({"L1": [0.28, 0.3, 5.0]}, steps=12),
     "VelocityPlan": lambda: velocity_plan(four_bar(), "30 deg"),
 }
 
 
 def efforts(c: Any) -> Any:
-    return importlib.import_module("linkwright.design.efforts").efforts(c)
+    return importlib.import_module("linkwright.rings.design.drive_duty").efforts(c)
 
 
 def requirements(c: Any, texts: list[str]) -> Any:
-    return importlib.import_module("linkwright.optimisation.requirements").requirements(c, texts)
+    return importlib.import_module("linkwright.rings.design.optimization.requirements").requirements(c, texts)
 
 
 def velocity_plan(c: Any, at: str) -> Any:
-    return importlib.import_module("linkwright.design.velocity_plan").velocity_plan(c, at)
+    return importlib.import_module("linkwright.rings.design.velocity_plan").velocity_plan(c, at)
 
 
 @cache

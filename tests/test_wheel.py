@@ -20,10 +20,10 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
         inside = set(archive.namelist())
         archive.extractall(tmp_path / "installed")
     models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
-    assert models and inside >= {*models, "linkwright/py.typed", "linkwright/synthesis/coupler_atlas.npz"}
+    assert models and inside >= {*models, "linkwright/py.typed", "linkwright/rings/synthesis/coupler_atlas.npz"}
     assert not [name for name in inside if name.startswith(("tests", "benchmarks"))]
     sources = {name.rpartition("/")[0] for name in inside if name.endswith((".cpp", ".hpp"))}
-    assert sources == {"linkwright/system/transmission/ros2"}, "texts of exports; drivers of other programs stay in the checkout"
+    assert sources == {"linkwright/rings/robots/transmission/ros2"}, "texts of exports; drivers of other programs stay in the checkout"
     compare = [sys.executable, "-m", "linkwright", "bench", "--peers"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     done = subprocess.run(compare, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)

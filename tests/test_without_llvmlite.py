@@ -20,9 +20,9 @@ CODE = """
 import json, sys
 sys.modules["llvmlite"] = None
 import linkwright as lw
-from linkwright.cli import main
+from linkwright.rings.cli import main
 m = lw.load("wiper")
-c = m.turn(steps=12)
+c = m.cycle(steps=12)
 code = main(["simulate", "wiper", "0.02"])
 print(json.dumps([code, c["A.torque"].tolist(), c.load("C", on="rocker").max]))
 """
@@ -34,7 +34,7 @@ def test_a_turn_and_a_run_of_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     code, torque, load = json.loads(done.stdout.splitlines()[-1])
     assert code == 0 and "note: the package llvmlite is not installed" in done.stderr
-    c = lw.load("wiper").turn(steps=12)
+    c = lw.load("wiper").cycle(steps=12)
     assert torque == pytest.approx(c["A.torque"].tolist(), abs=1e-11)  # native code fuses sums: round-off of 2 N m, with margin
     assert load == pytest.approx(c.load("C", on="rocker").max, rel=1e-11)
 

@@ -27,7 +27,7 @@ BANNED = {
     r"kept": "stored, cached, saved, retained, met",
     r"wish(?:es|ed)?": "condition, prescribed motion, option",
     r"(?:go|goes|going|went) on": "continue",
-    r"cares? for": "minimise, treat",
+    r"cares? for": "minimize, treat",
     r"as (?:it|they|you|he) likes?": "freely",
     r"usual(?:ly)?": "default, standard, typical",
     r"lean(?:s|t|ing)?": "economical, loaded",
@@ -45,7 +45,7 @@ REFUSED = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
 ALLOWED = {
     "stands for": "a symbol represents something",
     "stand for": "the same",
-    "stands out": "a value exceeds its neighbours",
+    "stands out": "a value exceeds its neighbors",
     "test stand": "a laboratory machine",
 }
 ALLOWED_PHRASE = re.compile("|".join(rf"\b{re.escape(p)}\b" for p in ALLOWED), re.IGNORECASE)
@@ -189,6 +189,6 @@ def test_the_glossary_has_each_term_once_and_in_order() -> None:
     rows = [row.strip("| ").split(" | ", 1) for row in page.splitlines() if row.startswith("| ") and not row.startswith("| term")]
     terms = [term for term, _ in rows]
     assert 55 <= len(terms) == len(set(terms)) and terms == sorted(terms, key=str.casefold)
-    assert {"branch", "assembly mode", "dead centre", "degree of freedom", "statically determinate", "wrench", "reaction"} <= set(terms)
+    assert {"branch", "assembly mode", "dead center", "degree of freedom", "statically determinate", "wrench", "reaction"} <= set(terms)
     assert {"dwell", "transmission angle", "pressure angle", "mechanical advantage", "cut joint", "control authority"} <= set(terms)
     assert {"stroke", "redundant constraint"} <= set(terms) and all(len(meaning) > 10 for _, meaning in rows)

@@ -24,29 +24,29 @@ FOUR_BAR = {
 WIPER = lw.load("wiper").system
 OPEN = [0.1, 0.2, 0.3]
 LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
-TURN = lw.load("wiper").turn(steps=2)
+TURN = lw.load("wiper").cycle(steps=2)
 DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
     "state of a number": (lambda: lw.State.of(0.0), "of: at is an Instant, not 0.0"),
     "derivatives by an array": (lambda: TURN.derivatives(np.zeros(3)), "named by texts, such as .*, not"),
     "model of a path that cannot be spelled": (lambda: lw.load("\ud800.yaml"), "cannot read|cannot be read|no valid"),
     "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
-    "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.turn"),
+    "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.cycle"),
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
     "mass matrix of nothing": (lambda: WIPER.M(None), "a State is needed .* not NoneType"),
     "gap of an array": (lambda: WIPER.phi(np.zeros(3)), "a State is needed .* not ndarray"),
-    "misspelt option": (lambda: lw.load("wiper").turn(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
+    "misspelt option": (lambda: lw.load("wiper").cycle(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
     "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
-    "too many of a call without options": (lambda: lw.open("a.npz", "b.npz"), "open takes fewer values without a name: path"),
-    "too many by place": (lambda: lw.load("wiper").turn("A", 12), "turn takes fewer values without a name.*steps"),
-    "twice": (lambda: lw.load("wiper").turn("A", drive="D"), "given 'drive' twice"),
+    "too many of a call without options": (lambda: lw.load_result("a.npz", "b.npz"), "open takes fewer values without a name: path"),
+    "too many by place": (lambda: lw.load("wiper").cycle("A", 12), "turn takes fewer values without a name.*steps"),
+    "twice": (lambda: lw.load("wiper").cycle("A", drive="D"), "given 'drive' twice"),
     "misspelt option of a run": (lambda: TURN.drive_sizing(motr={}), "drive_sizing has no option 'motr'. Did you mean 'motor'"),
     "motor that is a number": (lambda: TURN.drive_sizing(motor=5), "motor is a dict such as .*not int"),
     "inherited verb": (lambda: WIPER.simulate(WIPER.start), "simulate needs duration"),
     "size of a picture": (lambda: lw.load("wiper").picture(size="x"), "size is .width, height."),
-    "motor without resistance": (lambda: lw.motor(Kt=0.1), "motor needs R"),
-    "motor with a capital": (lambda: lw.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
+    "motor without resistance": (lambda: lw.drives.motor(Kt=0.1), "motor needs R"),
+    "motor with a capital": (lambda: lw.drives.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
     "stiffness of nothing": (lambda: DOOR.inverse(DOOR.start, stiffness={"H9": 2}), "no 'H9' here.*Joints: H1, H2, H3"),
     "preload of nothing": (lambda: DOOR.inverse(DOOR.start, preload={"Q": 1}), "preload: there is no 'Q' here"),
     "release of nothing": (lambda: BARS.inverse(BARS.start, release={"Q": ["tx"]}), "release: there is no 'Q' here"),
@@ -54,13 +54,13 @@ CALLS = {
     "stiffness below zero": (lambda: BARS.inverse(BARS.start, stiffness={"C": -1}), "stiffness of 'C' must be positive"),
     "stiffness of two rows": (lambda: BARS.inverse(BARS.start, stiffness={"C": [1, 2]}), "or 6 for rx"),
     "rated below zero": (lambda: BARS.inverse(BARS.start, rated={"A": 0}), "rated effort of 'A' must be greater"),
-    "preload in millimetres": (lambda: BARS.inverse(BARS.start, preload={"A": "5 mm"}), "preload of 'A' must be torque"),
+    "preload in millimeters": (lambda: BARS.inverse(BARS.start, preload={"A": "5 mm"}), "preload of 'A' must be torque"),
     "load None": (lambda: lw.load(None), "shipped name"),
     "load number": (lambda: lw.load(3), "shipped name"),
     "compile None": (lambda: lw.compile(None), "compile takes"),
-    "steps 0": (lambda: lw.load("wiper").turn(steps=0), "steps must be"),
-    "steps huge": (lambda: lw.load("wiper").turn(steps=10**9), "steps must be"),
-    "steps text": (lambda: lw.load("wiper").turn(steps="ten"), "steps must be"),
+    "steps 0": (lambda: lw.load("wiper").cycle(steps=0), "steps must be"),
+    "steps huge": (lambda: lw.load("wiper").cycle(steps=10**9), "steps must be"),
+    "steps text": (lambda: lw.load("wiper").cycle(steps="ten"), "steps must be"),
     "forward None": (lambda: WIPER.forward(None), "State is needed"),
     "forward open": (lambda: WIPER.forward(WIPER.state(OPEN)), "loops of this state are open"),
     "inverse open": (lambda: WIPER.inverse(WIPER.state(OPEN)), "loops of this state are open"),
@@ -68,17 +68,17 @@ CALLS = {
     "assemble list": (lambda: WIPER.assemble([1.0]), "dict by name"),
     "assemble far": (lambda: WIPER.assemble({"A": 1e9}), "too far"),
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
-    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 degree of freedom"),
+    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).cycle(), "2 drives .* for 1 degree of freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
-    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
+    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.drives.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
     "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),
-    "save number": (lambda: lw.load("wiper").turn(steps=2).save(3), "path is needed"),
-    "save folder": (lambda: lw.load("wiper").turn(steps=2).save("."), "is a folder"),
+    "save number": (lambda: lw.load("wiper").cycle(steps=2).save(3), "path is needed"),
+    "save folder": (lambda: lw.load("wiper").cycle(steps=2).save("."), "is a folder"),
     "energy without masses": (lambda: lw.load(FOUR_BAR).system.start["energy.kinetic"], "need the mass"),
-    "torque without masses": (lambda: lw.load(FOUR_BAR).turn(steps=2)["A.torque"], "mass"),
+    "torque without masses": (lambda: lw.load(FOUR_BAR).cycle(steps=2)["A.torque"], "mass"),
     "unit that does not fit": (lambda: WIPER.start["A", "mm"], "does not measure"),
-    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": LARGE}).turn(steps=2), "out of any proportion"),
-    "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).turn(steps=4)["B.a"], "out of any proportion"),
+    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": LARGE}).cycle(steps=2), "out of any proportion"),
+    "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).cycle(steps=4)["B.a"], "out of any proportion"),
 }  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def test_it_is_refused_with_advice(name):
 ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
 RUN, START = TURN, WIPER.start
 PAGES = ("show", "page", "report", "animate", "picture")
-LONG = ("plot", "to_xarray", "to_pandas", "turns", "inverse", "map", "settle", "to_pinocchio", "linearise", "derivatives", "free_body")
+LONG = ("plot", "to_xarray", "to_pandas", "turns", "inverse", "map", "settle", "to_pinocchio", "linearize", "derivatives", "free_body")
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {
@@ -109,7 +109,7 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         "point": {"st": START, "name": "B"}, "terms": {"st": START}, "forward": {"st": START}, "crosscheck": {"st": START},
         "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
         "transmission": {"motors": ["A"], "joints": ["D"]}, "simulate_batch": {"states": START, "duration": 0.01},
-        "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearise": {"st": START}, "step": {"st": START},
+        "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearize": {"st": START}, "step": {"st": START},
         "derivatives": {"st": START},
     },
     RUN: {
@@ -174,7 +174,7 @@ def test_what_is_found_while_computing_still_has_its_line(added, tmp_path):
         "  coupler: {pins: [B, C], points: [P], mass: 0.9}\n  rocker: {pins: [D, C], mass: 0.8}\ndrive: {A: 45 rpm}\n" + added
     )
     with pytest.raises(lw.LinkwrightError, match=words) as info:
-        lw.load(path).turn(steps=2)["A.torque"]
+        lw.load(path).cycle(steps=2)["A.torque"]
     assert str(info.value).startswith(f"{path}:{line}: ")
 
 
@@ -194,7 +194,7 @@ COUNTS = {(1, "pose"): "1 pose", (3, "pose"): "3 poses", (0, "moving body"): "0 
 def test_numbers_have_the_number_of_their_noun():
     assert {given: counted(*given) for given in COUNTS} == COUNTS
     assert counted(1, "axis", "axes") == "1 axis" and counted(12345, "axis", "axes", spec=",") == "12,345 axes"
-    assert repr(lw.load("wiper").turn(steps=2)[:1]).startswith("<Trajectory 'wiper': 1 sample")
+    assert repr(lw.load("wiper").cycle(steps=2)[:1]).startswith("<Trajectory 'wiper': 1 sample")
 
 
 COUNTED = re.compile(
@@ -212,9 +212,9 @@ def test_counts_on_screens_go_through_one_helper():
 def test_natural_guesses_work():
     assert lw.compile("wiper").tree.nv == 3
     assert WIPER.start["A", "deg"] == pytest.approx(np.degrees(WIPER.start["A"]))
-    still = lw.load("wiper").turn(steps=4, speed=0)
+    still = lw.load("wiper").cycle(steps=4, speed=0)
     assert still.static and any("Static analysis" in note for note in still.notes)
-    other = lw.load("four-bar").turn("D", steps=12)  # a joint that is not the drive: the drive is let go
+    other = lw.load("four-bar").cycle("D", steps=12)  # a joint that is not the drive: the drive is let go
     assert len(other) == 13
 
 
@@ -228,10 +228,10 @@ def test_messages_with_names_and_apostrophes_are_whole_and_quoted_pages_are_cut(
 @pytest.mark.parametrize(
     ("drive", "text"),
     [
-        (lw.voltage("12 V", current=np.zeros(3)), "current="),
-        (lw.torque(1.0, every=np.full(3, np.nan)), "every="),
-        (lw.torque(1.0), "lw.torque(1.0)"),
-        (lw.voltage("12 V"), "lw.voltage('12 V')"),
+        (lw.drives.voltage("12 V", current=np.zeros(3)), "current="),
+        (lw.drives.torque(1.0, every=np.full(3, np.nan)), "every="),
+        (lw.drives.torque(1.0), "lw.drives.torque(1.0)"),
+        (lw.drives.voltage("12 V"), "lw.drives.voltage('12 V')"),
     ],
 )
 def test_drives_of_wrong_numbers_can_be_printed_and_are_refused_where_they_are_used(drive, text):
@@ -240,6 +240,6 @@ def test_drives_of_wrong_numbers_can_be_printed_and_are_refused_where_they_are_u
 
 
 def test_a_start_current_is_one_number():
-    motor = lw.motor(Kt=1.0, R=1.0, L=0.1)
+    motor = lw.drives.motor(Kt=1.0, R=1.0, L=0.1)
     with pytest.raises(lw.UsageError, match="a number"):
-        lw.load("wiper").simulate(0.01, drive={"A": lw.voltage("12 V", motor=motor, current=np.zeros(3))})
+        lw.load("wiper").simulate(0.01, drive={"A": lw.drives.voltage("12 V", motor=motor, current=np.zeros(3))})

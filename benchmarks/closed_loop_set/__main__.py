@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks.closed_loop_set import DATA, asking, cases, results, table
 from benchmarks.closed_loop_set.programs import PROGRAMS
-from linkwright.cli.bench.cases import Unavailable
 from linkwright.errors import LinkwrightError
+from linkwright.rings.cli.bench.cases import Unavailable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

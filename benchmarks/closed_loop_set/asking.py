@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.programs import NotOffered, program
 from benchmarks.closed_loop_set.results import Answer, Refusal, Results
-from linkwright.cli.bench.cases import Unavailable
-from linkwright.cli.bench.machine_info import machine
+from linkwright.rings.cli.bench.cases import Unavailable
+from linkwright.rings.cli.bench.machine_info import machine
 
 HIDDEN = ("linkwright", "numpy", "scipy", "llvmlite", "pin", "casadi", "mujoco", "exudyn", "drake")  # versions: each in its own file
 

@@ -186,15 +186,15 @@ def _mechanism(raw: Mapping[str, Any], at: Place) -> None:
 
 
 def _body(body: Any, at: Place) -> None:
-    at.keys(body, ("name", "mass", "centre", "inertia"), ("points",))
+    at.keys(body, ("name", "mass", "center", "inertia"), ("points",))
     at("name").text(body["name"])
     if at("mass").number(body["mass"]) < 0:
         raise at("mass").wrong(body["mass"], "a mass in kg, zero or more")
-    at("centre").vector(body["centre"])
+    at("center").vector(body["center"])
     rows = [at("inertia", i).vector(row) for i, row in enumerate(at("inertia").items(body["inertia"]))]
     I = np.array(rows)
     if I.shape != (3, 3) or not np.allclose(I, I.T, rtol=0, atol=1e-14 * max(1e-300, float(np.abs(I).max()))):
-        raise at("inertia").wrong(body["inertia"], "a symmetric 3x3 matrix in kg m^2 about the centre, global axes")
+        raise at("inertia").wrong(body["inertia"], "a symmetric 3x3 matrix in kg m^2 about the center, global axes")
     if np.linalg.eigvalsh(I)[0] < -1e-14 * float(np.abs(I).max()):
         raise at("inertia").wrong(body["inertia"], "a matrix without negative principal moments")
     at("points").mapping(body.get("points", {}))
@@ -298,7 +298,7 @@ def _measure(measure: Any, at: Place, raw: Mapping[str, Any]) -> None:
     if "body" in measure:
         at("body").one_of(measure["body"], [b["name"] for b in raw["bodies"]])
         body = next(b for b in raw["bodies"] if b["name"] == measure["body"])
-        at("point").one_of(measure["point"], ["centre", *body.get("points", {})])
+        at("point").one_of(measure["point"], ["center", *body.get("points", {})])
     if "component" in measure:
         at("component").one_of(measure["component"], "xyz")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.closed_loop_set.cases import Case, Task
-from linkwright.cli.bench.cases import BenchCase
 from linkwright.joints import create
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import GROUND, Body, CoilSpring, Damper, Description, Joint, Mat3, Placement, Point, Vec3
 from linkwright.results.state import State
+from linkwright.rings.cli.bench.cases import BenchCase
 from linkwright.system.system import System
 
 
@@ -62,7 +62,7 @@ def _built(name: str, held: _Held) -> tuple[System, State]:
     for i, node in enumerate(system.tree.nodes):
         twist = given.get(node.body, {"angular": [0.0] * 3, "linear": [0.0] * 3})
         w, v = np.array(twist["angular"], float), np.array(twist["linear"], float)
-        arm = np.asarray(system.skel.origin(i), float) - np.array(_body(case, node.body)["centre"], float)
+        arm = np.asarray(system.skel.origin(i), float) - np.array(_body(case, node.body)["center"], float)
         rows.append(body_jacobian(system.skel, motion, i))
         twists.append(np.concatenate([w, v + np.cross(w, arm)]))
     J, V = np.concatenate(rows), np.concatenate(twists)
@@ -81,9 +81,9 @@ def description(case: Case) -> Description:
     springs, dampers, points = _forces(raw.get("forces", []))
     bodies = [Body(GROUND, points=tuple(points.get(GROUND, ())))]
     for b in raw["bodies"]:
-        marked = [Point(name, _vector(at)) for name, at in {"centre": b["centre"], **b.get("points", {})}.items()]
+        marked = [Point(name, _vector(at)) for name, at in {"center": b["center"], **b.get("points", {})}.items()]
         every = (*marked, *points.get(b["name"], ()))
-        bodies.append(Body(b["name"], every, float(b["mass"]), _vector(b["centre"]), _matrix(b["inertia"])))
+        bodies.append(Body(b["name"], every, float(b["mass"]), _vector(b["center"]), _matrix(b["inertia"])))
     return Description(
         raw["name"], tuple(bodies), joints, plane=raw.get("plane"), gravity=_vector(raw["gravity"]), springs=springs, dampers=dampers
     )

@@ -4,7 +4,7 @@
 
     m = lw.load("wiper")              # shipped name, path or dict
     print(m.info())
-    c = m.turn()                      # one cycle of the drive
+    c = m.cycle()                      # one cycle of the drive
     c["rocker.angle", "deg"]
 
 Every public name has this one import path; its implementation is imported on first use.
@@ -16,8 +16,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwright.bridges.functions import Bridge
-    from linkwright.control import (  # fmt: skip
+    from linkwright.drives import force, motor, moves, position, speed, torque, voltage
+    from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
+    from linkwright.model import library as models
+    from linkwright.model.curves.laws import law_factors
+    from linkwright.model.description import Description
+    from linkwright.model.file.schema import schema
+    from linkwright.numerics.spatial import Pose
+    from linkwright.results.measures.definition import Measure
+    from linkwright.results.measures.grammar import path_distance
+    from linkwright.results.state import State
+    from linkwright.results.trajectory import Trajectory
+    from linkwright.rings.control import (
         actuator,
         control_law,
         csv,
@@ -36,40 +46,30 @@ if TYPE_CHECKING:
         spline,
         trapezoidal,
     )
-    from linkwright.design.comparison import Comparison, compare, control_report
-    from linkwright.drives import force, motor, moves, position, speed, torque, voltage
-    from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
-    from linkwright.exchange import to_mjcf, to_pinocchio
-    from linkwright.identification import calibrate, excitation, identify
-    from linkwright.identification.calibration import Calibration
-    from linkwright.identification.fourier_excitation import Excitation
-    from linkwright.identification.identification import Identification
-    from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
-    from linkwright.model import library as models
-    from linkwright.model.curves.laws import law_factors
-    from linkwright.model.description import Description
-    from linkwright.model.file.schema import schema
-    from linkwright.motion.atlas.result import Atlas
-    from linkwright.motion.atlas.result_modes import AtlasModes
-    from linkwright.motion.fastest.result import FastestMotion
-    from linkwright.numerics.spatial import Pose
-    from linkwright.optimisation.front import ParetoFront
-    from linkwright.optimisation.optimum import Optimum
-    from linkwright.results.measures.definition import Measure
-    from linkwright.results.measures.grammar import path_distance
-    from linkwright.results.state import State
-    from linkwright.results.trajectory import Trajectory
-    from linkwright.simulation.stabilisers.baumgarte import baumgarte
-    from linkwright.simulation.stabilisers.post_adjust import post_adjust
-    from linkwright.simulation.stabilisers.project import project
+    from linkwright.rings.design.comparison import Comparison, compare, control_report
+    from linkwright.rings.design.optimization.pareto_front import ParetoFront
+    from linkwright.rings.design.optimization.result import OptimizationResult
+    from linkwright.rings.design.studies.cases import following, settling, simulating, turning
+    from linkwright.rings.design.studies.study import Study
+    from linkwright.rings.exchange import to_mjcf, to_pinocchio
+    from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.robots.identification import calibrate, excitation, identify
+    from linkwright.rings.robots.identification.calibration_result import Calibration
+    from linkwright.rings.robots.identification.fourier_excitation import Excitation
+    from linkwright.rings.robots.identification.result import Identification
+    from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
+    from linkwright.rings.robots.transmission.maps import Transmission
+    from linkwright.rings.robots.workspace.result import Workspace
+    from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
+    from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
+    from linkwright.simulation.mode_switching import engage, lock, release, unlock, when
+    from linkwright.simulation.stabilizers.baumgarte import baumgarte
+    from linkwright.simulation.stabilizers.post_adjust import post_adjust
+    from linkwright.simulation.stabilizers.project import project
     from linkwright.simulation.stepper import Stepper
-    from linkwright.simulation.switching import engage, lock, release, unlock, when
-    from linkwright.studies.cases import following, settling, simulating, turning
-    from linkwright.studies.study import Study
-    from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
+    from linkwright.system.cycles import Trajectories
+    from linkwright.system.mechanism import Mechanism, compile, load, open, study, synthesize
     from linkwright.system.system import System
-    from linkwright.system.transmission.maps import Transmission
-    from linkwright.system.turns import Turns
     from linkwright.text.goals import Goal, Requirement
     from linkwright.text.ranges import Range, Tolerance
     from linkwright.text.windows import Window
@@ -78,22 +78,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssemblyError",
-    "Atlas",
-    "AtlasModes",
     "Bridge",
     "Calibration",
     "ChannelError",
     "Comparison",
     "Description",
     "Excitation",
-    "FastestMotion",
     "Goal",
     "Identification",
     "LinkwrightError",
     "Measure",
     "Mechanism",
     "ModelError",
-    "Optimum",
+    "OptimizationResult",
     "ParetoFront",
     "Pose",
     "Range",
@@ -103,15 +100,18 @@ __all__ = [
     "State",
     "Stepper",
     "Study",
-    "Syntheses",
-    "SynthesisedLinkage",
+    "SynthesisResult",
+    "SynthesizedLinkage",
     "System",
+    "TimeOptimalMotion",
     "Tolerance",
+    "Trajectories",
     "Trajectory",
     "Transmission",
-    "Turns",
     "UsageError",
     "Window",
+    "Workspace",
+    "WorkspaceModes",
     "__version__",
     "actuator",
     "baumgarte",
@@ -156,7 +156,7 @@ __all__ = [
     "speed",
     "spline",
     "study",
-    "synthesise",
+    "synthesize",
     "to_mjcf",
     "to_pinocchio",
     "torque",
@@ -174,11 +174,11 @@ _HOME = {
     "Excitation": "identification.fourier_excitation",
     "Identification": "identification.identification",
     "Mechanism": "mechanism",
-    "Optimum": "optimisation.optimum",
-    "Atlas": "motion.atlas.result",
-    "AtlasModes": "motion.atlas.result_modes",
-    "FastestMotion": "motion.fastest.result",
-    "ParetoFront": "optimisation.front",
+    "OptimizationResult": "optimization.optimum",
+    "Workspace": "motion.atlas.result",
+    "WorkspaceModes": "motion.atlas.result_modes",
+    "TimeOptimalMotion": "motion.fastest.result",
+    "ParetoFront": "optimization.front",
     "Bridge": "bridges.functions",
     "Pose": "numerics.spatial",
     "Goal": "text.goals",
@@ -190,12 +190,12 @@ _HOME = {
     "State": "results.state",
     "Stepper": "simulation.stepper",
     "Study": "studies.study",
-    "Syntheses": "synthesis.answers",
-    "SynthesisedLinkage": "synthesis.answers",
+    "SynthesisResult": "synthesis.answers",
+    "SynthesizedLinkage": "synthesis.answers",
     "System": "system.system",
     "Trajectory": "results.trajectory",
     "Transmission": "system.transmission.maps",
-    "Turns": "system.turns",
+    "Trajectories": "system.cycles",
     "compare": "design.comparison",
     "compile": "mechanism",
     "control_report": "design.comparison",
@@ -203,7 +203,7 @@ _HOME = {
     "open": "mechanism",
     "path_distance": "results.measures.grammar",
     "study": "mechanism",
-    "synthesise": "mechanism",
+    "synthesize": "mechanism",
     **dict.fromkeys(("calibrate", "excitation", "identify"), "identification"),
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",
@@ -237,9 +237,9 @@ _HOME = {
         ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
     ),
     **dict.fromkeys(("engage", "lock", "release", "unlock", "when"), "simulation.switching"),
-    "baumgarte": "simulation.stabilisers.baumgarte",
-    "post_adjust": "simulation.stabilisers.post_adjust",
-    "project": "simulation.stabilisers.project",
+    "baumgarte": "simulation.stabilizers.baumgarte",
+    "post_adjust": "simulation.stabilizers.post_adjust",
+    "project": "simulation.stabilizers.project",
 }
 
 

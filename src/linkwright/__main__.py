@@ -11,7 +11,7 @@ def main() -> int:
 
             print(f"linkwright {__version__}")
             return 0
-        from linkwright.cli import main as run
+        from linkwright.rings.cli import main as run
 
         return run()
     except KeyboardInterrupt:  # before a command has begun, or while it reports an interrupt

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from benchmarks import peers, run_peers
-from linkwright.cli.bench import checkout, ours, processes, runs, speed
-from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender
-from linkwright.cli.bench.free_run import FreeRun
 from linkwright.errors import UsageError
+from linkwright.rings.cli.bench import checkout, ours, processes, runs, speed
+from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender
+from linkwright.rings.cli.bench.free_run import FreeRun
 from tests import ROOT
 from tests.cli.bench.samples import at, short
 
 OPEN = """
 import sys
-from linkwright.cli.bench import checkout
+from linkwright.rings.cli.bench import checkout
 assert "benchmarks" not in sys.modules
 with checkout.opened(sys.argv[1], print) as found:
     print(sys.modules[type(found).__module__].__file__)

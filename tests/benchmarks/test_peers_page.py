@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from linkwright.cli.bench import table
-from linkwright.cli.bench.cases import MECHANISMS
-from linkwright.cli.bench.ours import kernel
+from linkwright.rings.cli.bench import table
+from linkwright.rings.cli.bench.cases import MECHANISMS
+from linkwright.rings.cli.bench.ours import kernel
 from tests import ROOT
 from tests.cli.bench.samples import at
 from tests.scripts import docs_script

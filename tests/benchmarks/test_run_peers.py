@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks import casadi_code, pinocchio_run, run_peers, steppers
 from benchmarks.workshop import Workshop
-from linkwright.cli.bench.cases import BenchRow, Unavailable
 from linkwright.integrators import INTEGRATORS
+from linkwright.rings.cli.bench.cases import BenchRow, Unavailable
 from tests.cli.bench.samples import short
 
 

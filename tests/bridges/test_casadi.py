@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 import linkwright as lw
-from linkwright.bridges import casadi_code
 from linkwright.errors import UsageError
+from linkwright.rings.exchange.bridges import casadi_code
 from tests import ROOT
 from tests.bridges import cases
 from tests.sweeps import sweep
@@ -149,7 +149,7 @@ def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPat
 
 
 def test_positions_that_do_not_exist_are_not_a_number() -> None:
-    """A crank of five metres in a four-bar: the rod does not reach."""
+    """A crank of five meters in a four-bar: the rod does not reach."""
     found = lw.compile("four-bar").casadi(free="L1").kinematics(np.array([0.9]), free=np.array([5.0]))
     assert all(np.isnan(np.array(x)).all() for x in found)
 

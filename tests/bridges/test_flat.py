@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.bridges import flat
-from linkwright.bridges.calls import KernelCall
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.numerics.scalars import maximum, minimum, where
+from linkwright.rings.exchange.bridges import flat
+from linkwright.rings.exchange.bridges.calls import KernelCall
 
 FUNCTIONS = {
     "sqrt": np.sqrt, "abs": np.abs, "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "tanh": np.tanh, "atan2": np.arctan2,

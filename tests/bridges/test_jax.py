@@ -198,7 +198,7 @@ def test_the_handler_refuses_other_arrays() -> None:
     import jax
     import jax.numpy as jnp
 
-    from linkwright.bridges.jax_library import _custom_call
+    from linkwright.rings.exchange.bridges.jax_library import _custom_call
 
     s, q, v, tau = cases.case("four-bar")
     kernel = s.kernel("forward")

@@ -57,7 +57,7 @@ def test_time_and_quaternions() -> None:
 
 
 def test_derivatives_by_time() -> None:
-    """The moment is 0.5 sin(3 t): its derivative is 1.5 cos(3 t) times what one newton metre does."""
+    """The moment is 0.5 sin(3 t): its derivative is 1.5 cos(3 t) times what one newton meter does."""
     s, q, v, tau = top()
     t = ca.MX.sym("t")
     by_time = ca.Function("by_time", [t], [ca.jacobian(s.casadi().forward(q, v, tau, t=t).a, t)])(0.4)

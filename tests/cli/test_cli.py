@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
 from linkwright.files import read_csv_table
 from linkwright.model import library as models
+from linkwright.rings import cli
 from tests import ROOT
 from tests.cli.schemas import disagreements
 
@@ -39,7 +39,7 @@ def exit_code(words: list[str]) -> int:
 def four_bar(angle: float, rate: float) -> dict[str, np.ndarray]:
     """Closed form of the wiper: C is where two circles meet; velocities from the vector loop.
 
-    Drawn pins in metres: A (0, 0), B (0.15, 0.26), C (0.905, 0.75), D (1, 0), P (0.6, 0.76).
+    Drawn pins in meters: A (0, 0), B (0.15, 0.26), C (0.905, 0.75), D (1, 0), P (0.6, 0.76).
     """
     A, B0, C0, D, P0 = (np.array(x) for x in ((0, 0), (0.15, 0.26), (0.905, 0.75), (1.0, 0.0), (0.6, 0.76)))
     r, rod, rocker = np.linalg.norm(B0), np.linalg.norm(C0 - B0), np.linalg.norm(C0 - D)
@@ -85,7 +85,7 @@ def test_turn_of_the_wiper_against_the_closed_form(tmp_path: Path) -> None:
 
 
 def test_accelerations_of_the_wiper_against_differences_of_the_closed_form() -> None:
-    c = lw.load("wiper").turn(steps=24)
+    c = lw.load("wiper").cycle(steps=24)
     rate, h = 45 * np.pi / 30, 1e-5
     for angle, acceleration, a_P in zip(c["A"], c["rocker.angle.a"], c["coupler.P.a"], strict=True):
         before, after = (four_bar(angle + s * rate * h, rate) for s in (-1, 1))
@@ -100,7 +100,7 @@ def test_accelerations_of_the_wiper_against_differences_of_the_closed_form() -> 
 def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
-    c = lw.load("carpet-scraper").turn(steps=6)
+    c = lw.load("carpet-scraper").cycle(steps=6)
     header = read_csv_table(path, 10**7).header
     loads = c.load_channels
     names = [n for n in c.main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
@@ -141,7 +141,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
     assert all(set(x) == {"unit", "values"} and len(x["values"]) == 9 for x in data["channels"].values())
     assert data["channels"]["A.v"]["unit"] == "rad/s" and data["channels"]["A.v"]["values"][0] == pytest.approx(45 * np.pi / 30)
-    assert data["channels"]["coupler.P.x"]["values"][0] == pytest.approx(0.6)  # metres, as drawn
+    assert data["channels"]["coupler.P.x"]["values"][0] == pytest.approx(0.6)  # meters, as drawn
     assert "wrote" in err
 
 
@@ -150,7 +150,7 @@ def test_turn_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert cli.main(["turn", "wiper", "--json", "--no-loads", *asked]) == 0
     data = json.loads(capsys.readouterr().out)
     assert disagreements("turn", data) == []
-    c = lw.load("wiper").turn()
+    c = lw.load("wiper").cycle()
     assert [x["name"] for x in data["measures"]] == ["stroke D", "time ratio D"]
     assert data["measures"][0]["value"] == c.measure("stroke D") and data["measures"][0]["unit"] == "rad"
     assert data["channels"]["D.jerk"]["unit"] == "rad/s^3" and data["channels"]["D.jerk"]["values"] == c["D.jerk"].tolist()
@@ -239,7 +239,7 @@ def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["--no-browser", "info"], "the command comes first"),
         (["turn", "wiper", "--speed", "30", "rpm"], "quotes"),
         (["simulate", "wiper", "1", "--integrator", "rk5"], "Did you mean 'rk4'"),
-        (["simulate", "wiper", "1", "--stabiliser", "projct"], "Did you mean 'project'"),
+        (["simulate", "wiper", "1", "--stabilizer", "projct"], "Did you mean 'project'"),
         (["simulate", "wiper", "1", "--formulation", "klm"], "slm"),
         (["simulate", "wiper", "1", "--tolerance", "0"], "between 0 and 1"),
         (["simulate", "wiper"], "DURATION"),

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.cli import console, dispatch, page
+from linkwright.rings import cli
+from linkwright.rings.cli import console, dispatch, page
 from tests.sweeps import sweep
 
 MODEL = """name: kurbel

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright.rings import cli
 from tests.cli.schemas import disagreements
 from tests.exchange.reading.urdf.robots import written
 

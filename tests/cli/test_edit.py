@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from linkwright import cli
-from linkwright.cli import edit
 from linkwright.errors import UsageError
-from linkwright.views import page
-from linkwright.views.serve import Server
+from linkwright.rings import cli
+from linkwright.rings.cli import edit
+from linkwright.rings.studio import page
+from linkwright.rings.studio.serve import Server
 
 
 def test_edit_makes_the_file_and_serves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from linkwright import cli, mechanism
-from linkwright.cli import gallery
 from linkwright.model import library as models
+from linkwright.rings import cli
+from linkwright.rings.cli import gallery
+from linkwright.system import mechanism
 from tests.cli.schemas import disagreements
 from tests.sweeps import every_model, sweep
 

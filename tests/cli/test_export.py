@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright import cli, files
+from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.exchange import LossWarning
-from linkwright.formats import FORMATS, format_of
+from linkwright.rings import cli
+from linkwright.rings.exchange import LossWarning
+from linkwright.rings.exchange.formats import FORMATS, format_of
 from tests.cli.schemas import disagreements
 
 

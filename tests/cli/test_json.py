@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from linkwright import cli, papers
-from linkwright.cli import dispatch
-from linkwright.cli.bench import table
-from linkwright.cli.bench.cases import BenchRow
+from linkwright.rings import cli, papers
+from linkwright.rings.cli import dispatch
+from linkwright.rings.cli.bench import table
+from linkwright.rings.cli.bench.cases import BenchRow
 from tests.cli.schemas import disagreements, documented
 
 

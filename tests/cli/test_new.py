@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.cli import gallery
 from linkwright.model import library as models
+from linkwright.rings import cli
+from linkwright.rings.cli import gallery
 from tests.cli.schemas import disagreements
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linkwright import cli
+from linkwright.rings import cli
 from tests import ROOT
 
 THREE_MINUTES = 180.0

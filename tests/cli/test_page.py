@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.views import live, report, serve
+from linkwright.rings import cli
+from linkwright.rings.studio import live, report, serve
 from tests import ROOT
 from tests.cli.schemas import disagreements
 
@@ -56,7 +56,7 @@ def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     assert asked["steps"] == 10 and asked["report"] == report.fragment(lw.load("arm.yaml"), steps=10) != report.fragment(
         lw.load("arm.yaml")
     )
-    lw.load("arm.yaml").turn(steps=4).save("run.npz")
+    lw.load("arm.yaml").cycle(steps=4).save("run.npz")
     for words in (["run.npz", "-o", "no.html"], ["report", "run.npz"]):
         assert cli.main([*words, "--steps", "8"]) == 1 and "samples of its own" in capsys.readouterr().err
     assert cli.main(["report", "arm.yaml", "--steps", "8", "--simulate", "1"]) == 1 and "Leave one of them out" in capsys.readouterr().err
@@ -107,11 +107,11 @@ def test_another_file_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_run_cannot_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
-    lw.load("arm.yaml").turn(steps=4).save("turn.npz")
+    lw.load("arm.yaml").cycle(steps=4).save("turn.npz")
     for words in (["turn.npz", "--param", "L=2"], ["turn.npz", "--set", "A=1", "-o", "x.html"], ["report", "turn.npz", "--cuts", "A"]):
         assert cli.main(words) == 1
         assert "is a run that was computed already" in capsys.readouterr().err
-    assert cli.main(["info", "turn.npz"]) == 1 and "'linkwright turn.npz' plays the run" in capsys.readouterr().err
+    assert cli.main(["info", "turn.npz"]) == 1 and "'linkwright cycle.npz' plays the run" in capsys.readouterr().err
 
 
 def test_serving_passes_everything_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`linkwright map`: as `s.map`, JSON as documented, files only where asked for, messages."""
+"""`linkwright workspace`: as `s.map`, JSON as documented, files only where asked for, messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright.rings import cli
 from tests.cli.schemas import disagreements
 
 AXES = ["--over", "left_rod.C.x=60..140 / 9", "--over", "left_rod.C.y=100 mm..300 mm / 8"]

@@ -1,4 +1,4 @@
-"""`linkwright fastest`, `identify` and `calibrate`: as their Python functions, JSON as documented, files only where asked for, messages."""
+"""`linkwright time-optimal`, `identify` and `calibrate`: as their Python functions, JSON as documented, files only where asked for, messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright.rings import cli
 from tests.cli.schemas import disagreements
 
 TIP = ["--path", "left_rod.C=60 240, 140 220"]
@@ -41,7 +41,7 @@ def test_the_fastest_motion_is_that_of_python(tmp_path: Path, capsys: pytest.Cap
     assert cli.main(["fastest", "five-bar", *TIP, *TORQUE, "--channels", "A,A.torque", "-o", str(out), "--plot", str(plot)]) == 0
     text = capsys.readouterr().out
     m = lw.load("five-bar")
-    there = m.fastest({"left_rod.C": lw.polyline([(0.06, 0.24), (0.14, 0.22)])}, {"*.torque": "1.5 N m"}, steps=60)
+    there = m.time_optimal({"left_rod.C": lw.control.polyline([(0.06, 0.24), (0.14, 0.22)])}, {"*.torque": "1.5 N m"}, steps=60)
     assert f"fastest: {there.time:.6g} s" in text and "E.torque" in text
     data = np.loadtxt(out, delimiter=",", skiprows=1)
     assert out.read_text(encoding="utf-8").startswith('"t [s]","A [deg]","A.torque [N m]"')

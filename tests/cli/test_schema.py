@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import linkwright as lw
-from linkwright import cli
+from linkwright.rings import cli
 from tests.cli.schemas import disagreements
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.cli import run_text, simulate
+from linkwright.rings import cli
+from linkwright.rings.cli import run_text, simulate
 from tests import ROOT
 from tests.sweeps import sweep
 
@@ -114,7 +114,7 @@ def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*words, "-o", "run.parquet"]) == 0
     assert cli.main([*words, "-o", "run.csv", "--channels", "A,A.torque,arm.B.x"]) == 0
     assert capsys.readouterr().out.count("wrote ") == 4
-    run, other = lw.open("run.npz"), lw.open("run.parquet")
+    run, other = lw.load_result("run.npz"), lw.load_result("run.parquet")
     assert run.identical(other) and len(run) == 6 and run.checks()
     with open("run.csv", newline="", encoding="utf-8") as stream:
         header, *rows = csv.reader(stream)
@@ -128,7 +128,7 @@ def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["simulate", "crank.yaml", "2", "--drive", "A=1 N m / (1 - t/(1 s))", "-o", "run.npz"]) == 1
     out, err = capsys.readouterr()
-    run = lw.open("run.npz")
+    run = lw.load_result("run.npz")
     assert err.startswith("error: ") and err.count("\n") == 1 and "in run.npz" in err and "`run`" not in err
     assert 0.9 < run.t[-1] <= 1.0 and "failed: run (" in out and "wrote run.npz" in out
 
@@ -157,7 +157,7 @@ def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, c
     words = ["simulate", "crank.yaml", "1000", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "0.1 ms", "--output", "0.1"]
     assert cli.main([*words, "-o", "run.npz"]) == 130
     out, err = capsys.readouterr()
-    run = lw.open("run.npz")
+    run = lw.load_result("run.npz")
     assert "interrupted at t = " in out and "in run.npz" in err and "wrote run.npz" in out
     assert 0.0 < run.t[-1] < 1000 and run["A"][-1] == pytest.approx(2 * np.pi * run.t[-1], rel=1e-9)
     assert not [p for p in Path().iterdir() if p.name.startswith(".")]
@@ -182,7 +182,7 @@ def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
     command = [
         sys.executable,
         "-c",
-        "import sys; from linkwright.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))",
+        "import sys; from linkwright.rings.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))",
     ]
     process = subprocess.Popen(
         [*command, *words, "-o", "run.npz"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -196,7 +196,7 @@ def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
     left = {p.name for p in Path().iterdir()} - {"crank.yaml"}
     assert left <= {"run.npz"}
     if left:
-        assert lw.open("run.npz").certificate.status == "interrupted"
+        assert lw.load_result("run.npz").certificate.status == "interrupted"
 
 
 def test_one_file_that_fails_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,7 +219,7 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
         "10 ms",
         "--formulation",
         "kkt",
-        "--stabiliser",
+        "--stabilizer",
         "baumgarte",
         "--output",
         "steps",
@@ -227,7 +227,7 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     data = told(words, capsys)
     c = data["certificate"]
     assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
-    assert "Baumgarte" in c["stabiliser"] or "baumgarte" in c["stabiliser"]
+    assert "Baumgarte" in c["stabilizer"] or "baumgarte" in c["stabilizer"]
     assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
 
 
@@ -259,7 +259,7 @@ def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> Non
     line = f'"{sys.executable}" -m linkwright simulate crank.yaml 0.1 -o run.npz {closed}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     assert subprocess.run(["sh", "-c", line], env=environment, capture_output=True, timeout=120).returncode == 0
-    assert len(lw.open("run.npz")) > 1
+    assert len(lw.load_result("run.npz")) > 1
 
 
 @pytest.mark.parametrize("words", [["simulate", "crank.yaml", "0.1"], ["report", "crank.yaml"], ["turn", "crank.yaml"], ["crank.yaml"]])

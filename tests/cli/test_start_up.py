@@ -11,7 +11,7 @@ import pytest
 HEAVY = ("numpy", "scipy", "matplotlib", "llvmlite", "yaml", "rich", "PIL")
 SCRIPT = f"""
 import sys
-from linkwright.cli import main
+from linkwright.rings.cli import main
 code = main(sys.argv[1:])
 print(code, *(m for m in {HEAVY!r} if m in sys.modules), sep="|", file=sys.stderr)
 """

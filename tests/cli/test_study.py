@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright.rings import cli
 from tests.cli.schemas import disagreements
 
 GRID = [
@@ -35,7 +35,7 @@ def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
         rows = list(csv.DictReader(file))
     known = lw.study("four-bar", {"L1": "280..320 mm / 3", "L2": [0.9, 1.0]}, ["max A.torque", "peak C.load"])
     assert [float(r["max A.torque [N m]"]) for r in rows] == known["max A.torque"].tolist()
-    assert lw.open(folder).to_pandas().equals(known.to_pandas())
+    assert lw.load_result(folder).to_pandas().equals(known.to_pandas())
     assert cli.main([*GRID, "-o", str(folder), "--table", str(table)]) == 0 and "6 rows" in capsys.readouterr().out  # a table of ours
     assert cli.main([*GRID[:-2], "-o", str(folder)]) == 0 and "note: a new study" in capsys.readouterr().out
 

@@ -10,5 +10,5 @@ import pytest
 @pytest.fixture(scope="module", autouse=True)
 def good_code() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LINKWRIGHT_OPTIMISATION", "1")
+        patch.setenv("LINKWRIGHT_OPTIMIZATION", "1")
         yield

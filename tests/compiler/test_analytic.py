@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler.analytic import linearised, newton_kernel
+from linkwright.compiler.analytic import linearized, newton_kernel
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.graph import TracingError, trace
 from linkwright.compiler.program import Program
@@ -63,9 +63,9 @@ def test_a_zero_pivot_is_exchanged() -> None:
     assert np.isfinite(solve(x, p, dp)[0]).all()
 
 
-def test_linearised_has_the_function_itself() -> None:
+def test_linearized_has_the_function_itself() -> None:
     x, p, dp = batch(2, 5)
-    whole = linearised(program())
+    whole = linearized(program())
     values = replay(whole, [*x.T, *p.T, *dp.T])
     np.testing.assert_allclose(values[1], x[:, 0] ** 2 + np.exp(0.3 * x[:, 1]) - p[:, 2], atol=1e-13)
     assert [b.name for b in whole.outputs] == ["F", "J", "along"] and whole.outputs[1].shape == (3, 3)

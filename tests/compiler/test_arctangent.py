@@ -1,4 +1,4 @@
-"""The angle of a point in machine code against exact values: random points, neighbours of the octants' borders, zeros, infinities, NaN."""
+"""The angle of a point in machine code against exact values: random points, neighbors of the octants' borders, zeros, infinities, NaN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from linkwright.compiler import arctangent, batches, llvm
+from linkwright.compiler import arctangent, llvm
+from linkwright.compiler import state_lanes as batches
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.target import Processor, host

@@ -156,7 +156,7 @@ def forbidden():
 code = native.load(["spring", 3.0], forbidden)
 (y,), status = code.call_many([[[1.0, 2.0]], [[0.5]]])
 print(code.call([1.0, 2.0, 0.5])[0].tolist() == y[0].tolist(), y[0].tolist(), [b.name for b in code.inputs])
-print("linkwright.compiler.batches" in sys.modules)
+print("linkwright.compiler.state_lanes" in sys.modules)
 """
 
 
@@ -281,7 +281,7 @@ def test_code_made_quickly_gives_the_same_bits_under_another_key(place: Path, mo
 
     x, found, keys = np.random.default_rng(0).normal(size=(200, 4)), [], []
     for level in ("1", "0"):
-        monkeypatch.setenv("LINKWRIGHT_OPTIMISATION", level)
+        monkeypatch.setenv("LINKWRIGHT_OPTIMIZATION", level)
         code = native.NativeCode.of(trace(f, x=4))
         found.append([np.asarray(code.call_many([x])[0][0]), np.array([code.call(row)[0] for row in x])])
         keys.append(cache.key(["one"]))

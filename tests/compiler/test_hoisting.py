@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwright.compiler.constant_parts import hoisted, part, simplified
 from linkwright.compiler.graph import TraceGraph
-from linkwright.compiler.hoisting import hoisted, part, simplified
 from linkwright.compiler.program import Program, interpret
 from linkwright.compiler.switches import switched
 from linkwright.numerics.scalars import where

@@ -61,7 +61,7 @@ def test_random_programs_whole_and_in_parts(rng: np.random.Generator, monkeypatc
         agree(y, interpret(*{**calls, **cut}[key]))
 
 
-def test_rounding_goes_to_the_even_neighbour() -> None:
+def test_rounding_goes_to_the_even_neighbor() -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999999999999994, 4503599627370497.5, 1e300, -1e300, 0.2, -0.2])
     g = TraceGraph()
     program = g.program([("y", np.rint(g.input("x", len(x))))])
@@ -109,8 +109,8 @@ def test_status_word(x: float, status: int) -> None:
 
 
 @pytest.mark.slow
-def test_long_programs_stay_optimised(rng: np.random.Generator) -> None:
-    """V8 never optimises a function of more than 60 KB of bytecode, and the rest of the program waits for it."""
+def test_long_programs_stay_optimized(rng: np.random.Generator) -> None:
+    """V8 never optimizes a function of more than 60 KB of bytecode, and the rest of the program waits for it."""
     program, x = random_program(rng, operations=6000, outputs=1500), rng.normal(size=6)
     text = javascript.write(program, "kernel")
     assert program.operations > 2 * javascript.LONGEST_PART

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import batches, llvm
+from linkwright.compiler import llvm
+from linkwright.compiler import state_lanes as batches
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.lanes import across, packed, spread
 from linkwright.compiler.native import NativeCode

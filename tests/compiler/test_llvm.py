@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import batches, llvm, native, timing
+from linkwright.compiler import llvm, native, timing
+from linkwright.compiler import state_lanes as batches
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
@@ -91,7 +92,7 @@ def test_cutting_changes_no_bit(rng: np.random.Generator) -> None:
     assert pieces.meta["pieces"] > 5 and pieces.work("one") > 0
 
 
-def test_the_level_of_optimisation_changes_no_bit(rng: np.random.Generator) -> None:
+def test_the_level_of_optimization_changes_no_bit(rng: np.random.Generator) -> None:
     program, x = forward_of("four-bar")
     high = code_for(program)
     text = llvm.one_text(schedule(program, fuse=host().fused), host())

@@ -14,7 +14,7 @@ import pytest
 
 from linkwright.compiler import callbacks, python_loops
 from linkwright.compiler.python_loop_kinds import FLOAT, INT, LoopError, kind_of, packed
-from linkwright.integrators.march import march
+from linkwright.integrators.time_loop import march
 from tests import ROOT
 
 LIMIT, SHARE = 7, 0.3

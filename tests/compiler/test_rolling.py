@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import batches, llvm, rolling, schedule
+from linkwright.compiler import llvm, schedule
+from linkwright.compiler import repeats as rolling
+from linkwright.compiler import state_lanes as batches
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.numerics.scalars import minimum, where
-from linkwright.papers.chain_cost import chain
+from linkwright.rings.papers.chain_cost import chain
 from tests.sweeps import sweep
 
 

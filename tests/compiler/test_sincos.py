@@ -1,4 +1,4 @@
-"""Sine and cosine in machine code against exact values: random angles, neighbours of k pi/2, far angles, zeros, infinities, NaN."""
+"""Sine and cosine in machine code against exact values: random angles, neighbors of k pi/2, far angles, zeros, infinities, NaN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from linkwright.compiler import batches, llvm, sincos
+from linkwright.compiler import llvm, sincos
+from linkwright.compiler import state_lanes as batches
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.target import Processor, host
@@ -99,7 +100,7 @@ def test_random_angles(code: NativeCode, rng: np.random.Generator) -> None:
     assert worst(code, 10.0 ** rng.uniform(-300, 9, 500)) < LIMIT
 
 
-def test_neighbours_of_multiples_of_half_pi(code: NativeCode, rng: np.random.Generator) -> None:
+def test_neighbors_of_multiples_of_half_pi(code: NativeCode, rng: np.random.Generator) -> None:
     largest = int(sincos.FAR / (math.pi / 2)) - 1
     multiples = np.unique(np.r_[-40:41, rng.integers(-largest, largest, 300), largest])
     angles = []
@@ -126,7 +127,7 @@ def test_zero_keeps_its_sign(code: NativeCode) -> None:
     assert c.tolist() == [1.0] * 4
 
 
-def test_far_angles_are_the_librarys_and_leave_their_neighbours_alone(code: NativeCode, rng: np.random.Generator) -> None:
+def test_far_angles_are_the_librarys_and_leave_their_neighbors_alone(code: NativeCode, rng: np.random.Generator) -> None:
     far = np.array([2.0**30, -(2.0**30), 1e15, -1e300, 1.7e308, 2.0**30 * 1.25])
     angles = rng.uniform(-3, 3, 32)
     alone = evaluated(code, angles)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import linkwright.exchange.writing.fmu
+import linkwright.rings.exchange.writing.fmu
 from linkwright.compiler import tape
 from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.program import Op, Program, interpret
 from tests.compiler.samples import every_operation, random_program
 
-SOURCES = Path(linkwright.exchange.writing.fmu.__file__).parent / "c"
+SOURCES = Path(linkwright.rings.exchange.writing.fmu.__file__).parent / "c"
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared"]
 
 

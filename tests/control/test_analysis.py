@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.analysis import effort_norms, errors, facts, forces, settling, together, tracking
-from linkwright.control.quadrature import held_integral, integral
-from linkwright.design.comparison import Comparison, Row
-from linkwright.design.comparison.report import when
+from linkwright.rings.design.comparison import Comparison, Row
+from linkwright.rings.design.comparison.report import when
+from linkwright.simulation.feedback.analysis import effort_norms, errors, facts, forces, settling, together, tracking
+from linkwright.simulation.feedback.time_integrals import held_integral, integral
 from tests import ROOT
 
 DATA = json.loads((ROOT / "tests" / "data" / "aghili_hoang.json").read_text(encoding="utf-8"))
@@ -26,9 +26,9 @@ GAINS = {"P": 25, "D": 10}
 def controllers() -> dict[str, Any]:
     """The three of [Aghili2005 VIII-B] with its gains; the integral of the force error begins at zero."""
     return {
-        "2act": lw.projected(TO, **GAINS, drives=["A", "B"]),
-        "1act": lw.projected(TO, **GAINS, drives=["A"]),
-        "hyb": lw.hybrid(TO, {"C.ty": 0}, **GAINS, F=1, I=20, drives=["A", "B"]),
+        "2act": lw.control.projected(TO, **GAINS, drives=["A", "B"]),
+        "1act": lw.control.projected(TO, **GAINS, drives=["A"]),
+        "hyb": lw.control.hybrid(TO, {"C.ty": 0}, **GAINS, F=1, I=20, drives=["A", "B"]),
     }
 
 
@@ -42,11 +42,11 @@ def heavy() -> Any:
     """With gravity; beside the paper's controllers one with a weak motor, a sampled one and one that cannot be."""
     s, st = crank(9.81)
     more: dict[str, Any] = {
-        "weak": {"control": controllers()["1act"], "actuators": lw.actuator(limit="10 N m")},
-        "sampled": lw.projected(TO, **GAINS, drives=["A"], every="10 ms"),
-        "both": lw.projected({"A": "60 deg", "B": "60 deg"}, drives=["A", "B"]),
+        "weak": {"control": controllers()["1act"], "actuators": lw.control.actuator(limit="10 N m")},
+        "sampled": lw.control.projected(TO, **GAINS, drives=["A"], every="10 ms"),
+        "both": lw.control.projected({"A": "60 deg", "B": "60 deg"}, drives=["A", "B"]),
     }
-    return lw.compare(s, st, 5, {**controllers(), **more}, output=0.01)
+    return lw.control.compare(s, st, 5, {**controllers(), **more}, output=0.01)
 
 
 # ---------------------------------------------------------------- integrals
@@ -93,7 +93,7 @@ def test_settling_time_of_an_exponential() -> None:
 @pytest.mark.parametrize("g", [0.0, 9.81])
 def test_rms_torques_of_the_slider_crank(g: float, heavy: Any) -> None:
     """Against the closed form's integrals; 500 samples in 5 s leave 3e-7 of the RMS."""
-    result = heavy if g else lw.compare(*crank(g), 5, controllers())
+    result = heavy if g else lw.control.compare(*crank(g), 5, controllers())
     for T in (1, 2, 5):
         found = result.between(0, T).values("rms")
         for name, rms in DATA["slider_crank_controllers_rms"][f"g={g},velexp=2,T={T}"].items():
@@ -147,7 +147,7 @@ def test_a_run_that_fails_is_a_row(heavy: Any) -> None:
     assert next(x for x in text.splitlines() if x.startswith("both ")).split()[:2] == ["both", "failed"]
     assert "both failed: projected: 2 coordinates" in text and "[N m]" in text and ">hyb</td>" in heavy._repr_html_()
     s, st = crank(0.0)
-    alone = lw.compare(s, st, 1, {"late": {"control": controllers()["1act"], "most_steps": 2}})
+    alone = lw.control.compare(s, st, 1, {"late": {"control": controllers()["1act"], "most_steps": 2}})
     assert alone["late"].run is not None and "late failed" in str(alone) and not alone.runs
     with pytest.raises(lw.UsageError, match="all failed"):
         alone.best()
@@ -170,10 +170,10 @@ def test_wrong_calls(heavy: Any) -> None:
     s, st = crank(0.0)
     c = controllers()["1act"]
     wrong: list[tuple[Any, str]] = [
-        (lambda: lw.compare(s, st, 1, {"a": 3}), "'a' is lw.projected"),
-        (lambda: lw.compare(s, st, 1, {}), "by name"),
-        (lambda: lw.compare(s, st, 1, {"a": c}, outptu=0.1), "'outptu'.*output"),
-        (lambda: lw.compare(3, st, 1, {"a": c}), "not int"),
+        (lambda: lw.control.compare(s, st, 1, {"a": 3}), "'a' is lw.control.projected"),
+        (lambda: lw.control.compare(s, st, 1, {}), "by name"),
+        (lambda: lw.control.compare(s, st, 1, {"a": c}, outptu=0.1), "'outptu'.*output"),
+        (lambda: lw.control.compare(3, st, 1, {"a": c}), "not int"),
         (lambda: heavy["2cat"], "2act"),
         (lambda: heavy.best("rsm"), "rms"),
         (lambda: heavy.between(4, 9), "does not lie in the run"),
@@ -231,7 +231,7 @@ def test_columns_print_short(heavy: Any) -> None:
 def test_a_run_from_a_file_tells_the_same(heavy: Any, tmp_path: Path) -> None:
     run = heavy["weak"].run
     kept = replace(run, settings={**run.settings, "control": facts(run).as_dict()}, proof=None)
-    again = lw.open(kept.save(tmp_path / "run.npz"))
+    again = lw.load_result(kept.save(tmp_path / "run.npz"))
     assert facts(again) == facts(run)
     assert effort_norms(again) == effort_norms(run) and np.array_equal(errors(again)["A"], errors(run)["A"])
 
@@ -255,7 +255,7 @@ start: {{A: 40 deg}}
 
 
 def test_norms_do_not_depend_on_units_of_length(tmp_path: Path) -> None:
-    """A crank's torque and a slider's force share the work by least norm: the same in metres and in millimetres."""
+    """A crank's torque and a slider's force share the work by least norm: the same in meters and in millimeters."""
     written = {
         "m": LINKAGE.format(length="m", crank="0.3 m", rod="0.8 m", x="0.2 m", y="0.2 m", far="1 m"),
         "mm": LINKAGE.format(length="mm", crank=300, rod=800, x=200, y=200, far=1000),
@@ -264,9 +264,9 @@ def test_norms_do_not_depend_on_units_of_length(tmp_path: Path) -> None:
     for unit, text in written.items():
         (tmp_path / f"{unit}.yaml").write_text(text, encoding="utf-8")
         s = lw.load(tmp_path / f"{unit}.yaml").system
-        swing = lw.projected({"A": lw.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["A", "C.slide"])
-        one = lw.projected({"A": lw.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["C.slide"])
-        found[unit] = lw.compare(s, None, 0.5, {"both": swing, "slider": one} if unit == "m" else {"both": swing}, output=0.005)
+        swing = lw.control.projected({"A": lw.control.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["A", "C.slide"])
+        one = lw.control.projected({"A": lw.control.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["C.slide"])
+        found[unit] = lw.control.compare(s, None, 0.5, {"both": swing, "slider": one} if unit == "m" else {"both": swing}, output=0.005)
     norms = [found[unit]["both"].report.efforts for unit in written]
     for n in norms:
         assert n.kind == "mixed" and n.rms == n.metric_rms != n.plain_rms

@@ -1,4 +1,4 @@
-"""Which motions drives can push: closed forms, dead centres, idle freedoms, and the paper's range condition on random matrices."""
+"""Which motions drives can push: closed forms, dead centers, idle freedoms, and the paper's range condition on random matrices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.controllability import controllable, controllable_of_matrices, drive_rows
 from linkwright.drives.place import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.motion.controllability import controllable, controllable_of_matrices, drive_rows
 from linkwright.system.system import System
 from tests.reference import load
 from tests.sweeps import sweep
@@ -72,7 +72,7 @@ def test_a_coordinate_of_a_cut_joint_and_no_drive_at_all(crank: System) -> None:
     st = crank.assemble({"A": "120 deg"})
     found = crank.controllable(st, "C.slide")
     assert found.smallest == pytest.approx(math.sqrt(3) / math.sqrt(5) / crank.loops.kappa, rel=1e-12)
-    stretched = crank.assemble({"A": "1e-10 rad"})  # dead centre of the slider: its speed is 2e-10 of the crank's
+    stretched = crank.assemble({"A": "1e-10 rad"})  # dead center of the slider: its speed is 2e-10 of the crank's
     dead = crank.controllable(stretched, ["C.slide"])
     assert not dead and dead.smallest < 1e-9 and max(moves_nothing(crank, stretched, dead)) < 1e-9
     assert "B and A turn against each other (B 1 rad/s, A -0.5 rad/s): drive C.slide loses control authority here (s = " in dead.text
@@ -86,7 +86,7 @@ def test_a_coordinate_of_a_cut_joint_and_no_drive_at_all(crank: System) -> None:
 def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     """[Hoang2023 Fig. 2]: at a zero of det Phi_x the platform moves with all cranks at rest, though J has full rank there."""
     s = lw.compile(lw.load("3-rrr-motors"))
-    volts = {"A1": lw.voltage(5.0), "A2": lw.voltage(-5.0), "A3": lw.voltage(5.0)}
+    volts = {"A1": lw.drives.voltage(5.0), "A2": lw.drives.voltage(-5.0), "A3": lw.drives.voltage(5.0)}
     run = s.simulate(s.start, 0.43, drive=volts, output=2e-4, tolerance=1e-8)
     crossings = np.flatnonzero(np.diff(np.sign(run["det.dependent"])))
     assert len(crossings) == 2
@@ -159,7 +159,7 @@ def test_rows_are_those_of_virtual_work(model: str, names: tuple[str, ...]) -> N
     here = s.start.instant
     for name, row in zip(names, drive_rows(s.loops, s.start, names), strict=True):
         x = target(s.skel, name)
-        pushed = dynamics.generalised(s.skel, s.start.instant.motion, x.pushes(here, 1.0))
+        pushed = dynamics.generalized(s.skel, s.start.instant.motion, x.pushes(here, 1.0))
         np.testing.assert_allclose(row, pushed, atol=1e-12)
 
 

@@ -15,9 +15,9 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
-from linkwright.control import force_feedback
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
+from linkwright.rings.control import force_feedback
 from linkwright.system.system import System
 from tests.reference import load
 from tests.sweeps import sweep
@@ -47,7 +47,7 @@ def moved(s: System, force: dict[str, Any], duration: float = 0.5, at: float = m
     options: dict[str, Any] = {"tolerance": 1e-11, "output": np.linspace(0.0, duration, round(duration * 100) + 1)}
     options |= {k: more.pop(k) for k in ("integrator", "output", "tolerance") if k in more}
     gains = {"P": 25, "D": 10, "F": 1, "I": 20} | more
-    control = lw.hybrid({"A": "60 deg"}, force, drives=["A", "B"], **gains)
+    control = lw.control.hybrid({"A": "60 deg"}, force, drives=["A", "B"], **gains)
     return s.simulate(s.assemble({"A": at}, {"A": 0.0}), duration, control=control, **options)
 
 
@@ -121,7 +121,7 @@ def test_a_force_the_motion_decides_is_refused(crank):
 def test_what_is_refused(crank, given, says):
     law = {"reference": {"A": "60 deg"}, "force": {"C.ty": 0}, "drives": ["A", "B"]} | given
     with pytest.raises(UsageError, match=re.escape(says)):
-        crank.control(lw.hybrid(**law), crank.assemble({"A": "30 deg"}))
+        crank.control(lw.control.hybrid(**law), crank.assemble({"A": "30 deg"}))
 
 
 GEARS = """
@@ -144,14 +144,14 @@ def test_forces_of_teeth_are_held_and_those_of_bearings_only_where_they_are_a_li
         path = tmp_path / "wheels.yaml"
         path.write_text(GEARS.replace("ALPHA", alpha))
         s = lw.load(path).system
-        law = lw.hybrid({"A": "40 deg"}, {held: 30.0}, P=25, D=10, F=1, I=20, drives=["A", "B"])
+        law = lw.control.hybrid({"A": "40 deg"}, {held: 30.0}, P=25, D=10, F=1, I=20, drives=["A", "B"])
         run = s.simulate(s.start, 0.3, control=law, tolerance=1e-10, output=0.02)
         true = run[held if ".on." in held else f"lam.{held}"]
         np.testing.assert_allclose(run[f"control.{held}.sensed"], true, atol=1e-9)
     path.write_text(GEARS.replace("ALPHA", "20 deg"))
     s = lw.load(path).system
     with pytest.raises(UsageError, match=r"press it aside.*'g.mesh'"):
-        s.control(lw.hybrid({"A": "40 deg"}, {"A.on.left.x": 30.0}, drives=["A", "B"]))
+        s.control(lw.control.hybrid({"A": "40 deg"}, {"A.on.left.x": 30.0}, drives=["A", "B"]))
 
 
 # -------------------------------------------------------------------- sampled
@@ -232,7 +232,7 @@ def test_the_boundary_is_a_share_of_two_over_one_plus_F(weightless, F):
 @sweep("how", [{}, {"every": "2 ms"}, {"filter": "5 ms"}], later=["sampled"], ids=["continuous", "sampled", "filtered"])
 def test_sensors_feel_what_else_pushes(crank, force, how):
     """A wrench on the rod that the controller's model does not know: the sensor does, and the integral makes up for it."""
-    law = lw.hybrid({"A": "60 deg"}, {force: -5.0}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], **how)
+    law = lw.control.hybrid({"A": "60 deg"}, {force: -5.0}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], **how)
     run = crank.simulate(crank.assemble({"A": math.pi / 6}), 1.5, control=law, wrench={"rod": [0, 0, 0, 0, 3.0, 0]}, output=0.1)
     acts = run["lam.C.ty"] if force == "C.ty" else run[force]
     # felt to round-off by a continuous sensor; a sampled one tells what it read 2 ms ago, when the force moved at up to 13 N/s
@@ -271,7 +271,7 @@ def arm_norms(run: Trajectory) -> tuple[float, float, float]:
 
 def unaware(offset: float, **more: Any) -> Any:
     """The classical law, which takes the arm for a free one and the slider for `offset` above where it is."""
-    return lw.inverse_dynamics({**TASK, "hand.E.y": -0.27 + offset}, off=["tip"], **ARM_GAINS, **more)
+    return lw.control.computed_torque({**TASK, "hand.E.y": -0.27 + offset}, off=["tip"], **ARM_GAINS, **more)
 
 
 def held_run(arm: System, control: Any) -> Trajectory:
@@ -284,7 +284,7 @@ def held_run(arm: System, control: Any) -> Trajectory:
 def test_the_arm_against_the_reference(arm, key):
     """The reference holds efforts for 2 ms and takes norms of the second period; with the same settings all digits agree."""
     law, _, offset = key.partition(" delta=")
-    control = lw.projected(TASK, every="2 ms", **ARM_GAINS) if law == "PIDC" else unaware(float(offset), every="2 ms")
+    control = lw.control.projected(TASK, every="2 ms", **ARM_GAINS) if law == "PIDC" else unaware(float(offset), every="2 ms")
     known = ARM[f"elbow-1 ideal {key}"]
     run = held_run(arm, control)
     rms, _, _ = arm_norms(run)
@@ -301,8 +301,8 @@ def effort_over_a_period(arm: System, control: Any) -> float:
 def test_which_law_takes_most_depends_on_the_sign_of_the_offset(arm):
     """Projected control takes least of all; the classical law exceeds force control with one sign of the offset and stays below
     it with the other, so that "classical is worst" is no property of the law."""
-    least = effort_over_a_period(arm, lw.projected(TASK, **ARM_GAINS))
-    forced = effort_over_a_period(arm, lw.hybrid(TASK, {"tip.ty": 0}, F=3, I=0.1, **ARM_GAINS))
+    least = effort_over_a_period(arm, lw.control.projected(TASK, **ARM_GAINS))
+    forced = effort_over_a_period(arm, lw.control.hybrid(TASK, {"tip.ty": 0}, F=3, I=0.1, **ARM_GAINS))
     assert least == pytest.approx(ARM["elbow-1 ideal PIDC delta=0"]["rms"], rel=1e-4)  # 6e-5: efforts are held there
     assert forced == pytest.approx(ARM["elbow-1 ideal HYB delta=0"]["rms"], rel=1e-4)
     for offset in (0.005, 0.02):  # the page of the paper has more
@@ -319,7 +319,7 @@ def test_without_an_offset_the_classical_law_is_force_control_at_zero(arm):
     output = np.linspace(0.0, 2.0, 101)
     a, b = (
         arm.simulate(arm.start, 2.0, control=c, output=output, tolerance=1e-9)
-        for c in (unaware(0.0), lw.hybrid(TASK, {"tip.ty": 0}, F=3, I=0.1, **ARM_GAINS))
+        for c in (unaware(0.0), lw.control.hybrid(TASK, {"tip.ty": 0}, F=3, I=0.1, **ARM_GAINS))
     )
     for j in ARM_DRIVES:
         np.testing.assert_allclose(a[f"{j}.torque"], b[f"{j}.torque"], atol=1e-8)
@@ -330,7 +330,7 @@ def test_without_an_offset_the_classical_law_is_force_control_at_zero(arm):
 def test_the_arm_presses_its_slider_as_told(arm, how):
     """2 N at the slider while the hand moves; filtered and sampled loops are let begin with a kick."""
     more = {"continuous": {}, "filtered": {"filter": "5 ms", "begin": 0}, "sampled": {"every": "1 ms", "begin": 0}}[how]
-    control = lw.hybrid(TASK, {"tip.ty": "2 N"}, F=3, I=20, **ARM_GAINS, **more)
+    control = lw.control.hybrid(TASK, {"tip.ty": "2 N"}, F=3, I=20, **ARM_GAINS, **more)
     run = arm.simulate(arm.start, 1.0, control=control, output=np.linspace(0.0, 1.0, 101), tolerance=1e-9)
     close = {"continuous": 1e-10, "filtered": 1e-3, "sampled": 1e-3}[how]  # they begin 6 N off and decay as exp(-5 t) in the end
     assert np.abs(np.asarray(run["lam.tip.ty"])[70:] - 2.0).max() < close

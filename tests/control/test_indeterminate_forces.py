@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.force_rows import force_row
+from linkwright.simulation.feedback.force_rows import force_row
 
 GAINS = {"P": 25, "D": 10, "F": 1, "I": 20}
 
@@ -18,7 +18,7 @@ def bars():
 
 
 def law(force: dict, drives=("A", "D"), **more):
-    return lw.hybrid({"A": "60 deg"}, force, **GAINS, drives=list(drives), **more)
+    return lw.control.hybrid({"A": "60 deg"}, force, **GAINS, drives=list(drives), **more)
 
 
 def shared(notes) -> list[str]:

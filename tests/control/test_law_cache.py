@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.bound import is_traced
-from linkwright.control.projected import Projected
+from linkwright.rings.control.projected import Projected
+from linkwright.simulation.feedback.controller_program import is_traced
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def test_a_law_is_traced_once_and_found_again(traces, every):
     """Once for what acts and what is recorded together; a run that asks for the same finds it, bit by bit the same."""
     s = lw.load("slider-crank").system
     st = s.assemble(q={"A": "30 deg"})
-    reference = {"A": lw.minimum_jerk("60 deg", "0.1 s")}
+    reference = {"A": lw.control.minimum_jerk("60 deg", "0.1 s")}
 
     def run(P: float = 25.0, **more):
-        return s.simulate(st, 0.1, control=lw.projected(reference, P=P, drives=["A", "B"], every=every), output=0.01, **more)
+        return s.simulate(st, 0.1, control=lw.control.projected(reference, P=P, drives=["A", "B"], every=every), output=0.01, **more)
 
     first = run()
     assert len(traces) == 1
@@ -43,7 +43,7 @@ def test_a_law_is_traced_once_and_found_again(traces, every):
 
     stiffer = run(P=100.0)
     assert len(traces) == 2 and np.abs(stiffer["A.torque"] - first["A.torque"]).max() > 1e-9
-    reference["A"] = lw.minimum_jerk("50 deg", "0.1 s")  # the caller's own dict, changed in place
+    reference["A"] = lw.control.minimum_jerk("50 deg", "0.1 s")  # the caller's own dict, changed in place
     other = run()
     assert len(traces) == 3 and abs(other["control.A.reference"][-1] - np.radians(50.0)) < 1e-12
     st = s.assemble(q={"A": "31 deg"})  # the reference begins elsewhere
@@ -53,11 +53,11 @@ def test_a_law_is_traced_once_and_found_again(traces, every):
 def test_what_a_function_of_the_callers_does_is_never_remembered(traces):
     """It may do something else in the next run."""
     s = lw.load("slider-crank").system
-    st, law = s.assemble(q={"A": "30 deg"}), lw.projected({"A": "30 deg"}, P=25, drives=["A"])
+    st, law = s.assemble(q={"A": "30 deg"}), lw.control.projected({"A": "30 deg"}, P=25, drives=["A"])
     size = [1.0]
     runs = []
     for value in (1.0, 2.0):
         size[0] = value
-        runs.append(s.simulate(st, 0.01, control=law, drive={"B": lw.torque(lambda t: size[0] + 0.0 * t)}, output=0.01))
+        runs.append(s.simulate(st, 0.01, control=law, drive={"B": lw.drives.torque(lambda t: size[0] + 0.0 * t)}, output=0.01))
     assert len(traces) > 1
     assert np.allclose([r["B.torque"][-1] for r in runs], [1.0, 2.0])

@@ -11,12 +11,12 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
-from linkwright.control.binding import bind
-from linkwright.control.bound import BoundControl
-from linkwright.control.least import NominalSizes, least, nominal
-from linkwright.control.tasks import PoseTask, TaskReference, TaskRows, rpy_of, tasks_of, turning
 from linkwright.mechanics.kinematics.motion import displaced, motion
 from linkwright.results.state import State
+from linkwright.simulation.feedback.controller_program import BoundControl
+from linkwright.simulation.feedback.controller_setup import bind
+from linkwright.simulation.feedback.least_effort import NominalSizes, least, nominal
+from linkwright.simulation.feedback.task_coordinates import PoseTask, TaskReference, TaskRows, rpy_of, tasks_of, turning
 from linkwright.system.system import System
 from tests.sweeps import sweep
 
@@ -165,10 +165,10 @@ def test_angles_of_a_body_are_followed_the_shorter_way():
 
 
 LAWS = {
-    "slider-crank": ({"A": 0.7}, lw.hybrid({"A": "60 deg"}, {"C.ty": 3.0}, F=1, I=20, integral=0.2, drives=["A", "B"])),
-    "3-rrr": (None, lw.projected({"platform": [0.6, 0.6, 0.1]}, P=25)),
-    "stewart": (None, lw.projected({"platform": [0.0, 0.0, 0.6, 0.1, 0.0, 0.1]}, P=25)),
-    "scissor-lift": (None, lw.projected({"slide": 0.3}, P=25)),  # rows that say the same twice
+    "slider-crank": ({"A": 0.7}, lw.control.hybrid({"A": "60 deg"}, {"C.ty": 3.0}, F=1, I=20, integral=0.2, drives=["A", "B"])),
+    "3-rrr": (None, lw.control.projected({"platform": [0.6, 0.6, 0.1]}, P=25)),
+    "stewart": (None, lw.control.projected({"platform": [0.0, 0.0, 0.6, 0.1, 0.0, 0.1]}, P=25)),
+    "scissor-lift": (None, lw.control.projected({"slide": 0.3}, P=25)),  # rows that say the same twice
 }
 
 
@@ -208,7 +208,7 @@ def four_bar() -> System:
 def test_a_state_is_held(four_bar):
     """Coordinates are chosen, drives first: here the crank goes to where the state has it, by the error equation."""
     st, there = four_bar.assemble({"A": 1.0}, {"A": 0.0}), four_bar.assemble({"A": 1.5})
-    run = four_bar.simulate(st, 0.5, control=lw.projected(there, P=100, D=20), output=np.linspace(0, 0.5, 6), tolerance=1e-11)
+    run = four_bar.simulate(st, 0.5, control=lw.control.projected(there, P=100, D=20), output=np.linspace(0, 0.5, 6), tolerance=1e-11)
     t = np.asarray(run.t)
     np.testing.assert_allclose(1.5 - np.asarray(run["A"]), 0.5 * (1 + 10 * t) * np.exp(-10 * t), atol=1e-9)
 
@@ -218,9 +218,9 @@ def test_a_recorded_motion_is_done_again(four_bar):
     st = four_bar.assemble({"A": 1.0}, {"A": 2.0})
     times = np.linspace(0.0, 0.5, 41)  # between the recorded samples as well
     free, again = (
-        four_bar.simulate(st, 0.5, drive={"A": lw.torque(0.0)}, output=t, tolerance=1e-11) for t in (np.linspace(0.0, 0.5, 101), times)
+        four_bar.simulate(st, 0.5, drive={"A": lw.drives.torque(0.0)}, output=t, tolerance=1e-11) for t in (np.linspace(0.0, 0.5, 101), times)
     )
-    run = four_bar.simulate(st, 0.5, control=lw.projected(free, P=100), output=times, tolerance=1e-10)
+    run = four_bar.simulate(st, 0.5, control=lw.control.projected(free, P=100), output=times, tolerance=1e-10)
     np.testing.assert_allclose(run["A"], again["A"], atol=1e-8)
     efforts = np.abs(run["A.torque"][:-1])  # in the very end it is told to stand still
     assert efforts.max() < 1e-5 * np.abs(again["A.a"]).max()  # inertias are about 0.1 kg m^2; fifth-degree pieces over 5 ms

@@ -37,7 +37,7 @@ def beside(tmp_path_factory) -> System:
 
 def run_of(s: System, every: str | None, **more) -> Trajectory:
     """The crank moves as told; of the double pendulum the upper part is held and the lower one swings."""
-    law = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s"), "Q": "0 deg"}, P=25, D=10, drives=["A", "Q"], every=every)
+    law = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s"), "Q": "0 deg"}, P=25, D=10, drives=["A", "Q"], every=every)
     return s.simulate(s.start, 0.5, control=law, output=0.01, tolerance=1e-10, **more)
 
 
@@ -47,7 +47,7 @@ def test_a_lock_elsewhere_changes_nothing_for_the_crank(beside, every, delay):
     its reference does not begin anew, and a sample that is taken again does not push commands on their way along twice.
     Sampled, both runs do the same sums (1e-12); followed at all times they differ by their steps (tolerance 1e-10)."""
     options = {} if delay is None else {"delay": delay}
-    switches = [lw.when("t", 0.3, do=lw.lock("Z")), lw.when("t", 0.401, do=lw.unlock("Z"))]
+    switches = [lw.events.when("t", 0.3, do=lw.events.lock("Z")), lw.events.when("t", 0.401, do=lw.events.unlock("Z"))]
     plain, switched = run_of(beside, every, **options), run_of(beside, every, events=switches, **options)
     assert len(switched.events) == 2 and np.abs(switched["Z"] - plain["Z"]).max() > 1e-3
     for channel in ("A", "A.torque", "control.A.reference"):
@@ -58,11 +58,11 @@ def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     """A batch is bound at its first state: a reference that begins there is no reference for the others."""
     s = lw.load("slider-crank").system
     states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
-    begins = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
+    begins = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
     with pytest.raises(UsageError, match=r"'A' begins at the position of the first state.*one by one"):
         s.simulate_batch(states, 0.2, control=begins, output=0.1)
     same = s.simulate_batch([states[1], states[1]], 0.2, control=begins, output=0.1)
-    given = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
+    given = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
     both = s.simulate_batch(states, 0.2, control=given, output=0.1)
     for batch, i, law in ((same, 1, begins), (both, 0, given), (both, 1, given)):
         st = states[1] if batch is same else states[i]
@@ -74,9 +74,9 @@ def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
     arm = lw.compile("3r-slider")
     st = arm.state(arm.start.q)
     beside = arm.assemble({"J1": st["J1"] + 0.02, "J2": st["J2"]}, {"J1": 0.0, "J2": 0.0})
-    law = lw.projected(st, P=100, drives=["J1", "J2", "J3"])
-    for begin, off, event in ((beside, [], lw.release("tip")), (st, ["tip"], lw.engage("tip"))):
-        run = arm.simulate(begin, 1.0, control=law, off=off, events=[lw.when("t", 0.1, do=event)], output=0.05)
+    law = lw.control.projected(st, P=100, drives=["J1", "J2", "J3"])
+    for begin, off, event in ((beside, [], lw.events.release("tip")), (st, ["tip"], lw.events.engage("tip"))):
+        run = arm.simulate(begin, 1.0, control=law, off=off, events=[lw.events.when("t", 0.1, do=event)], output=0.05)
         assert run.events and {n for n in run.columns if n.endswith(".error")} == {f"control.J{i}.error" for i in (1, 2, 3)}
         assert np.abs(run.q[-1] - st.q).max() <= 0.01 * np.abs(begin.q - st.q).max() + 1e-12
         assert not any("not followed" in note for note in run.notes)
@@ -87,11 +87,11 @@ def test_a_force_that_is_let_go_is_no_wish_any_more(every):
     """The motion goes on as before, and once the constraint holds again, so does the force: after 0.1 s, which are 2 time
     constants (1 + F) / I of its loop, no more is left of its error than of the jump that the switch made."""
     arm = lw.compile("3r-slider")
-    motion = {"hand.E.x": lw.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}
-    law = lw.hybrid(motion, {"tip.ty": 2.0}, P=400, F=0.5, I=30, drives=["J1", "J2", "J3"], every=every)
+    motion = {"hand.E.x": lw.control.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}
+    law = lw.control.hybrid(motion, {"tip.ty": 2.0}, P=400, F=0.5, I=30, drives=["J1", "J2", "J3"], every=every)
     with pytest.raises(UsageError, match=r"constraint of 'tip\.ty' is off or released"):
         arm.simulate(arm.start, 0.1, control=law, off=["tip"])
-    events = [lw.when("t", 0.05, do=lw.release("tip")), lw.when("t", 0.05001, do=lw.engage("tip"))]
+    events = [lw.events.when("t", 0.05, do=lw.events.release("tip")), lw.events.when("t", 0.05001, do=lw.events.engage("tip"))]
     run = arm.simulate(arm.start, 0.15, control=law, events=events[:1], output=0.01)
     plain = arm.simulate(arm.start, 0.15, control=law, output=0.01)
     for name in ("hand.E.x", "hand.angle"):
@@ -107,7 +107,7 @@ def test_a_force_that_is_let_go_is_no_wish_any_more(every):
 def test_references_begin_where_the_mechanism_of_the_run_stands():
     """With another length as free parameter the slider stands elsewhere, and its reference begins there."""
     s = lw.compile(lw.load("slider-crank"), free=["l"])
-    law = lw.projected({"rod.C.x": lw.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
+    law = lw.control.projected({"rod.C.x": lw.control.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
     run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, output=0.05)
     with pytest.raises(UsageError, match=r"'rod\.C\.x' begins at the position of the first state"):
         s.simulate_batch(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, output=0.05)
@@ -117,8 +117,8 @@ def test_references_begin_where_the_mechanism_of_the_run_stands():
 def test_freedoms_that_no_drive_reaches_do_not_count(beside):
     """Both motors of the crank share its work, though a pendulum beside it is free; and with a force for the second one."""
     for law in (
-        lw.projected({"A": "31 deg"}, P=25, drives=["A", "B"]),
-        lw.hybrid({"A": "31 deg"}, {"C.ty": 1.0}, P=25, drives=["A", "B"]),
+        lw.control.projected({"A": "31 deg"}, P=25, drives=["A", "B"]),
+        lw.control.hybrid({"A": "31 deg"}, {"C.ty": 1.0}, P=25, drives=["A", "B"]),
     ):
         c = beside.control(law)
         assert c.notes and "degrees of freedom are not followed" in c.notes[0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.references import read_reference
 from linkwright.model.curves import Curve
+from linkwright.model.curves.references import read_reference
 
 POINTS = [("60 mm", "240 mm"), ("100 mm", "240 mm"), ("100 mm", "210 mm")]
 
@@ -18,7 +18,7 @@ def curve(reference: object) -> Curve:
 
 def test_lines_are_left_at_the_rounding_and_the_rate_stays_smooth() -> None:
     d, total = 0.015, 0.07
-    c = curve(lw.polyline(POINTS, rounding=d))
+    c = curve(lw.control.polyline(POINTS, rounding=d))
     t = np.linspace(0.0, 1.0, 20001)
     (x, y), (vx, vy), (ax, ay) = (np.array(k) for k in c(t))
     np.testing.assert_allclose([x[0], y[0], x[-1], y[-1]], [0.06, 0.24, 0.1, 0.21], atol=1e-15)
@@ -32,7 +32,7 @@ def test_lines_are_left_at_the_rounding_and_the_rate_stays_smooth() -> None:
 
 
 def test_sharp_corners_and_durations() -> None:
-    c = curve(lw.polyline(POINTS, duration="2 s"))
+    c = curve(lw.control.polyline(POINTS, duration="2 s"))
     (x, y), (vx, vy), _ = c(np.array([0.0, 8.0 / 7.0, 2.0, 3.0]))
     np.testing.assert_allclose(x, [0.06, 0.1, 0.1, 0.1])
     np.testing.assert_allclose(y, [0.24, 0.24, 0.21, 0.21])
@@ -42,11 +42,11 @@ def test_sharp_corners_and_durations() -> None:
 @pytest.mark.parametrize(
     ("reference", "text"),
     [
-        (lw.polyline([(0, 0)]), "two or more points"),
-        (lw.polyline([(0, 0), (0, 0)]), "same place"),
-        (lw.polyline(POINTS, rounding="50 mm"), "rounding is"),
-        (lw.polyline(POINTS, rounding="-1 mm"), "rounding is"),
-        (lw.polyline(POINTS, duration=0), "duration"),
+        (lw.control.polyline([(0, 0)]), "two or more points"),
+        (lw.control.polyline([(0, 0), (0, 0)]), "same place"),
+        (lw.control.polyline(POINTS, rounding="50 mm"), "rounding is"),
+        (lw.control.polyline(POINTS, rounding="-1 mm"), "rounding is"),
+        (lw.control.polyline(POINTS, duration=0), "duration"),
     ],
 )
 def test_bad_polylines_are_said(reference: object, text: str) -> None:

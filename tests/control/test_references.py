@@ -11,9 +11,9 @@ from scipy.interpolate import CubicSpline
 from linkwright import load
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
-from linkwright.control.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import UsageError
 from linkwright.model.curves.laws import LAWS
+from linkwright.model.curves.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 
 MODEL = load("slider-crank").description
 DEG = math.pi / 180.0
@@ -52,7 +52,7 @@ SMOOTH = {
     "clamped": (spline(T, Y, ends="clamped"), ("length",)),
     "periodic": (spline(T, Y, ends="periodic"), ("length",)),
     "points": ((["0 s", "500 ms", 1.0], ["0 deg", "20 deg", "-5 deg"]), ("angle",)),
-    "sinusoid": (sinusoid(["5 mm", "10 deg"], ["0.5 Hz", "3 rad/s"], centre=[0.4, 0.0], phase="30 deg"), ("length", "angle")),
+    "sinusoid": (sinusoid(["5 mm", "10 deg"], ["0.5 Hz", "3 rad/s"], center=[0.4, 0.0], phase="30 deg"), ("length", "angle")),
     "expression": ("0.1 m * sin(3 rad/s * t) + 2 cm", ("length",)),
     "function": (lambda t: [np.cos(t), 0.2 * t, 0.5], ("length", "length", "angle")),
     "one per component": ([lambda t: t**3, "5 deg", minimum_jerk("1 m", 2.0), ([0, 1], [0, 1])], ("length", "angle", "length", "angle")),
@@ -164,7 +164,7 @@ def test_csv_files(tmp_path):
     np.testing.assert_allclose(
         bound(csv(bare, columns=["lam[0]", "x", "A[deg]"]), ("length", "length", "angle"))(1.0)[0], [2.0, 0.003, 4 * DEG]
     )
-    assert repr(csv("a.csv", columns=["x"])) == "lw.csv('a.csv', columns=('x',))"
+    assert repr(csv("a.csv", columns=["x"])) == "lw.control.from_csv('a.csv', columns=('x',))"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_csv_errors_name_the_line(tmp_path, text, given, says):
         (minimum_jerk([1, "2 kg"], 1), ("angle", "length"), "component 2: to must be length"),
         (minimum_jerk(1, "0 s"), ("angle",), "duration is 0 s; it must be longer"),
         (minimum_jerk(1, "2 m"), ("angle",), "duration must be time"),
-        (trapezoidal(1), ("angle",), r"either a duration or both.*lw.trapezoidal\(1\)"),
+        (trapezoidal(1), ("angle",), r"either a duration or both.*lw.control.trapezoidal\(1\)"),
         (trapezoidal(1, 2.0, speed=1.0, acceleration=1.0), ("angle",), "either a duration or both"),
         (trapezoidal(1, speed=1.0), ("angle",), "either a duration or both"),
         (trapezoidal(1, speed=-1.0, acceleration=1.0), ("angle",), "speed is -1; it must be larger"),
@@ -241,10 +241,10 @@ def test_a_function_that_stops_being_a_number():
 
 
 def test_how_references_are_shown_and_kept():
-    assert repr(minimum_jerk("60 deg", "1 s")) == "lw.minimum_jerk('60 deg', '1 s')"
-    assert repr(trapezoidal(1.0, speed="2 rpm", acceleration=1, at=0.5)) == "lw.trapezoidal(1.0, speed='2 rpm', acceleration=1, at=0.5)"
-    assert repr(spline(T, Y, ends="clamped")) == "lw.spline(5 times, 5 values, ends='clamped')"
-    assert bound(["5 deg", setpoint("1 m")], ("angle", "length")).text == "(5 deg, lw.setpoint('1 m'))"
+    assert repr(minimum_jerk("60 deg", "1 s")) == "lw.control.minimum_jerk('60 deg', '1 s')"
+    assert repr(trapezoidal(1.0, speed="2 rpm", acceleration=1, at=0.5)) == "lw.control.trapezoidal(1.0, speed='2 rpm', acceleration=1, at=0.5)"
+    assert repr(spline(T, Y, ends="clamped")) == "lw.control.spline(5 times, 5 values, ends='clamped')"
+    assert bound(["5 deg", setpoint("1 m")], ("angle", "length")).text == "(5 deg, lw.control.setpoint('1 m'))"
     values = np.array(Y)
     kept = spline(T, values)
     values[:] = 0.0

@@ -25,9 +25,9 @@ def heavier(m, factor: float):
     return lw.Mechanism(replace(m.description, bodies=tuple(more(b) for b in m.description.bodies)))
 
 
-def lissajous(centre, sizes):
+def lissajous(center, sizes):
     """A closed curve in space that begins at rest: x and z as 1 - cos, y as sin^3, in texts and for numpy."""
-    (x, y, z), (a, b, c) = centre, sizes
+    (x, y, z), (a, b, c) = center, sizes
     written = [f"{x} m + {a} m*(1 - cos({W} rad/s*t))", f"{y} m + {b} m*sin({W} rad/s*t)^3", f"{z} m + {c} m*(1 - cos({2 * W} rad/s*t))"]
 
     def numbers(t):
@@ -60,7 +60,7 @@ def follows(name, reference, point, sizes, turn=(), wrong=False):
     m, P = lw.load(name), 900.0
     s = m.system
     written, numbers, acceleration = lissajous(s.point(s.start, point), sizes)
-    law = lw.projected({reference: [*written, *turn]}, P=P, model=heavier(m, 1.2) if wrong else None)
+    law = lw.control.projected({reference: [*written, *turn]}, P=P, model=heavier(m, 1.2) if wrong else None)
     run = s.simulate(s.start, 0.8, control=law, tolerance=1e-8, output=0.02)
     assert "controller: compiled" in run.notes
     assert np.ptp(run[point], axis=0).min() > 0.05, "it moves in all directions"
@@ -127,8 +127,8 @@ def rms(run, drives):
 def arms():
     """The 3-RRR, and the same task for the three motors at its base, and for all nine joints."""
     s = lw.compile("3-rrr")
-    task = {"J1": lw.minimum_jerk(1.24, "1 s"), "J8": lw.minimum_jerk(4.3883, "1 s"), "J9": lw.minimum_jerk(5.9637, "1 s")}
-    runs = {len(d): s.simulate(s.start, 1.0, control=lw.projected(task, P=100, drives=d), tolerance=1e-9, output=0.01) for d in (FEW, MORE)}
+    task = {"J1": lw.control.minimum_jerk(1.24, "1 s"), "J8": lw.control.minimum_jerk(4.3883, "1 s"), "J9": lw.control.minimum_jerk(5.9637, "1 s")}
+    runs = {len(d): s.simulate(s.start, 1.0, control=lw.control.projected(task, P=100, drives=d), tolerance=1e-9, output=0.01) for d in (FEW, MORE)}
     return s, task, runs
 
 
@@ -145,7 +145,7 @@ def test_redundant_efforts_are_the_least_ones_wherever_the_loops_are_cut(arms):
     s, task, runs = arms
     run, rng = runs[9], np.random.default_rng(5)
     other = lw.compile("3-rrr", cuts=["J2", "J5"], engine="python")
-    c = other.control(lw.projected(task, P=100, drives=MORE), other.start)
+    c = other.control(lw.control.projected(task, P=100, drives=MORE), other.start)
     for i in (0, 30, 77):
         st = run.state(i)
         u = np.array([run[f"{d}.torque"][i] for d in MORE])
@@ -169,8 +169,8 @@ WANTED = {"A1": 0.4, "A2": 0.8, "A3": 1.0}
 def test_pd_task_with_motors_reaches_the_reference_states_and_settles():
     """The PD law as joint torque, back-EMF kept: states of a solution in quadruple precision; 0.0031 rad are left at 2.5 s."""
     s = lw.compile("3-rrr-motors")
-    law = lw.pd(WANTED, P=150, D=50)
-    acting = lw.actuator(motor=True, back_emf=False)
+    law = lw.control.pd(WANTED, P=150, D=50)
+    acting = lw.control.actuator(motor=True, back_emf=False)
     run = s.simulate(s.start, 2.5, control=law, actuators=acting, tolerance=1e-10, output=[0.1, 0.5, 1.0, 2.5])
     states = DATA["hoang_3rrr"]["case2 PD=joint torque (k=1,c=10)"]["states"]
     for i, t in enumerate(("0.1", "0.5", "1.0")):

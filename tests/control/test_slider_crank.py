@@ -19,9 +19,9 @@ DATA = load("aghili_hoang")
 RMS, ENDS = DATA["slider_crank_controllers_rms"], DATA["slider_crank_closed_loop"]
 GRAVITY = (0.0, 9.81)
 CONTROLLERS = {
-    "2act": lw.projected({"A": "60 deg"}, P=25, D=10, drives=["A", "B"]),
-    "1act": lw.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]),
-    "hyb": lw.hybrid({"A": "60 deg"}, {"C.ty": 0}, P=25, D=10, F=1, I=20, drives=["A", "B"]),
+    "2act": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A", "B"]),
+    "1act": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]),
+    "hyb": lw.control.hybrid({"A": "60 deg"}, {"C.ty": 0}, P=25, D=10, F=1, I=20, drives=["A", "B"]),
 }
 FINE = 2e-3  # time between samples: Simpson's rule errs by about (FINE * 10)^4 / 180, 1e-9
 TIMES = np.linspace(0.0, 5.0, 2501)

@@ -28,8 +28,8 @@ def worst(run, *names):
 
 def test_a_constraint_vanishes_and_the_motion_goes_on(arm):
     """The tip leaves its slider: three freedoms instead of two, of which two are followed as before; the third is free."""
-    law = lw.projected({"hand.E.x": ALONG, "hand.angle": "0 deg"}, P=100, drives=ALL)
-    run = arm.simulate(arm.start, 0.8, control=law, events=[lw.when("t", 0.4, do=lw.release("tip"))], output=0.01)
+    law = lw.control.projected({"hand.E.x": ALONG, "hand.angle": "0 deg"}, P=100, drives=ALL)
+    run = arm.simulate(arm.start, 0.8, control=law, events=[lw.events.when("t", 0.4, do=lw.events.release("tip"))], output=0.01)
     assert worst(run, "hand.E.x", "hand.angle") < 1e-8
     off = np.abs(run["hand.E.y"] + 0.27)
     assert off[run.t <= 0.4].max() < 1e-12 and off[-1] > 0.05
@@ -49,8 +49,8 @@ def test_a_constraint_appears_and_the_motion_goes_on(arm):
     e'' + 20 e' + 100 e = 0 says, by the same controller on a mechanism with one freedom less."""
     q, before = np.array(reaching(0.0, -0.25)), np.array(reaching(0.0, -0.25 + 1e-6))
     start = arm.state(q, (q - before) / 2e-6)  # down at 0.5 m/s
-    law = lw.projected({"hand.E.x": lw.minimum_jerk("0.05 m", "0.5 s"), "hand.angle": "0 deg"}, P=100, drives=["J1", "J2"])
-    caught = lw.when("hand.E.y", "-0.27 m", direction="falling", do=lw.engage("tip"))
+    law = lw.control.projected({"hand.E.x": lw.control.minimum_jerk("0.05 m", "0.5 s"), "hand.angle": "0 deg"}, P=100, drives=["J1", "J2"])
+    caught = lw.events.when("hand.E.y", "-0.27 m", direction="falling", do=lw.events.engage("tip"))
     run = arm.simulate(start, 0.5, off=["tip"], control=law, events=[caught], output=0.005, tolerance=1e-10)
     (event,) = run.events
     assert event.values["energy lost"] > 1e-3 and 0.02 < event.time < 0.1
@@ -68,9 +68,9 @@ def test_a_constraint_appears_and_the_motion_goes_on(arm):
 
 def test_references_go_on_across_a_switch(arm):
     """What begins where the coordinate stood at the start of the run does not begin again."""
-    law = lw.projected({"hand.E.x": lw.minimum_jerk("0.1 m", "0.5 s"), "hand.angle": lw.sinusoid("5 deg", "1 Hz")}, P=100, drives=ALL)
+    law = lw.control.projected({"hand.E.x": lw.control.minimum_jerk("0.1 m", "0.5 s"), "hand.angle": lw.control.sinusoid("5 deg", "1 Hz")}, P=100, drives=ALL)
     still = arm.state(arm.start.q)
-    release = [lw.when("t", 0.2, do=lw.release("tip"))]
+    release = [lw.events.when("t", 0.2, do=lw.events.release("tip"))]
     plain, switched = (arm.simulate(still, 0.5, control=law, events=e, output=0.005) for e in ([], release))
     for name in ("hand.E.x", "hand.angle"):
         assert np.abs(switched[f"control.{name}.reference"] - plain[f"control.{name}.reference"]).max() < 1e-12
@@ -80,8 +80,8 @@ def test_references_go_on_across_a_switch(arm):
 
 def test_more_is_followed_than_can_move_once_a_constraint_appears(arm):
     """x, y and angle of a free hand; then its slider holds y, which was wanted there anyway: x and angle go on."""
-    law = lw.projected({"hand.E.x": ALONG, "hand.E.y": "-0.27 m", "hand.angle": "0 deg"}, P=100, drives=ALL)
-    engage = [lw.when("t", 0.4, do=lw.engage("tip"))]
+    law = lw.control.projected({"hand.E.x": ALONG, "hand.E.y": "-0.27 m", "hand.angle": "0 deg"}, P=100, drives=ALL)
+    engage = [lw.events.when("t", 0.4, do=lw.events.engage("tip"))]
     run = arm.simulate(arm.start, 0.8, off=["tip"], control=law, events=engage, output=0.01)
     assert worst(run, "hand.E.x", "hand.E.y", "hand.angle") < 1e-6
     assert any("t = 0.4 s" in note and "2 degrees of freedom" in note for note in run.notes)
@@ -101,7 +101,7 @@ def test_through_a_singular_position_under_control(drives):
     """60 to 120 deg through A = 90 deg, where the loop loses rank. The slider's branch goes on smoothly and so do the efforts of one
     joint alone, though at the point itself it could not push the folded branch: no effort near it exceeds those 5 deg beside."""
     s = lw.load("slider-crank").system
-    law = lw.projected({"A": lw.minimum_jerk("120 deg", "1 s")}, P=100, drives=drives)
+    law = lw.control.projected({"A": lw.control.minimum_jerk("120 deg", "1 s")}, P=100, drives=drives)
     run = s.simulate(s.assemble({"A": "60 deg"}), 1.0, control=law, output=0.002)
     assert worst(run, "A") < 1e-6 and run["A", "deg"][-1] == pytest.approx(120.0, abs=1e-4)
     assert np.abs(run["B"] - (2 * math.pi - 2 * run["A"])).max() < 1e-6, "it is still on the slider's branch"
@@ -115,7 +115,7 @@ def test_through_a_singular_position_under_control(drives):
 def lost():
     """The motors' robot, a state next to which its cranks lose the platform (det Phi_x = 0), and one beyond."""
     s = lw.compile("3-rrr-motors")
-    volts = {"A1": lw.voltage(5), "A2": lw.voltage(-5), "A3": lw.voltage(5)}
+    volts = {"A1": lw.drives.voltage(5), "A2": lw.drives.voltage(-5), "A3": lw.drives.voltage(5)}
     run = s.simulate(s.start, 0.47, drive=volts, output=0.001)
     i = int(np.flatnonzero(np.diff(np.sign(run["det.dependent"])))[1])
     return s, s.state(run.q[i - 40]), run.state(i), s.state(run.q[i + 40])
@@ -129,7 +129,7 @@ def test_drives_that_lose_their_grip_are_damped_and_say_so(lost):
     s, before, _, beyond = lost
     found = {}
     for damping in (0.1, 0.02, 0.0):
-        law = lw.projected({"platform": [lw.minimum_jerk(x, "0.5 s") for x in pose(s, beyond)]}, P=100, damping=damping)
+        law = lw.control.projected({"platform": [lw.control.minimum_jerk(x, "0.5 s") for x in pose(s, beyond)]}, P=100, damping=damping)
         run = s.simulate(before, 1.0, control=law, output=0.001, tolerance=1e-8)
         found[damping] = max(float(np.abs(run[f"{j}.torque"]).max()) for j in ("A1", "A2", "A3"))
         told = [n for n in run.notes if "lose control authority" in n]
@@ -158,6 +158,6 @@ def test_a_controller_that_begins_without_grip_is_refused(lost):
         a, b = (middle, b) if np.sign(det(middle)[0]) == sign else (a, middle)
     there = det(a)[1]
     with pytest.raises(UsageError, match=r"no drive acts on the motion in .*P\.angle.* drives A1, A2 and A3 lose control authority here"):
-        s.simulate(there, 0.1, control=lw.projected({"platform": pose(s, there)}))
+        s.simulate(there, 0.1, control=lw.control.projected({"platform": pose(s, there)}))
     with pytest.raises(UsageError, match="no drive acts on the motion"):
-        s.control(lw.inverse_dynamics({"platform": pose(s, there)}), there)
+        s.control(lw.control.computed_torque({"platform": pose(s, there)}), there)

@@ -1,4 +1,4 @@
-"""Least efforts by the paper's own formulas, and the same task in metres and millimetres."""
+"""Least efforts by the paper's own formulas, and the same task in meters and millimeters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def laws(s: System, st: lw.State, followed: list[str], drives: list[str], **more
     entries = [s.names.v.index(n) for n in followed]
     now, speed = np.array([float(st[n]) for n in followed]), st.v[entries]
     reference = {n: float(x + e) for n, x, e in zip(followed, now, aims, strict=True)}
-    kind = lw.hybrid if more else lw.projected
+    kind = lw.control.hybrid if more else lw.control.projected
     c = s.control(kind(reference, P=P, D=D, drives=drives, damping=0.0, **more), st)
     efforts = c(st)
     paper = Paper(s, st)
@@ -122,11 +122,11 @@ def test_many_random_mechanisms_with_random_drives(rng):
     assert 30 < passive < done
 
 
-# ---------------------------------------------------------------- metres and millimetres
+# ---------------------------------------------------------------- meters and millimeters
 
 
 def cart(units: str) -> dict:
-    """A cart on rails with a pendulum, its tip on a sloping line; written in metres or millimetres."""
+    """A cart on rails with a pendulum, its tip on a sloping line; written in meters or millimeters."""
     u = {"m": 1.0, "mm": 1000.0}[units]
     l, beta, phi = GIVEN["l"], GIVEN["beta"], GIVEN["phi"]
     # the tip (x + l cos phi, l sin phi) lies at the distance d from the slope through the origin
@@ -153,7 +153,7 @@ def efforts(units: str, length: str | None, **more) -> tuple[dict[str, float], S
     s = lw.compile(lw.load(cart(units)), length=length, cuts=["line"], engine="python")
     st = s.assemble({"O": GIVEN["phi"]}, {"O": GIVEN["phidot"]})
     # without gains the acceleration wanted is that of the reference: phi'' = 2 rad/s^2
-    wanted = lw.projected({"O": f"{0.5 * GIVEN['phidd_des']} rad/s^2*t^2"}, P=0, D=0, drives=["X", "O"], damping=0, **more)
+    wanted = lw.control.projected({"O": f"{0.5 * GIVEN['phidd_des']} rad/s^2*t^2"}, P=0, D=0, drives=["X", "O"], damping=0, **more)
     return s.control(wanted, st)(st), s, st
 
 

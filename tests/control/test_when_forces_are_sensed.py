@@ -23,7 +23,7 @@ def crank():
 
 def law(**options):
     given = {"P": 25, "D": 10, "F": 0.6, "I": 40, "every": EVERY, "filter": 0, "begin": 0} | options
-    return lw.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, drives=["A", "B"], **given)
+    return lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, drives=["A", "B"], **given)
 
 
 def at_rest(s, **options):
@@ -58,7 +58,7 @@ def test_the_reading_lags_the_torque_by_one_sample_exactly(crank, late):
 
 
 def test_noise_is_added_to_that_reading(crank):
-    noise = lw.noise(force="0.2 N", seed=5)
+    noise = lw.control.noise(force="0.2 N", seed=5)
     _, run = at_rest(crank, noise=noise)
     before = np.concatenate([[0.0], -run["B.torque"][:-1] / math.cos(ANGLE)])
     added = run["control.C.ty.sensed"] - before
@@ -99,5 +99,5 @@ def test_a_moving_mechanism_is_sensed_at_the_sample_with_the_torque_before_it():
 def test_a_continuous_controller_senses_the_force_of_its_own_efforts(crank):
     s = crank
     st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
-    run = s.simulate(st, 0.2, control=lw.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), output=0.02)
+    run = s.simulate(st, 0.2, control=lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), output=0.02)
     np.testing.assert_allclose(run["control.C.ty.sensed"], run["lam.C.ty"], atol=1e-8)

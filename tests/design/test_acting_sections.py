@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright import elements
 from linkwright.kernels.page_kernels import acting_on
-from linkwright.views import report_forces
+from linkwright.rings.studio import report_forces
 
 EVERYTHING = {
     "name": "everything",
@@ -62,7 +62,7 @@ def test_this_mechanism_has_every_kind(mechanism: lw.Mechanism) -> None:
 
 
 def test_every_force_has_its_row_in_a_free_body(mechanism: lw.Mechanism) -> None:
-    c = mechanism.turn(steps=20)
+    c = mechanism.cycle(steps=20)
     angle = c["O"][12]
     body = c.free_body("arm", at=float(angle))
     loads = [r for r in body.rows if r.kind == "load"]
@@ -88,5 +88,5 @@ def test_every_force_is_in_the_page_and_in_the_report(mechanism: lw.Mechanism, m
     still = (s.start.q, np.zeros(1), np.zeros(k.sizes.nd), np.zeros(k.sizes.nc), 0.0)
     found = acting_on(k.equations(()), *still, s.skel.pack(s.start.references))
     assert sorted(x.name for x in found if x.kind in ("element", "applied")) == names
-    lines = report_forces.acting(s, mechanism.turn(steps=20))
+    lines = report_forces.acting(s, mechanism.cycle(steps=20))
     assert len(lines) == len(names) and all(any(n in line for line in lines) for n in names)

@@ -9,9 +9,9 @@ import pytest
 from scipy.integrate import quad
 
 import linkwright as lw
-from linkwright.design.bearings import Bearings, bearings
-from linkwright.design.efforts import efforts
 from linkwright.results.measures.extremes import curve_extremes
+from linkwright.rings.design.bearings import Bearings, bearings
+from linkwright.rings.design.drive_duty import efforts
 
 G = 9.81
 
@@ -33,7 +33,7 @@ def rotor(gravity: float = 0.0, rpm: float = 60.0, **more: Any) -> lw.Mechanism:
 
 @pytest.fixture(scope="module")
 def scraper() -> Any:
-    return lw.load("carpet-scraper").turn(steps=90)
+    return lw.load("carpet-scraper").cycle(steps=90)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def scraper_table(scraper: Any) -> Bearings:
 
 
 def test_a_constant_load_is_its_own_equivalent() -> None:
-    c = rotor().turn(steps=24)
+    c = rotor().cycle(steps=24)
     b = c.bearings()["A", "arm"]
     load = 2.0 * 0.5 * (2 * np.pi) ** 2  # m r w^2
     # 1e-9: sums of 24 equal numbers, and the p-th root of their mean
@@ -59,7 +59,7 @@ def test_a_constant_load_is_its_own_equivalent() -> None:
 def test_weight_and_centrifugal_load_against_quadrature() -> None:
     """|F|^2 = m^2 ((r w^2)^2 + g^2 + 2 r w^2 g sin q): mean, RMS and equivalent loads by scipy's quad."""
     rate = 2 * np.pi * 40 / 60
-    b = rotor(G, 40).turn(steps=360).bearings()["A", "arm"]
+    b = rotor(G, 40).cycle(steps=360).bearings()["A", "arm"]
     centrifugal = 0.5 * rate**2
 
     def size(q: float) -> float:
@@ -81,7 +81,7 @@ def test_weight_and_centrifugal_load_against_quadrature() -> None:
 def test_a_swinging_joint_is_weighted_by_its_speed() -> None:
     """An arm that swings q = q0 sin(w t): P^p = integral |F|^p |w| dt / integral |w| dt, here by quad over one period."""
     m = rotor(G, drive={"A": {"position": "0.4*sin(6.283185307179586 rad/s*t)"}})
-    b = m.turn(steps=2000).bearings()["A", "arm"]
+    b = m.cycle(steps=2000).bearings()["A", "arm"]
 
     def speed(t: float) -> float:
         return 0.4 * 2 * np.pi * np.cos(2 * np.pi * t)
@@ -107,7 +107,7 @@ def test_a_swinging_joint_is_weighted_by_its_speed() -> None:
 
 def test_at_rest_the_path_counts() -> None:
     """At 0 rpm the load is the weight alone, whatever the position."""
-    c = rotor(G).turn(steps=36, speed=0)
+    c = rotor(G).cycle(steps=36, speed=0)
     b = c.bearings()["A", "arm"]
     for value in (b.max, b.mean, b.rms, b.P3, b.P10_3):
         assert value == pytest.approx(2 * G, rel=1e-9)
@@ -153,7 +153,7 @@ def test_swings_are_those_of_the_links(scraper: Any, scraper_table: Bearings) ->
 
 
 def test_the_table_prints_in_the_files_units(scraper_table: Bearings) -> None:
-    text = str(lw.load("wiper").turn(steps=24).bearings())
+    text = str(lw.load("wiper").cycle(steps=24).bearings())
     assert "[N]" in text and "[deg]" in text and "rpm" in text and "full turn" in text and "at A" in text
     assert len(text.splitlines()) == 2 + 4  # a pin of two links is one line
     assert sum(line.startswith("S ") for line in str(scraper_table).splitlines()) == 3
@@ -164,7 +164,7 @@ def test_the_table_prints_in_the_files_units(scraper_table: Bearings) -> None:
 
 def test_a_slider_slides_and_is_tilted() -> None:
     """The press's ram: travel from the table, and the guide's force is what the lower link pushes sideways."""
-    c = lw.load("punch-press").turn(steps=72)
+    c = lw.load("punch-press").cycle(steps=72)
     b = c.bearings()["slide", "ram"]
     assert b.movement == "slides" and b.swing == pytest.approx(np.ptp(c["slide"]), rel=1e-12)
     np.testing.assert_allclose(c["slide.on.ram.x"], -c["R.on.ram.x"], rtol=0, atol=1e-8 * b.max)
@@ -172,7 +172,7 @@ def test_a_slider_slides_and_is_tilted() -> None:
 
 def test_balls_in_space_turn_by_their_relative_rotation() -> None:
     """RSSR: the crank is a full turn; the ball S turns against the crank as often as the crank turns."""
-    c = lw.load("rssr").turn(steps=60)
+    c = lw.load("rssr").cycle(steps=60)
     table = c.bearings()
     s, crank = table["S", "coupler"], table["crank", "crank"]
     assert crank.full_turns and s.movement == "turns" and s.sector is None
@@ -182,14 +182,14 @@ def test_balls_in_space_turn_by_their_relative_rotation() -> None:
 
 
 def test_redundant_hinges_are_marked() -> None:
-    table = lw.load("door").turn(steps=12).bearings()
+    table = lw.load("door").cycle(steps=12).bearings()
     assert not any(r.unique for r in table.rows) and "not unique" in str(table)
-    assert all(r.unique for r in lw.load("wiper").turn(steps=4).bearings().rows)
+    assert all(r.unique for r in lw.load("wiper").cycle(steps=4).bearings().rows)
 
 
 def test_rods_push_and_pull() -> None:
     """The rods' force is the multiplier of the rod's length, positive when it pushes its ends apart."""
-    c = lw.load("3-rrr-motors").turn(steps=16)
+    c = lw.load("3-rrr-motors").cycle(steps=16)
     table = c.bearings()
     assert [r.rod for r in table.rods] == ["r1", "r2", "r3"]
     push = np.array([x.lam["r2"][0] for x in c.loads])
@@ -206,11 +206,11 @@ def test_wrong_names_are_answered(scraper_table: Bearings) -> None:
     with pytest.raises(lw.LinkwrightError, match="no bearing 'Z'"):
         scraper_table["Z"]
     with pytest.raises(lw.LinkwrightError, match="no drive 'K'"):
-        efforts(rotor().turn(steps=4))["K"]
+        efforts(rotor().cycle(steps=4))["K"]
 
 
 def test_kinematics_has_no_bearings() -> None:
     bare = {"name": "k", "plane": "xy", "drawing": {"A": [0, 0], "B": [1, 0]}, "drive": {"A": "60 rpm"}}
     bare["bodies"] = {"ground": {"pins": ["A"]}, "crank": {"pins": ["A"], "points": ["B"]}}
     with pytest.raises(lw.LinkwrightError, match="mass of 'crank'"):
-        bearings(lw.load(bare).turn(steps=4))
+        bearings(lw.load(bare).cycle(steps=4))

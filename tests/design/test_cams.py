@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.cams import CamDesign, cam_design
 from linkwright.errors import UsageError
 from linkwright.model.file.reader import read_text
+from linkwright.rings.design.cams import CamDesign, cam_design
 
 MODEL = """
 name: pusher
@@ -102,7 +102,7 @@ def test_info_and_turn_have_cams():
     s = m.info()
     assert s.cams[0].name == "cam" and any("lifts off" in w for w in s.notes) and "  cam cam: base circle" in str(s)
     assert s.cams[0].least_contact == m.cam().forces.least, "from samples as close as those of `turn`"
-    c = m.turn(steps=90)
+    c = m.cycle(steps=90)
     assert c["cam.lift"].max() == pytest.approx(0.02) and np.degrees(c["cam.pressure_angle"].max()) < 45.0
     np.testing.assert_allclose(c["lift.load"], np.abs(c["cam.contact"]) * np.sin(c["cam.pressure_angle"]), atol=1e-9)
     run = m.simulate(0.05)
@@ -114,7 +114,7 @@ def test_a_dwell_is_named_by_its_beginning():
     m = loaded(fast="60 rpm")
     (lift,) = m.info().strokes
     assert np.degrees([lift.at_high, *lift.also_high]) == pytest.approx([60.0])
-    (row,) = m.turn().bearings().cams  # slowly, the spring alone decides
+    (row,) = m.cycle().bearings().cams  # slowly, the spring alone decides
     assert np.degrees([row.at_min, row.at_max]) == pytest.approx([0.0, 60.0])
     assert "-0.00" not in str(m.info())
 

@@ -36,7 +36,7 @@ def by_hand(c):
 
 @pytest.fixture(scope="module")
 def beam():
-    return lw.load(BEAM).turn(speed=0, steps=40)
+    return lw.load(BEAM).cycle(speed=0, steps=40)
 
 
 def test_pressures_flows_and_volumes_of_a_pushing_cylinder(beam):
@@ -44,7 +44,7 @@ def test_pressures_flows_and_volumes_of_a_pushing_cylinder(beam):
     assert beam["lift.force"] == pytest.approx(f)
     assert beam["lift.push.pressure"] == pytest.approx(f / PUSH) and not beam["lift.pull.pressure"].any()
     assert beam["lift.supply.pressure", "bar"] == pytest.approx(f / PUSH / 1e5)
-    moving = lw.load(BEAM).turn(steps=40)
+    moving = lw.load(BEAM).cycle(steps=40)
     assert moving["lift.push.flow", "l/min"] == pytest.approx(np.full(41, PUSH * 0.01 * 6e4))
     assert moving["lift.pull.flow"] == pytest.approx(np.full(41, -PULL * 0.01)) and moving["lift.supply.flow"] == pytest.approx(
         moving["lift.push.flow"]
@@ -61,7 +61,7 @@ def test_pressures_flows_and_volumes_of_a_pushing_cylinder(beam):
 
 def test_a_cylinder_that_pulls(beam):
     above = {**BEAM, "drawing": {**BEAM["drawing"], "L": [500, 800]}, "drive": {"lift": "-10 mm/s"}}
-    c = lw.load(above).turn(steps=40)
+    c = lw.load(above).cycle(steps=40)
     f = c["lift.force"]
     assert f.max() < 0.0 and c["lift.pull.pressure"] == pytest.approx(-f / PULL) and not c["lift.push.pressure"].any()
     assert c["lift.supply.pressure"] == pytest.approx(-f / PULL) and c["lift.supply.flow"] == pytest.approx(np.full(41, PULL * 0.01))
@@ -69,7 +69,7 @@ def test_a_cylinder_that_pulls(beam):
     assert duty.push == 0.0 and duty.pull == pytest.approx(-f.min()) and duty.pull_flow == pytest.approx(PULL * 0.01)
     single = {**above, "cylinders": {"lift": {**BEAM["cylinders"]["lift"]}}}
     del single["cylinders"]["lift"]["rod"]
-    c = lw.load(single).turn(steps=20)
+    c = lw.load(single).cycle(steps=20)
     assert "lift.pull.pressure" not in c.channels and c["lift.supply.pressure"].max() < 0.0
     assert c.cylinders().notes == ("cylinder 'lift' has to pull, and has no `rod:` side to pull with",)
 
@@ -83,7 +83,7 @@ def test_eyes_of_a_cylinder_are_pins_of_the_table(beam):
     assert on_ground.max == pytest.approx(f.max()) and on_beam.max == pytest.approx(f.max()) and on_beam.joint_type == "cylinder"
     line = np.unwrap(np.arctan2(n[:, 1], n[:, 0]))
     assert on_ground.swing == pytest.approx(np.ptp(line)) and on_beam.swing == pytest.approx(np.ptp(line - beam["beam.angle"]))
-    moving = lw.load(BEAM).turn(steps=40).bearings()["lift.W", "beam"]
+    moving = lw.load(BEAM).cycle(steps=40).bearings()["lift.W", "beam"]
     assert moving.mean_speed == pytest.approx(moving.swing / 20.0, rel=1e-3)  # 200 mm at 10 mm/s; it turns one way only
     with pytest.raises(lw.ChannelError, match=r"lift\.W"):
         beam.loads[0].on("lift.V", "beam")
@@ -96,7 +96,7 @@ def test_eyes_of_springs_dampers_and_rods():
         "springs": {"coil": {"between": ["ground.L", "beam.S"], "stiffness": "2 N/mm", "free": 500}},
         "dampers": {"d": {"between": ["ground.L", "beam.W"], "coefficient": "300 N s/m"}},
     })  # fmt: skip
-    c = m.turn(start="-20 deg", stop="20 deg", steps=40)
+    c = m.cycle(start="-20 deg", stop="20 deg", steps=40)
     r = c["beam.S"] - [0.5, -0.8]
     length = np.sqrt(np.sum(r * r, axis=1))
     pull = 2000.0 * (length - 0.5)
@@ -121,7 +121,7 @@ def test_a_run_has_pressures_and_eyes_too():
 
 
 def test_cylinders_are_in_the_text_the_report_and_json(tmp_path, capsys):
-    from linkwright.cli import main
+    from linkwright.rings.cli import main
 
     lw.load(BEAM).save(tmp_path / "beam.yaml")
     main(["turn", str(tmp_path / "beam.yaml"), "--steps", "20", "--from", "800mm", "--to", "850mm", "--json"])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.cycle_loads import cycle_loads
-from linkwright.design.drive_sizing import Motor, best_ratio, drive_sizing, motor_torque
-from linkwright.design.efforts import DriveHistory, drive_history, efforts
-from linkwright.design.flywheel import flywheel
-from linkwright.design.jumps import jumps
+from linkwright.rings.design.cycle_loads import cycle_loads
+from linkwright.rings.design.drive_duty import DriveHistory, drive_history, efforts
+from linkwright.rings.design.drive_sizing import Motor, best_ratio, drive_sizing, motor_torque
+from linkwright.rings.design.effort_jumps import jumps
+from linkwright.rings.design.flywheel import flywheel
 
 G = 9.81
 MOTOR = {"Kt": "0.08 N m/A", "Ke": "0.08 V s/rad", "R": "0.5 ohm", "J": "3e-4 kg m^2"}
@@ -37,7 +37,7 @@ def history(effort: Any, v: Any, a: Any = 0.0, n: int = 400) -> DriveHistory:
 
 def test_torque_of_a_weight_on_an_arm() -> None:
     """T = m g r cos q; RMS m g r / sqrt 2; no work over a turn."""
-    e = efforts(arm().turn(steps=72))["A"]
+    e = efforts(arm().cycle(steps=72))["A"]
     top = 2.0 * G * 0.5
     assert e.kind == "torque" and (e.max, e.min) == (pytest.approx(top, rel=1e-9), pytest.approx(-top, rel=1e-9))
     assert e.at_max % (2 * np.pi) == pytest.approx(0.0, abs=1e-9) and e.at_min == pytest.approx(np.pi)
@@ -50,14 +50,14 @@ def test_torque_of_a_weight_on_an_arm() -> None:
 @pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "four-bar", "jansen-leg"])
 def test_a_conservative_cycle_needs_no_work(name: str) -> None:
     """Weight and inertia only: the mean torque of a turn at constant speed is zero."""
-    e = efforts(lw.load(name).turn(steps=120)).rows[0]
+    e = efforts(lw.load(name).cycle(steps=120)).rows[0]
     # the torque is smooth and periodic, so 120 samples integrate it to better than 1e-6 of its peak even with sharp peaks
     assert abs(e.mean) < 1e-6 * max(e.max, -e.min)
 
 
 def test_work_of_the_drive_is_what_is_dissipated() -> None:
     """Wiper with a damper in C and dry friction in D: energy balance over a turn."""
-    c = wiper_with_losses().turn(steps=360)
+    c = wiper_with_losses().cycle(steps=360)
     damped = 0.3 * c["C.v"] ** 2
     rubbed = (0.5 * np.tanh(c["D.v"] / 0.05) + 0.02 * c["D.v"]) * c["D.v"]
     lost = np.sum(0.5 * (damped + rubbed)[1:] + 0.5 * (damped + rubbed)[:-1]) * (c.t[1] - c.t[0])
@@ -100,7 +100,7 @@ def test_cylinders_have_length_rate_and_acceleration() -> None:
         "cylinders": {"lift": {"between": ["ground.C", "ramp.K"]}},
         "drive": {"lift": {"moves": [{"to": "0.75 m", "in": "1 s"}]}},
     }
-    c = lw.load(model).turn(steps=200)
+    c = lw.load(model).cycle(steps=200)
     h = drive_history(c, "lift")
     assert not h.rotary and h.x[-1] == pytest.approx(0.75)
     dt = h.t[1] - h.t[0]
@@ -120,7 +120,7 @@ def test_cylinders_have_length_rate_and_acceleration() -> None:
 
 def test_motor_of_a_weight_with_efficiency() -> None:
     """Lifting costs T / (N e), lowering gives back T e / N; the rotor is idle at constant speed."""
-    c = arm().turn(steps=72)
+    c = arm().cycle(steps=72)
     d = c.drive_sizing(motor=MOTOR, ratio=20, efficiency=0.8)
     load = 2.0 * G * 0.5 * np.cos(c["A"])
     expected = np.where(load >= 0, load / (20 * 0.8), load * 0.8 / 20)
@@ -160,7 +160,7 @@ def test_rotor_friction_and_viscosity_sit_on_the_motors_side() -> None:
 def test_best_ratio_of_a_pure_inertia() -> None:
     """Inertia matching: N = sqrt(J_load / J_rotor), from a mechanism without gravity that swings."""
     m = arm({"position": "0.5*sin(6.283185307179586 rad/s*t)"}, gravity=0.0)
-    d = m.turn(steps=100).drive_sizing(motor=MOTOR, ratio=30)
+    d = m.cycle(steps=100).drive_sizing(motor=MOTOR, ratio=30)
     assert d.best is not None and d.best.free == pytest.approx(np.sqrt(2.0 * 0.25 / 3e-4), rel=1e-8)
     # at the optimum load and rotor take the same torque: twice the rotor's alone
     rotor = d.best.free * 3e-4 * d.history.a / 0.08
@@ -188,7 +188,7 @@ def test_best_ratio_against_a_scan(efficiency: float, friction: float) -> None:
 
 
 def test_the_motors_speed_bounds_the_ratio() -> None:
-    c = arm().turn(steps=36)
+    c = arm().cycle(steps=36)
     d = c.drive_sizing(motor={**MOTOR, "max_speed": "3000 rpm"}, ratio=20)
     assert d.best is not None and d.best.free is None  # constant speed, no friction: the larger the better
     assert d.best.most == pytest.approx(50.0) and d.best.ratio == d.best.most
@@ -199,7 +199,7 @@ def test_the_motors_speed_bounds_the_ratio() -> None:
 
 def test_margins() -> None:
     limits = {"rated_current": "5 A", "max_current": "12 A", "voltage": "24 V", "max_speed": "1500 rpm", "rated_speed": "1300 rpm"}
-    d = arm().turn(steps=72).drive_sizing(motor={**MOTOR, **limits}, ratio=20)
+    d = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, **limits}, ratio=20)
     peak = 2 * G * 0.5 / 20
     found = {m.what: m for m in d.margins}
     assert found["peak torque"].factor == pytest.approx(12 * 0.08 / peak)
@@ -209,7 +209,7 @@ def test_margins() -> None:
     )
     assert found["voltage"].need == pytest.approx(0.5 * peak / 0.08 + 0.08 * 40 * np.pi)
     assert d.ok and "ok" in str(d) and "EXCEEDED" not in str(d)
-    weak = arm().turn(steps=72).drive_sizing(motor={**MOTOR, "max_current": "3 A"}, ratio=20)
+    weak = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, "max_current": "3 A"}, ratio=20)
     assert not weak.ok and "EXCEEDED" in str(weak) and weak.as_dict()["ok"] is False
 
 
@@ -230,7 +230,7 @@ def test_a_spindle_by_its_lead() -> None:
         "joints": {"lift": {"type": "prismatic", "between": ["ground", "table"], "at": "S", "axis": [0, 1]}},
         "drive": {"lift": {"moves": [{"to": "0.2 m", "in": "1 s"}, {"to": "0 m", "in": "1 s"}]}},
     }
-    c = lw.load(model).turn(steps=100)
+    c = lw.load(model).cycle(steps=100)
     d = c.drive_sizing(motor=MOTOR, lead="10 mm", efficiency=0.9)
     force = 40 * (G + c["lift.a"])
     N = 2 * np.pi / 0.01
@@ -242,9 +242,9 @@ def test_a_spindle_by_its_lead() -> None:
 
 
 def test_the_models_own_motor() -> None:
-    d = lw.load("3-rrr-motors").turn(steps=6).drive_sizing("A2")
+    d = lw.load("3-rrr-motors").cycle(steps=6).drive_sizing("A2")
     assert d.motor is not None and (d.motor.Kt, d.motor.Ke, d.motor.R, d.ratio, d.motor.voltage) == (3.0, 0.1, 3.0, 10.0, 34.0)
-    assert arm().turn(steps=4).drive_sizing().motor is None
+    assert arm().cycle(steps=4).drive_sizing().motor is None
 
 
 @pytest.mark.parametrize(
@@ -263,11 +263,11 @@ def test_the_models_own_motor() -> None:
 )
 def test_wrong_requests_are_answered(options: dict[str, Any], said: str) -> None:
     with pytest.raises(lw.LinkwrightError, match=said):
-        drive_sizing(arm().turn(steps=4), **options)
+        drive_sizing(arm().cycle(steps=4), **options)
 
 
 def test_no_motor_no_current() -> None:
-    d = arm().turn(steps=4).drive_sizing()
+    d = arm().cycle(steps=4).drive_sizing()
     assert str(d).startswith("drive A: peak torque") and "\n" not in str(d)
     with pytest.raises(lw.LinkwrightError, match="no motor"):
         _ = d.current
@@ -279,7 +279,7 @@ def test_no_motor_no_current() -> None:
     assert figures["speed_max"] == pytest.approx(2 * np.pi) and figures["power_max"] == pytest.approx(2 * np.pi * top)
     assert abs(figures["torque_mean"]) < 1e-12 and figures["energy_returned"] > 0.0
     assert figures["energy_drawn"] == pytest.approx(figures["energy_returned"])
-    press = lw.load("scissor-lift").turn(steps=4).drive_sizing().figures()
+    press = lw.load("scissor-lift").cycle(steps=4).drive_sizing().figures()
     assert {"force_peak", "force_rms", "force_mean"} <= set(press) and "torque_peak" not in press
 
 
@@ -297,7 +297,7 @@ def test_a_switched_load_is_told_with_a_bound(width: str) -> None:
     """T = 5 sin A + 30 between 0.7 and 2.1 rad: the mean over a turn is 30 * 1.4/(2 pi)."""
     exact = 30.0 * 1.4 / (2.0 * np.pi)
     for steps in (36, 360):
-        c = switched(width).turn(steps=steps)
+        c = switched(width).cycle(steps=steps)
         loads = cycle_loads(c)
         step = 2.0 * np.pi / steps
         assert [round(x.low / step) for x in loads.jumps] == [int(x / step) for x in (0.7, 2.1)]
@@ -314,7 +314,7 @@ def test_a_switched_load_is_told_with_a_bound(width: str) -> None:
 )  # a sharp peak, a kink, waves, and a bump of two steps' width
 def test_what_is_steep_or_bent_is_no_jump(torque: str) -> None:
     for steps in (36, 180):
-        assert jumps(arm(mass=0.0, loads={"work": {"on": "arm.B", "moment": torque}}).turn(steps=steps)) == ()
+        assert jumps(arm(mass=0.0, loads={"work": {"on": "arm.B", "moment": torque}}).cycle(steps=steps)) == ()
 
 
 # ---------------------------------------------------------------- flywheels
@@ -328,7 +328,7 @@ def massless_crank(torque: str) -> lw.Mechanism:
 @pytest.mark.parametrize("waves", [1, 3])
 def test_flywheel_of_a_sinusoidal_torque(waves: int) -> None:
     """T = T0 + T1 sin(k q): the energy swings by 2 T1/k, and w^2 = c - (2 T1/(k I)) cos(k q) with mean speed w."""
-    c = massless_crank(f"-(30 + 12*sin({waves}*A)) * 1 N m").turn(steps=180)
+    c = massless_crank(f"-(30 + 12*sin({waves}*A)) * 1 N m").cycle(steps=180)
     f = flywheel(c, 0.05)
     w = 2 * np.pi
     assert f.mean_torque == pytest.approx(30.0, rel=1e-9)
@@ -345,7 +345,7 @@ def test_flywheel_holds_in_a_simulated_turn() -> None:
     """Integrate I(q) w dw/dq = T_m - T directly, for an arm with a weight: the fluctuation is what was asked for."""
     from scipy.integrate import solve_ivp
 
-    c = arm("90 rpm").turn(steps=180)
+    c = arm("90 rpm").cycle(steps=180)
     f = flywheel(c, 0.08)
     J = f.inertia + 2.0 * 0.25
     start = float(np.interp(c["A"][0], f.position, f.speeds))
@@ -359,12 +359,12 @@ def test_flywheel_holds_in_a_simulated_turn() -> None:
 
 
 def test_no_flywheel_is_needed_where_the_machine_is_heavy_enough() -> None:
-    f = flywheel(arm("3000 rpm").turn(steps=90), 0.05)
+    f = flywheel(arm("3000 rpm").cycle(steps=90), 0.05)
     assert f.inertia == 0.0 and f.fluctuation_without < 0.05
 
 
 def test_slow_machines_say_their_speed() -> None:
-    c = massless_crank("-(30 + 12*sin(A)) * 1 N m").turn(steps=120, speed=0)
+    c = massless_crank("-(30 + 12*sin(A)) * 1 N m").cycle(steps=120, speed=0)
     with pytest.raises(lw.LinkwrightError, match="speed='60 rpm'"):
         flywheel(c, 0.05)
     assert flywheel(c, 0.05, speed="60 rpm").classical == pytest.approx(24 / (0.05 * (2 * np.pi) ** 2), rel=1e-6)
@@ -372,8 +372,8 @@ def test_slow_machines_say_their_speed() -> None:
 
 def test_flywheels_need_a_full_turn() -> None:
     with pytest.raises(lw.LinkwrightError, match="full turn"):
-        flywheel(lw.load("four-bar", L1="0.8 m").turn(steps=12), 0.05)
+        flywheel(lw.load("four-bar", L1="0.8 m").cycle(steps=12), 0.05)
     with pytest.raises(lw.LinkwrightError, match="longer than a turn"):
-        flywheel(massless_crank("-(30 + 12*cos(A/2)) * 1 N m").turn(steps=12), 0.05)
+        flywheel(massless_crank("-(30 + 12*cos(A/2)) * 1 N m").cycle(steps=12), 0.05)
     with pytest.raises(lw.LinkwrightError, match="between 0 and 1"):
-        flywheel(arm().turn(steps=12), 5)
+        flywheel(arm().cycle(steps=12), 5)

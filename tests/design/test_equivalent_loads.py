@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.bearings import Movement, equivalent
+from linkwright.rings.design.bearings import Movement, equivalent
 
 
 @pytest.mark.parametrize("p", [3.0, 10.0 / 3.0])
@@ -24,13 +24,13 @@ def test_a_load_that_grows_with_the_way(p: float, moving: bool) -> None:
 def test_a_static_cycle_weighs_by_the_way_as_a_slow_one_does() -> None:
     """At 1e-3 rpm inertia forces are 1e-9 of the weights, so loads are alike; pins that swing unevenly need the way as weight."""
     m = lw.load("four-bar")
-    static, slow = (m.turn(speed=x, steps=180).bearings() for x in (0, "0.001 rpm"))
+    static, slow = (m.cycle(speed=x, steps=180).bearings() for x in (0, "0.001 rpm"))
     differ = 0
     for one, other in zip(static, slow, strict=True):
         assert one.mean_speed == 0.0 < other.mean_speed or one.movement == "fixed"
         for name in ("P3", "P10_3"):
             # samples at 2 deg: differences of the way against speeds
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-3)
-        size = m.turn(speed=0, steps=180).load(one.pin, one.on).size
+        size = m.cycle(speed=0, steps=180).load(one.pin, one.on).size
         differ += abs(np.mean(size[:-1] ** 3) ** (1.0 / 3.0) / one.P3 - 1.0) > 0.01
     assert differ, "some means over time are others"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.design.flywheel import _energy
+from linkwright.rings.design.flywheel import _energy
 
 
 def end_slope(x: np.ndarray, E: np.ndarray, at: float) -> float:

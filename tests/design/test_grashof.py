@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import linkwright as lw
-from linkwright.design.grashof import four_bars
+from linkwright.rings.design.grashof import four_bars
 
 # crank, coupler, rocker, ground: lengths whose type follows from Grashof's rule by hand
 TYPES = [
@@ -65,11 +65,11 @@ def test_loops_through_pins_of_three_bodies() -> None:
 
 
 def test_coarse_turns_say_so_and_static_flywheels_refuse() -> None:
-    from linkwright.design.cycle_loads import cycle_loads
+    from linkwright.rings.design.cycle_loads import cycle_loads
 
     wiper = lw.load("wiper")
-    assert "figures are those of 12 steps" in cycle_loads(wiper.turn(steps=12)).notes[0]
-    assert not cycle_loads(wiper.turn(steps=72)).notes
+    assert "figures are those of 12 steps" in cycle_loads(wiper.cycle(steps=12)).notes[0]
+    assert not cycle_loads(wiper.cycle(steps=72)).notes
     press = lw.load(
         {
             "plane": "xy",
@@ -86,11 +86,11 @@ def test_coarse_turns_say_so_and_static_flywheels_refuse() -> None:
         }
     )
     with pytest.raises(lw.UsageError, match="loads over speeds"):
-        press.turn(steps=72, speed=0).flywheel(0.1, speed="60 rpm")
+        press.cycle(steps=72, speed=0).flywheel(0.1, speed="60 rpm")
 
 
-def test_metres_written_as_millimetres_are_doubted() -> None:
-    """0.9 kg in a link of 0.9 mm: denser than osmium by far; the same file in metres is plausible."""
+def test_meters_written_as_millimeters_are_doubted() -> None:
+    """0.9 kg in a link of 0.9 mm: denser than osmium by far; the same file in meters is plausible."""
     model = {
         "plane": "xy",
         "gravity": [0, "-9.81 m/s^2"],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.link_dimensions import link_dimensions
+from linkwright.rings.design.link_dimensions import link_dimensions
 
 
 def test_four_bar_by_its_drawing() -> None:
@@ -25,7 +25,7 @@ def test_four_bar_by_its_drawing() -> None:
 def test_distances_stay_while_it_moves(name: str) -> None:
     """Distances between named points, of a state somewhere in the motion, in space as well."""
     m = lw.load(name)
-    st = m.turn(steps=12).state(5)
+    st = m.cycle(steps=12).state(5)
     known = {(b.name, p.name) for b in m.description.bodies for p in b.points}
     compared = 0
     for r in link_dimensions(m.description):

@@ -10,11 +10,12 @@ import openpyxl
 import pytest
 
 import linkwright as lw
-from linkwright import cli, files
-from linkwright.design.load_cases import LoadCase
+from linkwright import files
 from linkwright.model import library
 from linkwright.model.description import Body
 from linkwright.results.measures.extremes import curve_extremes
+from linkwright.rings import cli
+from linkwright.rings.design.load_cases import LoadCase
 from tests.sweeps import sweep
 
 MODELS = ["wiper", "punch-press", "carpet-scraper", "stewart", "rssr", "boot-lid"]
@@ -22,7 +23,7 @@ ROUND_OFF = 1e-11  # of the largest force: sums of a dozen terms, reactions solv
 
 
 def body_field(case: LoadCase, body: Body) -> tuple[np.ndarray, np.ndarray]:
-    """Force and moment about the centre of mass of weight and inertia, from the field alone (Newton and Euler in body axes)."""
+    """Force and moment about the center of mass of weight and inertia, from the field alone (Newton and Euler in body axes)."""
     com, inertia = np.array(body.com, dtype=float), np.array(body.inertia, dtype=float)
     w, alpha = case.spin, case.spin_rate
     acceleration = case.acceleration + np.cross(alpha, com) + np.cross(w, np.cross(w, com))
@@ -31,7 +32,7 @@ def body_field(case: LoadCase, body: Body) -> tuple[np.ndarray, np.ndarray]:
 
 @sweep("name", MODELS, now=["wiper", "rssr"])
 def test_cases_are_in_equilibrium_and_agree_with_their_field(name: str) -> None:
-    c = lw.load(name).turn(steps=36)
+    c = lw.load(name).cycle(steps=36)
     found = c.load_cases()
     d = c.skel.tree.description
     assert {x.body for x in found} == {b.name for b in d.bodies[1:]}
@@ -45,7 +46,7 @@ def test_cases_are_in_equilibrium_and_agree_with_their_field(name: str) -> None:
 
 
 def test_worst_instants_of_pins_are_those_of_the_bearing_table() -> None:
-    c = lw.load("wiper").turn(steps=72)
+    c = lw.load("wiper").cycle(steps=72)
     found, table = c.load_cases(), c.bearings()
     for case in found:
         for reason in case.reasons:
@@ -62,7 +63,7 @@ def test_worst_instants_of_pins_are_those_of_the_bearing_table() -> None:
 
 def test_pins_lie_where_the_body_has_them() -> None:
     m = lw.load("wiper")
-    for case in m.turn(steps=12).load_cases(["coupler"]):
+    for case in m.cycle(steps=12).load_cases(["coupler"]):
         for a in case.actions:
             if a.kind == "pin":
                 assert np.allclose(a.at, m.description.point(("coupler", a.name)).at, atol=1e-12)
@@ -78,7 +79,7 @@ def test_drives_springs_and_friction_act_at_their_joints(tmp_path: Path) -> None
     m = lw.load(path)
     expected = {"drive A": "A", "coil": "C", "oil": "B", "seal": "D"}
     seen = set()
-    for case in m.turn(steps=6).load_cases():
+    for case in m.cycle(steps=6).load_cases():
         for a in case.actions:
             if a.name in expected:
                 seen.add((a.name, case.body))
@@ -107,7 +108,7 @@ def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pyte
 
 
 def test_wrong_names_and_missing_masses(tmp_path: Path) -> None:
-    c = lw.load("wiper").turn(steps=12)
+    c = lw.load("wiper").cycle(steps=12)
     with pytest.raises(lw.UsageError, match=r"no moving body 'rokcer'.*rocker"):
         c.load_cases("rokcer")
     with pytest.raises(lw.UsageError, match="no load cases of 'crank'"):

@@ -1,4 +1,4 @@
-"""Motors and gearboxes from a catalogue: against the formulas by hand and against single sizings; catalogues with slips in them."""
+"""Motors and gearboxes from a catalog: against the formulas by hand and against single sizings; catalogs with slips in them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.design.catalogue import SHIPPED, read_catalogue
-from linkwright.design.motor_choice import choose_motor
 from linkwright.errors import NoMotorError, UsageError
 from linkwright.results.trajectory import Trajectory
+from linkwright.rings import cli
+from linkwright.rings.design.catalog import SHIPPED, read_catalog
+from linkwright.rings.design.motor_choice import choose_motor
 from tests.cli.schemas import disagreements
 
 pytestmark = pytest.mark.usefixtures("without_curves")
@@ -33,12 +33,12 @@ gearbox, high, 40, 80, , 0.2, , , 60, 0.9, 2, 3
 
 @pytest.fixture(scope="module")
 def cycle() -> Trajectory:
-    return lw.load("wiper").turn(steps=120)
+    return lw.load("wiper").cycle(steps=120)
 
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A part of the shipped catalogue, a sixth of its combinations: the same search, sooner."""
+    """A part of the shipped catalog, a sixth of its combinations: the same search, sooner."""
     lines = SHIPPED.read_text().splitlines()
     motors, boxes = ([x for x in lines if x.startswith(kind)] for kind in ("motor", "gearbox"))
     head = [x for x in lines if not x.startswith(("motor", "gearbox"))]
@@ -51,8 +51,8 @@ def saved(folder: Path, text: str) -> Path:
     return path
 
 
-def test_the_shipped_catalogue_is_complete_and_plausible() -> None:
-    x = read_catalogue()
+def test_the_shipped_catalog_is_complete_and_plausible() -> None:
+    x = read_catalog()
     assert 30 <= len(x.motors) + len(x.gearboxes) <= 40 and len(x.gearboxes) >= 8
     assert "not of any maker" in SHIPPED.read_text()
     for m in x.motors:
@@ -76,7 +76,7 @@ def test_torque_heat_and_margins_by_hand(cycle: Trajectory, tmp_path: Path) -> N
     assert x.heat == pytest.approx(1.5 * mean_square / 0.5**2, rel=1e-12)
     limits = {m.what: m for m in x.margins}
     assert limits["continuous torque (RMS)"].factor == pytest.approx(5.0 / np.sqrt(mean_square), rel=1e-12)
-    fine = lw.load("wiper").turn(steps=4800)
+    fine = lw.load("wiper").cycle(steps=4800)
     load = np.where(fine["A.torque"] * fine["A.v"] >= 0.0, fine["A.torque"] / e, fine["A.torque"] * e)
     peak = np.abs(load / N + N * J * fine["A.a"]).max()
     assert limits["peak torque"].need == pytest.approx(peak, rel=1e-6)  # between samples
@@ -86,7 +86,7 @@ def test_torque_heat_and_margins_by_hand(cycle: Trajectory, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_choices_are_those_that_single_sizings_allow(cycle: Trajectory) -> None:
-    known = read_catalogue()
+    known = read_catalog()
     found = choose_motor(cycle, top=1000, sort="mass")
     fit = {}
     for m in known.motors:
@@ -123,7 +123,7 @@ def test_sorting_top_and_ratios(cycle: Trajectory, few: Path) -> None:
     assert {x.ratio for x in some.rows} <= {12.0, 40.0} and all(x.sizing.efficiency == 0.9 for x in some.rows)
     shipped = cycle.choose_motor(sort="mass", top=3)
     text = str(shipped)
-    assert "combinations of the shipped catalogue are suitable" in text and "Planetary" in text
+    assert "combinations of the shipped catalog are suitable" in text and "Planetary" in text
     assert shipped.as_dict()["rows"][0]["ok"]
 
 
@@ -134,8 +134,8 @@ def test_a_rotor_that_must_speed_up_counts_with_the_square_of_the_ratio() -> Non
         "bodies": {"ground": {"pins": ["A"]}, "bar": {"pins": ["A"], "points": ["B"], "mass": 3.0}},
         "drive": {"A": {"position": "0.4*sin(6*t)"}},
     }  # fmt: skip
-    c = lw.load(bar).turn(duration=2.0 * np.pi / 6.0, steps=240)
-    motor = read_catalogue().motors[3].motor
+    c = lw.load(bar).cycle(duration=2.0 * np.pi / 6.0, steps=240)
+    motor = read_catalog().motors[3].motor
     J_load = 3.0 * 0.4**2 / 3.0
     best = float(np.sqrt(J_load / motor.J))
     found = c.choose_motor(gearbox=[0.5 * best, 0.8 * best, best, 1.3 * best, 2.0 * best], top=1000, sort="heat")
@@ -144,7 +144,7 @@ def test_a_rotor_that_must_speed_up_counts_with_the_square_of_the_ratio() -> Non
 
 
 def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
-    c = lw.load("scissor-lift").turn(steps=60)
+    c = lw.load("scissor-lift").cycle(steps=60)
     with pytest.raises(UsageError, match="give the spindle's lead"):
         c.choose_motor()
     found = c.choose_motor(few, lead="5 mm", sort="mass")
@@ -156,7 +156,7 @@ def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
         peak = next(m for m in geared.margins if m.what == "gearbox peak torque")
         assert peak.need == pytest.approx(np.abs(c["slide.force"]).max() / screw, rel=1e-9)
     with pytest.raises(UsageError, match="for sliders"):
-        lw.load("wiper").turn(steps=24).choose_motor(lead="5 mm")
+        lw.load("wiper").cycle(steps=24).choose_motor(lead="5 mm")
 
 
 def test_no_motor_is_strong_enough(tmp_path: Path, cycle: Trajectory) -> None:
@@ -171,7 +171,7 @@ def test_no_motor_is_strong_enough(tmp_path: Path, cycle: Trajectory) -> None:
 def test_a_model_without_masses_says_so() -> None:
     bodies = {"ground": {"pins": ["A", "D"]}, "a": {"pins": ["A", "B"]}, "b": {"pins": ["B", "C"]}, "c": {"pins": ["D", "C"]}}
     drawing = {"A": [0, 0], "B": [0.1, 0.2], "C": [0.7, 0.5], "D": [0.8, 0]}
-    c = lw.load({"name": "x", "plane": "xy", "drawing": drawing, "bodies": bodies, "drive": {"A": "60 rpm"}}).turn(steps=24)
+    c = lw.load({"name": "x", "plane": "xy", "drawing": drawing, "bodies": bodies, "drive": {"A": "60 rpm"}}).cycle(steps=24)
     with pytest.raises(UsageError, match="mass"):
         c.choose_motor()
 
@@ -193,19 +193,19 @@ def test_a_model_without_masses_says_so() -> None:
         ("motor, weak, 0.05, 0.2,", "motor, weak, 0.05,", "3: this row has 11 cells"),
     ],
 )
-def test_slips_in_a_catalogue_are_named_with_their_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_slips_in_a_catalog_are_named_with_their_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert SMALL.count(old) == 1
     with pytest.raises(UsageError, match=message):
-        read_catalogue(saved(tmp_path, SMALL.replace(old, new)))
+        read_catalog(saved(tmp_path, SMALL.replace(old, new)))
 
 
-def test_catalogues_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: Trajectory) -> None:
+def test_catalogs_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: Trajectory) -> None:
     with pytest.raises(UsageError, match="lacks the columns J, Kt and R, or heat"):
-        read_catalogue(saved(tmp_path, "name, rated_torque [N m], max_torque [N m], max_speed [rpm]\nx, 1, 2, 3000\n"))
+        read_catalog(saved(tmp_path, "name, rated_torque [N m], max_torque [N m], max_speed [rpm]\nx, 1, 2, 3000\n"))
     with pytest.raises(UsageError, match="no header"):
-        read_catalogue(saved(tmp_path, "1, 2, 3\n"))
+        read_catalog(saved(tmp_path, "1, 2, 3\n"))
     with pytest.raises(UsageError, match="holds no motor"):
-        read_catalogue(saved(tmp_path, f"{HEAD}\ngearbox, low, 30, 60, , 0.1, , , 5, 0.95, 1, 2\n"))
+        read_catalog(saved(tmp_path, f"{HEAD}\ngearbox, low, 30, 60, , 0.1, , , 5, 0.95, 1, 2\n"))
     with pytest.raises(UsageError, match="no such file"):
         cycle.choose_motor(tmp_path / "none.csv")
     plain = "name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg m^2], heat [W]\nbig, 5, 15, 3000, 4e-4, 60\n"
@@ -218,7 +218,7 @@ def test_catalogues_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: T
 
 def test_wrong_options(cycle: Trajectory, few: Path) -> None:
     wrong = [
-        ({"sort": "colour"}, "cannot be sorted by 'colour'"),
+        ({"sort": "color"}, "cannot be sorted by 'color'"),
         ({"top": 0}, "top is the number of rows"),
         ({"gearbox": []}, "ratios greater than zero"),
         ({"gearbox": [0.0]}, "greater than zero"),
@@ -287,7 +287,7 @@ def test_no_motor_leaves_the_cycle(tmp_path: Path, few: Path, capsys: pytest.Cap
     out = capsys.readouterr()
     said = " ".join(out.err.split())
     assert "one full turn of 'A'" in out.out and table.exists() and "no motor of" in said
-    c = lw.load(model).turn(steps=120)
+    c = lw.load(model).cycle(steps=120)
     power = c["A.torque"] * c["A.v"]
     assert np.trapezoid(power, c.t) / (c.t[-1] - c.t[0]) < power.max() / 3.0 and "with a flywheel" in said
     assert cli.main(["turn", str(model), "--steps", "24", "--choose-motor", str(few), "--json"]) == 1

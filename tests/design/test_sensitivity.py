@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.derivatives import STEP, Disturbed
-from linkwright.design.sensitivity import Cycle, sensitivity, wanted
 from linkwright.model.parameters import every_parameter
+from linkwright.rings.design.derivatives import STEP, Disturbed
+from linkwright.rings.design.sensitivity import Cycle, sensitivity, wanted
 from linkwright.system.system import System
 from tests.sweeps import sweep
 
@@ -63,7 +63,7 @@ def loads_of(s: System, sample):
     """Loads of a model at the drives' positions, speeds and accelerations, by assembly and the default inverse."""
     laws = sample.laws
     cylinders = {c.name for c in s.description.cylinders}
-    if cylinders & set(laws):  # a length is no coordinate: walk the model's own programme to that instant
+    if cylinders & set(laws):  # a length is no coordinate: walk the model's own program to that instant
         return Cycle(s, None, 4, None).at(sample.at.t, 0).loads
     st = s.assemble({n: law.f for n, law in laws.items()}, {n: law.df for n, law in laws.items()}, guess=s.state(sample.at.q))
     return s.inverse(st, {n: law.ddf for n, law in laws.items()})
@@ -208,7 +208,7 @@ def test_both_ways_of_derivatives_agree(quantity: str, monkeypatch: pytest.Monke
     m = lw.load("four-bar")
     chosen = ["L1", "g", *(f"{b}.{n}" for b in ("crank", "coupler", "rocker") for n in ("mass", "com.x", "inertia"))]
     together = sensitivity(m, quantity, chosen, steps=12)
-    monkeypatch.setattr("linkwright.design.sensitivity.slopes_by_kernel", lambda *given: None)
+    monkeypatch.setattr("linkwright.rings.design.sensitivity.slopes_by_kernel", lambda *given: None)
     alone = sensitivity(m, quantity, chosen, steps=12)
     size = max(abs(e.derivative) for e in alone.effects)
     assert all(abs(together[e.name].derivative - e.derivative) < 1e-12 * size for e in alone.effects)
@@ -231,7 +231,7 @@ def test_scatter_is_what_the_corners_do() -> None:
     assert data["worst"] == found.worst and data["effects"][0]["parameter"] == names[0]
 
 
-def test_rows_say_what_a_millimetre_and_a_gram_do() -> None:
+def test_rows_say_what_a_millimeter_and_a_gram_do() -> None:
     found = sensitivity(lw.load("four-bar"), "peak A.torque", ["crank.B.x", "coupler.mass"], {"coupler.mass": "1 g", "crank.B.x": "1 mm"})
     for name in ("crank.B.x", "coupler.mass"):
         assert found[name].share == pytest.approx(abs(found[name].per_milli)) == pytest.approx(abs(found[name].derivative) * 1e-3)
@@ -328,11 +328,11 @@ def test_measures_of_a_turn_have_sensitivities_too() -> None:
     names = ["L1", "L2", "L3", "L4"]
     for text in ("stroke D", "min C.transmission", "dwell D within 5 deg", "max D.jerk"):
         r = m.sensitivity(text, parameters=names, tolerances={"L1": "1 mm"})
-        assert r.value == m.turn().measure(text) and r.worst == pytest.approx(1e-3 * abs(r["L1"].derivative))
+        assert r.value == m.cycle().measure(text) and r.worst == pytest.approx(1e-3 * abs(r["L1"].derivative))
         h = 1e-6
         for name in names:
             value = dict(m.description.parameters)[name]
-            ends = [m.with_(**{name: value + s * h}).turn().measure(text) for s in (1.0, -1.0)]
+            ends = [m.with_(**{name: value + s * h}).cycle().measure(text) for s in (1.0, -1.0)]
             exact = max(abs(e.derivative) for e in r.effects)
             assert r[name].derivative == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-5 * exact)  # h^2, round-off over h
     every = m.sensitivity("stroke D")

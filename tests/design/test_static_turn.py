@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.cycle_loads import cycle_loads
+from linkwright.rings.design.cycle_loads import cycle_loads
 
 G = 9.81
 L, W, B = (0.4, -0.6), (1.1, -0.15), (2.2, 0.0)  # m: cylinder eye on ground; cylinder eye and tip on the boom, in the boom's axes
@@ -101,7 +101,7 @@ SPEEDS = {"lift": "0.1 m/s", "tilt": {"position": f"{TILT} m"}}
 @pytest.mark.parametrize("drive", [MOVES, FORMULAS, TABLES, SPEEDS], ids=["moves", "formulas", "tables", "speeds"])
 def test_forces_at_speed_zero_are_those_of_virtual_work(drive: dict[str, Any]) -> None:
     """Round-off of forces of some 50 kN, and of complex steps of V: 1e-9 of them is generous."""
-    c = loader(drive).turn(steps=24, speed=0)
+    c = loader(drive).cycle(steps=24, speed=0)
     wanted = np.array([by_virtual_work(*s) for s in zip(c["lift"], c["tilt"], strict=True)])
     found = np.array([c["lift.force"], c["tilt.force"]]).T
     assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
@@ -111,20 +111,20 @@ def test_forces_at_speed_zero_are_those_of_virtual_work(drive: dict[str, Any]) -
 @pytest.mark.parametrize("drive", [MOVES, FORMULAS, TABLES], ids=["moves", "formulas", "tables"])
 def test_positions_are_those_of_the_same_cycle_and_nothing_moves(drive: dict[str, Any]) -> None:
     m = loader(drive)
-    moving, still = m.turn(steps=24), m.turn(steps=24, speed=0)
+    moving, still = m.cycle(steps=24), m.cycle(steps=24, speed=0)
     assert np.abs(still.q - moving.q).max() < 1e-12  # later walks use straight-line code: other round-off
     assert still.static and not moving.static
     for zero in (still.v, still.a, still["lift.v"], still["lift.power"], still["bucket.S.speed"]):
         assert not np.any(zero)
     assert np.abs(moving["lift.force"] - still["lift.force"]).max() > 100.0  # so the inertia forces would have been seen
-    assert m.turn(steps=24, speed=0).notes[0] == "Static analysis: inertia forces are ignored."
+    assert m.cycle(steps=24, speed=0).notes[0] == "Static analysis: inertia forces are ignored."
     assert np.abs(still.in_motion()["lift.force"] - moving["lift.force"]).max() < 1e-9 * np.abs(moving["lift.force"]).max()
 
 
 def test_between_samples_it_is_static_too() -> None:
     """Positions between samples follow the path (Hermite of order 6: 1e-6 of the stroke at these steps), velocities stay zero."""
     m = loader(FORMULAS)
-    still, moving = m.turn(steps=60, speed=0), m.turn(steps=60)
+    still, moving = m.cycle(steps=60, speed=0), m.cycle(steps=60)
     t = 0.5 * (still.t[:-1] + still.t[1:])
     part = still.at(t)
     assert part.static and not np.any(part.v) and not np.any(part.a)
@@ -140,9 +140,9 @@ def test_loads_of_time_and_velocity_at_rest() -> None:
     """A load of time is taken at the time of the position; a damper does nothing; the note says both."""
     varying = "-(5000 + 800 * sin(4 rad/s * t)) * 1 N"
     m = loader(MOVES, load=varying, dampers={"oil": {"between": ["ground.L", "boom.W"], "coefficient": 4000}})
-    c = m.turn(steps=12, speed=0)
-    plain = loader(MOVES, load=0.0).turn(steps=12, speed=0)
-    per_newton = (loader(MOVES, load=-1000.0).turn(steps=12, speed=0)["lift.force"] - plain["lift.force"]) / 1000.0
+    c = m.cycle(steps=12, speed=0)
+    plain = loader(MOVES, load=0.0).cycle(steps=12, speed=0)
+    per_newton = (loader(MOVES, load=-1000.0).cycle(steps=12, speed=0)["lift.force"] - plain["lift.force"]) / 1000.0
     wanted = plain["lift.force"] + per_newton * (5000.0 + 800.0 * np.sin(4.0 * c.t))
     assert np.abs(c["lift.force"] - wanted).max() < 1e-8 * np.abs(wanted).max()
     assert c.notes[0] == (
@@ -152,18 +152,18 @@ def test_loads_of_time_and_velocity_at_rest() -> None:
 
 
 def test_the_time_of_a_position_is_that_of_the_file_s_speed() -> None:
-    c = lw.load("wiper").turn(steps=12, speed=0)
-    assert c.t[-1] == lw.load("wiper").turn(steps=12).t[-1]
+    c = lw.load("wiper").cycle(steps=12, speed=0)
+    assert c.t[-1] == lw.load("wiper").cycle(steps=12).t[-1]
 
 
-def test_a_speed_for_a_programme_is_reported_as_left_aside() -> None:
+def test_a_speed_for_a_program_is_reported_as_left_aside() -> None:
     m = loader(MOVES)
-    c = m.turn(steps=4, speed="0.2 m/s")
-    assert np.abs(c.v - m.turn(steps=4).v).max() < 1e-11 and any("speed= is left aside" in n for n in c.notes)
+    c = m.cycle(steps=4, speed="0.2 m/s")
+    assert np.abs(c.v - m.cycle(steps=4).v).max() < 1e-11 and any("speed= is left aside" in n for n in c.notes)
 
 
 def test_text_and_table_of_a_static_turn(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    from linkwright.cli import main
+    from linkwright.rings.cli import main
 
     path = tmp_path / "loader.yaml"
     loader(MOVES).save(path)
@@ -174,16 +174,16 @@ def test_text_and_table_of_a_static_turn(tmp_path: Any, capsys: pytest.CaptureFi
 
 
 def test_a_static_turn_can_be_saved_and_opened(tmp_path: Any) -> None:
-    c = loader(MOVES).turn(steps=8, speed=0)
+    c = loader(MOVES).cycle(steps=8, speed=0)
     c.save(tmp_path / "static.npz")
-    again = lw.open(tmp_path / "static.npz")
+    again = lw.load_result(tmp_path / "static.npz")
     assert again.static and np.array_equal(again["lift.force"], c["lift.force"]) and np.array_equal(again.in_motion().v, c.in_motion().v)
 
 
 def test_the_leading_drive_is_one_that_moves() -> None:
     """A cylinder that is held (position, or speed zero) does not make the turn a static one."""
     held = {"lift": "0 m/s", "tilt": MOVES["tilt"]}
-    c = loader(held).turn(steps=8)
+    c = loader(held).cycle(steps=8)
     assert c.drive == "tilt" and not c.static and np.ptp(c["lift"]) < 1e-12 and math.isclose(np.ptp(c["tilt"]), 0.15, rel_tol=0.1)
 
 
@@ -193,11 +193,11 @@ def held_tilt() -> lw.Mechanism:
 
 def test_the_page_of_a_static_turn_has_the_forces_of_virtual_work() -> None:
     """The page's cycle has no speeds; Python's efforts that it compares itself with are static."""
-    from linkwright.views import live
-    from linkwright.views.page import played
+    from linkwright.rings.studio import live
+    from linkwright.rings.studio.page import played
 
     m = loader(MOVES)
-    moving, still = (played(m, m.turn(steps=24, speed=speed)) for speed in (None, 0))
+    moving, still = (played(m, m.cycle(steps=24, speed=speed)) for speed in (None, 0))
     assert moving == {"run": None, "static": False} and still == {"run": None, "static": True}
     _, known = live.contents(m.system, steps=24, **still)
     cycle = known["cycle"]
@@ -211,7 +211,7 @@ def test_the_page_of_a_static_turn_has_the_forces_of_virtual_work() -> None:
 @pytest.mark.slow
 def test_the_report_of_a_static_turn_has_no_power_and_no_work(tmp_path: Any) -> None:
     m = held_tilt()
-    moving, still = (m.turn(steps=24, speed=x).report(tmp_path / "r.html").read_text(encoding="utf-8") for x in (None, 0))
+    moving, still = (m.cycle(steps=24, speed=x).report(tmp_path / "r.html").read_text(encoding="utf-8") for x in (None, 0))
     report = [text[text.index("<article") : text.index("</article>")] for text in (moving, still)]
     assert "Static analysis: inertia forces are ignored." in report[1] and "moves lift" in report[1]
     for word in ("peak power", "top speed", "J a cycle"):
@@ -221,9 +221,9 @@ def test_the_report_of_a_static_turn_has_no_power_and_no_work(tmp_path: Any) -> 
 @pytest.mark.slow
 def test_a_held_drive_has_no_power_at_all(tmp_path: Any) -> None:
     """Its speed is round-off of the walk; so was its power, which was printed as -1.8e-12 W."""
-    from linkwright.design.efforts import efforts
+    from linkwright.rings.design.drive_duty import efforts
 
-    c = held_tilt().turn(steps=36)
+    c = held_tilt().cycle(steps=36)
     own = efforts(c)
     assert own["tilt"].power_min == own["tilt"].power_max == own["tilt"].work == own["tilt"].speed_max == 0.0
     assert own["lift"].power_max > 100.0 and "e-1" not in f"{own}{c.drive_sizing('tilt')}"
@@ -251,19 +251,19 @@ def test_a_load_that_vanishes_at_rest_is_named() -> None:
     """A press that pushes back while its ram goes down does not push at rest, and the note has its name."""
     work = {"on": "ram.C", "force": [0, "5 kN * max(0, min(1, (-180 mm - ram.C.y)/(1 mm))) * max(0, min(1, -ram.C.vy/(1 mm/s)))"]}
     half = {"on": "ram.C", "force": [0, "100 N - (1 N s/m)*ram.C.vy"]}
-    c = lw.load({**PRESS, "loads": {"work": work, "half": half}}).turn(steps=12, speed=0)
+    c = lw.load({**PRESS, "loads": {"work": work, "half": half}}).cycle(steps=12, speed=0)
     assert "Load 'work' is zero in every position, because its formula is zero at rest (ram.C.vy)." in c.notes[0]
     assert "Load 'half' is taken at zero velocity (ram.C.vy)." in c.notes[0]
-    plain = lw.load({**PRESS, "loads": {"half": {"on": "ram.C", "force": [0, "100 N"]}}}).turn(steps=12, speed=0)
+    plain = lw.load({**PRESS, "loads": {"half": {"on": "ram.C", "force": [0, "100 N"]}}}).cycle(steps=12, speed=0)
     assert np.abs(c["A.torque"] - plain["A.torque"]).max() < 1e-12  # and so it is: N m, of 5
 
 
 def test_an_effort_of_the_file_that_a_cycle_does_not_apply_is_named() -> None:
-    c = lw.load({**PRESS, "drive": {"guide": "-100 N"}, "start": {"A": "30 deg"}}).turn(steps=12)
+    c = lw.load({**PRESS, "drive": {"guide": "-100 N"}, "start": {"A": "30 deg"}}).cycle(steps=12)
     assert any("the force of -100 N that the model gives to 'guide' does not act here" in n for n in c.notes)
-    c = lw.load({**PRESS, "drive": {"A": "2 N m"}}).turn(steps=12, speed="60 rpm")
+    c = lw.load({**PRESS, "drive": {"A": "2 N m"}}).cycle(steps=12, speed="60 rpm")
     assert any("the torque of 2 N m that the model gives to 'A' does not act here" in n for n in c.notes)
-    assert not any("does not act" in n for n in lw.load(PRESS).turn(steps=12).notes)
+    assert not any("does not act" in n for n in lw.load(PRESS).cycle(steps=12).notes)
 
 
 def test_work_inside_the_machine_is_counted_both_ways() -> None:
@@ -271,8 +271,8 @@ def test_work_inside_the_machine_is_counted_both_ways() -> None:
     ground = {"pins": ["A"], "points": ["W"]}
     base = {**PRESS, "drawing": {**PRESS["drawing"], "W": [0, -500]}, "bodies": {**PRESS["bodies"], "ground": ground}}
     work = "2 kN * max(0, min(1, (-150 mm - ram.C.y)/(20 mm)))"
-    outside = cycle_loads(lw.load({**base, "loads": {"work": {"on": "ram.C", "force": [0, work]}}}).turn(steps=24))
-    inside = cycle_loads(lw.load({**base, "cylinders": {"work": {"between": ["ground.W", "ram.C"], "force": work}}}).turn(steps=24))
+    outside = cycle_loads(lw.load({**base, "loads": {"work": {"on": "ram.C", "force": [0, work]}}}).cycle(steps=24))
+    inside = cycle_loads(lw.load({**base, "cylinders": {"work": {"between": ["ground.W", "ram.C"], "force": work}}}).cycle(steps=24))
     assert inside.within is None and outside.within is not None and outside.outside == ("work",)
     assert outside.within == pytest.approx(inside.shaking, rel=1e-9)
     assert outside.shaking[0] > 5.0 * inside.shaking[0]

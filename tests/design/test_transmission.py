@@ -32,7 +32,7 @@ def place(c: Any, point: str) -> np.ndarray:
 
 def test_a_four_bar_by_the_textbook() -> None:
     """cos(mu) = (b^2 + c^2 - a^2 - d^2 + 2 a d cos(A)) / (2 b c) [any textbook; crank a, coupler b, rocker c, ground d]."""
-    c = lw.load("four-bar").turn(steps=48)
+    c = lw.load("four-bar").cycle(steps=48)
     A, B, C, D = (place(c, p)[0] for p in ("ground.A", "crank.B", "coupler.C", "ground.D"))
     a, b, r, g = (float(np.linalg.norm(y - x)) for x, y in ((A, B), (B, C), (C, D), (A, D)))
     mu = np.arccos((b * b + r * r - a * a - g * g + 2 * a * g * np.cos(c["A"])) / (2 * b * r))
@@ -54,7 +54,7 @@ SLIDER = {
 def test_a_slider_crank_with_an_offset() -> None:
     """The rod leans against the guide by asin((r sin A - e)/l): transmission 90 deg minus that, pressure that."""
     m = lw.load(SLIDER)
-    c = m.turn(steps=48)
+    c = m.cycle(steps=48)
     lean = np.arcsin((CRANK * np.sin(c["A"]) - OFFSET) / ROD)
     assert np.abs(c["C.transmission"] - (0.5 * np.pi - np.abs(lean))).max() < 1e-9
     assert np.abs(c["C.pressure"] - np.abs(lean)).max() < 1e-9
@@ -93,7 +93,7 @@ STEPHENSON = model(
 )
 def test_six_bars_with_ternary_links_by_hand(m: lw.Mechanism, name: str, points: tuple[str, str, str]) -> None:
     """The line from the joint that pushes to the pin, against the line from there to the pivot; not the farthest pin of the link."""
-    c = m.turn(steps=36)
+    c = m.cycle(steps=36)
     pushed, pin, pivot = (place(c, p) for p in points)
     wanted = between(pin - pushed, pivot - pin)
     assert np.abs(c[f"{name}.transmission"] - wanted).max() < 1e-8  # arccos loses half the digits at 0
@@ -105,7 +105,7 @@ def test_six_bars_with_ternary_links_by_hand(m: lw.Mechanism, name: str, points:
 
 def test_pressure_angles_of_a_watt_six_bar_are_complementary_and_of_stephenson_only_at_the_output() -> None:
     """Watt: both couplers have two pins. Stephenson: the coupler carries the load on to the rod, so the rocker is only a guide."""
-    watt, stephenson = WATT.turn(steps=24), STEPHENSON.turn(steps=24)
+    watt, stephenson = WATT.cycle(steps=24), STEPHENSON.cycle(steps=24)
     for name in ("C", "F"):
         assert np.abs(watt[f"{name}.transmission"] + watt[f"{name}.pressure"] - 0.5 * np.pi).max() < 1e-9
     assert "C.pressure" not in stephenson.channels and "F.pressure" in stephenson.channels
@@ -118,7 +118,7 @@ def test_pressure_angles_of_a_watt_six_bar_are_complementary_and_of_stephenson_o
 def test_pressure_by_virtual_work(name: str, pushing: str, speed: str, points: tuple[str, str, str]) -> None:
     """Power of a unit torque on the pushing link: its arm about the line of the two-force coupler gives the force, and the force the power
     at the pin, |F| |v| cos(pressure) with |F| = 1 / h, so cos(pressure) = h |w| / |v|: positions and speeds, no statics of ours."""
-    c = WATT.turn(steps=24)
+    c = WATT.cycle(steps=24)
     pivot, begin, end = (place(c, p) for p in points)
     line = (end - begin) / np.linalg.norm(end - begin, axis=1)[:, None]
     arm = begin - pivot
@@ -135,11 +135,11 @@ def test_a_cylinder_pushes_like_a_rod() -> None:
         "bodies": {"ground": {"pins": ["A"], "points": ["K"]}, "boom": {"pins": ["A"], "points": ["P"]}},
         "cylinders": {"lift": {"between": ["ground.K", "boom.P"]}}, "drive": {"lift": "0.1 m/s"},
     })  # fmt: skip
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     p, k = place(c, "boom.P"), np.array([0.9, -0.3])
     assert np.abs(c["lift.transmission"] - between(p - k, p)).max() < 1e-7
     assert np.abs(c["lift.transmission"] + c["lift.pressure"] - 0.5 * np.pi).max() < 1e-9  # a cylinder is a two-force member
-    assert not any(r.low == 0.0 for r in m.info().transmission)  # a swing ends beside its dead centres
+    assert not any(r.low == 0.0 for r in m.info().transmission)  # a swing ends beside its dead centers
 
 
 def test_a_slot_pushes_along_its_normal() -> None:
@@ -150,12 +150,12 @@ def test_a_slot_pushes_along_its_normal() -> None:
         "joints": {"slot": {"type": "pin_slot", "between": ["lever", "crank"], "at": "B", "slot": [0.1, 0.3]}},
         "drive": {"A": "60 rpm"},
     })  # fmt: skip
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     assert np.abs(c["slot.transmission"] - 0.5 * np.pi).max() < 1e-9 and np.abs(c["slot.pressure"]).max() < 1e-7
     assert not m.info().transmission  # one that does not change is not listed
 
 
-def test_a_toggle_has_no_dead_centre_where_its_links_are_in_line() -> None:
+def test_a_toggle_has_no_dead_center_where_its_links_are_in_line() -> None:
     """Punch press: upper and lower are in line at the end of the stroke, but the drive moves the ram on; 0 is not printed."""
     found = lw.load("punch-press").info()
     assert {r.name for r in found.transmission} == {"K rod-upper", "R"} and all(r.low > math.radians(40.0) for r in found.transmission)
@@ -181,7 +181,7 @@ def test_a_body_that_no_drive_moves_is_said_to_be_free() -> None:
 
 
 def test_info_finds_extremes_between_its_samples() -> None:
-    fine = lw.load("wiper").turn(steps=1440)["rocker.angle"]
+    fine = lw.load("wiper").cycle(steps=1440)["rocker.angle"]
     swing = next(r for r in lw.load("wiper").info().swings if r.name == "rocker.angle")
     assert swing.low == pytest.approx(fine.min(), abs=2e-5) and swing.high == pytest.approx(fine.max(), abs=2e-5)
     (flat,) = lw.load("change-point-four-bar").info().transmission
@@ -198,7 +198,7 @@ def test_transmission_does_not_depend_on_how_a_pin_is_split() -> None:
 def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground() -> None:
     """Jansen's upper triangle at its pin U: the push rod against the line to the triangle's pivot, whatever its third corner."""
     m = lw.load("jansen-leg")
-    c, d = m.turn(), m.description
+    c, d = m.cycle(), m.description
     pivot = next(j.pin or j.name for j in d.joints if "shoulder" in (j.first, j.second) and "ground" in (j.first, j.second))
     ends = [c[f"upper_rod.{p}"] for p in ("U", "X")], [c["shoulder.U"], c[f"shoulder.{pivot}"]]
     a, b = (second - first for first, second in ends)
@@ -212,7 +212,7 @@ def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground() -> None:
 def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle() -> None:
     """The rod-upper pair of a toggle press is what it is without the lower link and the ram."""
     whole = next(r for r in lw.load("punch-press").info().transmission if r.name == "K rod-upper")
-    c = lw.load("punch-press").turn(steps=720)
+    c = lw.load("punch-press").cycle(steps=720)
     rod, upper = c["rod.angle"], c["upper.angle"]
     angle = np.abs((rod - upper + np.pi / 2) % np.pi - np.pi / 2)
     assert whole.low == pytest.approx(angle.min(), abs=2e-4)  # a parabola through samples 5 deg apart

@@ -1,4 +1,4 @@
-"""Velocity plans of a crank shaper and a four-bar against closed forms; instant centres against Aronhold and Kennedy's theorem."""
+"""Velocity plans of a crank shaper and a four-bar against closed forms; instant centers against Aronhold and Kennedy's theorem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import drives
-from linkwright.design.velocity_plan import VelocityPlan, velocity_plan
+from linkwright.rings.design.velocity_plan import VelocityPlan, velocity_plan
 
 W = 2.0 * np.pi  # rad/s, 60 rpm
 R, A = 0.1, 0.25  # crank, distance of the bearings: m
@@ -37,7 +37,7 @@ def shaper() -> lw.Trajectory:
             },
             "drive": {"E": "60 rpm"},
         }
-    ).turn(steps=12)
+    ).cycle(steps=12)
 
 
 def by_hand(angle: float) -> tuple[float, float, float, float]:
@@ -69,23 +69,23 @@ def test_shaper_with_coriolis(at: float) -> None:
 
 
 def line(plan: VelocityPlan, three: tuple[str, ...]) -> float:
-    """How far the three centres of three bodies are from one line, relative; centres at infinity are directions."""
+    """How far the three centers of three bodies are from one line, relative; centers at infinity are directions."""
     rows = []
     for one, other in combinations(three, 2):
-        c = plan.centre(one, other)
+        c = plan.center(one, other)
         assert (c.at is None) != (c.direction is None)  # all six bodies move against each other here
         row = np.array([*c.at, 1.0]) if c.at is not None else np.append(c.direction, 0.0)
         rows.append(row / np.linalg.norm(row))
     return abs(float(np.linalg.det(np.array(rows))))
 
 
-def test_three_centres_lie_on_a_line() -> None:
+def test_three_centers_lie_on_a_line() -> None:
     plan = velocity_plan(shaper(), "30 deg")
-    assert len(plan.centres) == 15  # 6 * 5 / 2
+    assert len(plan.centers) == 15  # 6 * 5 / 2
     names = [b.name for b in plan.bodies]
     assert all(line(plan, three) < 1e-9 for three in combinations(names, 3))
-    assert plan.centre("crank", "ground").at == pytest.approx([0.0, A], abs=1e-12)
-    away = plan.centre("ram", "ground")
+    assert plan.center("crank", "ground").at == pytest.approx([0.0, A], abs=1e-12)
+    away = plan.center("ram", "ground")
     assert away.at is None and np.abs(away.direction) == pytest.approx([0.0, 1.0], abs=1e-9)  # across the guide, either way
     text = str(plan)
     assert "P along slot" in text and "at infinity" in text and "joint B" in text
@@ -93,10 +93,10 @@ def test_three_centres_lie_on_a_line() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(lw.UsageError, match="planar"):
-        velocity_plan(lw.load("rssr").turn(steps=6))
+        velocity_plan(lw.load("rssr").cycle(steps=6))
     with pytest.raises(lw.UsageError, match="no body 'lver'"):
-        velocity_plan(shaper(), "30 deg").centre("lver", "ram")
-    swing = lw.load("four-bar", L1="0.8 m").turn(steps=12)
+        velocity_plan(shaper(), "30 deg").center("lver", "ram")
+    swing = lw.load("four-bar", L1="0.8 m").cycle(steps=12)
     with pytest.raises(lw.UsageError, match="outside the motion"):
         velocity_plan(swing, "179 deg")
 
@@ -120,7 +120,7 @@ def inverted(pinned: bool = True) -> lw.Mechanism:
 
 def test_slides_at_a_ground_pin_and_without_a_pin() -> None:
     """The rod passes O with the velocity by which the crank pin's distance from O changes; both polygons are drawn."""
-    c = inverted().turn(steps=12)
+    c = inverted().cycle(steps=12)
     rate, rate2, w, _ = by_hand(np.radians(30.0))
     (slide,) = velocity_plan(c, "30 deg").slides
     assert (slide.guide, slide.point) == ("rod", "O") and not slide.block_v.any() and not slide.block_a.any()
@@ -128,16 +128,16 @@ def test_slides_at_a_ground_pin_and_without_a_pin() -> None:
     assert np.linalg.norm(slide.coriolis) == pytest.approx(abs(2.0 * w * rate), abs=1e-9)
     assert np.linalg.norm(slide.sliding) == pytest.approx(abs(rate2), abs=1e-9)
     assert "O along slot" in str(velocity_plan(c, "30 deg"))
-    (slide,) = velocity_plan(inverted(False).turn(steps=12), "30 deg").slides
+    (slide,) = velocity_plan(inverted(False).cycle(steps=12), "30 deg").slides
     assert (slide.guide, slide.point) == ("block", "rod") and np.linalg.norm(slide.v) == pytest.approx(abs(rate), abs=1e-10)
-    for kind, motion, name in (("velocity", c, "O on rod"), ("acceleration", inverted(False).turn(steps=12), "rod on block")):
+    for kind, motion, name in (("velocity", c, "O on rod"), ("acceleration", inverted(False).cycle(steps=12), "rod on block")):
         assert name in {t.get_text() for t in motion.plot(f"{kind} polygon", at="30 deg").axes[1].texts}
 
 
-def test_permanent_centres_are_those_of_pins_and_sliders() -> None:
-    """Three bodies on one pin have one centre there, each pair of them; the centre of a pin in a slot is beside it."""
-    leg = velocity_plan(lw.load("jansen-leg").turn(steps=12), "30 deg")
-    three = [leg.centre(*pair) for pair in combinations(("crank", "upper_rod", "lower_rod"), 2)]
+def test_permanent_centers_are_those_of_pins_and_sliders() -> None:
+    """Three bodies on one pin have one center there, each pair of them; the center of a pin in a slot is beside it."""
+    leg = velocity_plan(lw.load("jansen-leg").cycle(steps=12), "30 deg")
+    three = [leg.center(*pair) for pair in combinations(("crank", "upper_rod", "lower_rod"), 2)]
     assert [x.joint for x in three] == ["X"] * 3
     assert all(x.at == pytest.approx(three[0].at, abs=1e-9) for x in three)
     quick = lw.load(
@@ -149,10 +149,10 @@ def test_permanent_centres_are_those_of_pins_and_sliders() -> None:
             "drive": {"E": "60 rpm"},
         }
     )
-    plan = velocity_plan(quick.turn(steps=12), "30 deg")
-    centre = plan.centre("lever", "crank")
-    assert centre.joint == "" and abs(centre.at[0]) < 1e-9  # on the line of both bearings, by Aronhold and Kennedy
-    assert {x.joint for x in plan.centres} == {"O", "E", ""}
+    plan = velocity_plan(quick.cycle(steps=12), "30 deg")
+    center = plan.center("lever", "crank")
+    assert center.joint == "" and abs(center.at[0]) < 1e-9  # on the line of both bearings, by Aronhold and Kennedy
+    assert {x.joint for x in plan.centers} == {"O", "E", ""}
 
 
 def test_a_run_is_read_on_its_own_branch() -> None:
@@ -177,12 +177,12 @@ def test_a_planar_joint_has_no_pin() -> None:
     m = lw.load({"plane": "xy", "drawing": drawing, "bodies": bodies, "joints": joints, "start": {"A.v": W}})
     plan = velocity_plan(m.simulate("0.01 s"))
     assert [(x.name, x.bodies) for x in plan.points] == [("P", ("arm",)), ("F", ("plate",))]
-    assert plan.centre("arm", "plate").joint == "" and plan.centre("arm", "ground").joint == "A"
+    assert plan.center("arm", "plate").joint == "" and plan.center("arm", "ground").joint == "A"
 
 
 def test_pictures_have_all_names() -> None:
     figure = shaper().plot("acceleration polygon", at="30 deg")
     texts = {t.get_text() for axes in figure.axes for t in axes.texts}
     assert {"o", "P", "B", "C", "P on lever"} <= texts
-    centres = {t.get_text() for t in shaper().plot("instant centres", at="30 deg").axes[0].texts}
-    assert {"1,2", "1,4", "2,4"} <= {code for text in centres for code in text.split()}
+    centers = {t.get_text() for t in shaper().plot("instant centers", at="30 deg").axes[0].texts}
+    assert {"1,2", "1,4", "2,4"} <= {code for text in centers for code in text.split()}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linkwright.views import animation
+from linkwright.rings.studio import animation
 from tests import ROOT
 from tests.sweeps import sweep
 

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright import cli, mechanism
-from linkwright.exchange import LossWarning
 from linkwright.model import library
+from linkwright.rings import cli
+from linkwright.rings.exchange import LossWarning
+from linkwright.system import mechanism
 from tests import ROOT
 from tests.sweeps import sweep
 
@@ -150,11 +151,11 @@ def test_links_lead_somewhere() -> None:
 
 # Classes that calls return, and the calls; every other public name is used by its own name.
 RETURNED = {
-    "Atlas": r"\.(?:map|workspace)\(", "AtlasModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
-    "Comparison": r"lw\.compare\(", "Excitation": r"lw\.excitation\(", "FastestMotion": r"\.fastest\(", "Identification": r"lw\.identify\(",
-    "Optimum": r"\.optimise\(", "ParetoFront": r"\.optimise\(", "State": r"\.assemble\(", "Stepper": r"\.stepper\(", "Study": r"lw\.study",
-    "Syntheses": r"lw\.synthesise\(", "SynthesisedLinkage": r"lw\.synthesise\(", "System": r"lw\.compile\(",
-    "Trajectory": r"\.turn\(", "Transmission": r"\.transmission\(", "Turns": r"\.turns\(",
+    "Workspace": r"\.(?:map|workspace)\(", "WorkspaceModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
+    "Comparison": r"lw\.compare\(", "Excitation": r"lw\.excitation\(", "TimeOptimalMotion": r"\.fastest\(", "Identification": r"lw\.identify\(",
+    "OptimizationResult": r"\.optimize\(", "ParetoFront": r"\.optimize\(", "State": r"\.assemble\(", "Stepper": r"\.stepper\(", "Study": r"lw\.study",
+    "SynthesisResult": r"lw\.synthesize\(", "SynthesizedLinkage": r"lw\.synthesize\(", "System": r"lw\.compile\(",
+    "Trajectory": r"\.turn\(", "Transmission": r"\.transmission\(", "Trajectories": r"\.turns\(",
 }  # fmt: skip
 
 

@@ -59,25 +59,25 @@ def test_a_varying_torque_is_cut_off_as_in_mujoco():
 
 
 def test_in_a_call_and_of_sampled_functions():
-    given = spun({"torque": 0.0}, drive={"A": lw.torque(lambda t, st: 10.0, every="10 ms", gear=2.0, limits=(None, "5 N m"))})
+    given = spun({"torque": 0.0}, drive={"A": lw.drives.torque(lambda t, st: 10.0, every="10 ms", gear=2.0, limits=(None, "5 N m"))})
     assert given["A.v"][-1] == pytest.approx(10.0, rel=1e-8)
-    assert repr(lw.torque(2.0, gear=3.0)) == "lw.torque(2.0, gear=3.0)"
+    assert repr(lw.drives.torque(2.0, gear=3.0)) == "lw.drives.torque(2.0, gear=3.0)"
     for wrong, message in (({"gear": 0.0}, "other than zero"), ({"limits": -1.0}, "greater than zero"), ({"limits": (2, 1)}, "not below"),
                            ({"limits": (1, 2, 3)}, "a pair")):  # fmt: skip
         with pytest.raises(UsageError, match=message):
-            spun({"torque": 0.0}, drive={"A": lw.torque(1.0, **wrong)})
+            spun({"torque": 0.0}, drive={"A": lw.drives.torque(1.0, **wrong)})
 
 
 def test_controllers_respect_the_limits_of_the_file():
     """PD towards a far set-point: the disc accelerates with the limit, as with an actuator of that limit."""
-    law = lw.pd({"A": lw.setpoint(100.0)}, P=10.0, D=1.0)
+    law = lw.control.pd({"A": lw.control.setpoint(100.0)}, P=10.0, D=1.0)
     m = lw.load({**DISC, "drive": {"A": {"limits": [-1, "3 N m"]}}})
     run = m.simulate(1.0, control=law)
     assert run["A.v"][-1] == pytest.approx(6.0, rel=1e-6)
     assert run.control().efforts.saturated == pytest.approx(1.0, abs=1e-6)
-    other = lw.load({**DISC, "drive": ["A"]}).simulate(1.0, control=law, actuators=lw.actuator(limit=(-1, 3)))
+    other = lw.load({**DISC, "drive": ["A"]}).simulate(1.0, control=law, actuators=lw.control.actuator(limit=(-1, 3)))
     np.testing.assert_allclose(other["A"], run["A"])
-    back = m.simulate(1.0, control=lw.pd({"A": lw.setpoint(-100.0)}, P=10.0, D=1.0))
+    back = m.simulate(1.0, control=lw.control.pd({"A": lw.control.setpoint(-100.0)}, P=10.0, D=1.0))
     assert back["A.v"][-1] == pytest.approx(-2.0, rel=1e-6)
 
 

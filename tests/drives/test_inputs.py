@@ -21,7 +21,7 @@ BOOM = {
     },
     "cylinders": {"lift": {"between": ["ground.F", "boom.Q"]}},
 }  # fmt: skip
-MOTOR = lw.motor("0.2 N m/A", "1.5 ohm", L="3 mH", J="1e-4 kg m^2", ratio=20, efficiency=0.8, friction="0.01 N m", rated="24 V")
+MOTOR = lw.drives.motor("0.2 N m/A", "1.5 ohm", L="3 mH", J="1e-4 kg m^2", ratio=20, efficiency=0.8, friction="0.01 N m", rated="24 V")
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,11 @@ def scraper():
 
 def mixture(st):
     return {
-        "J1": lw.voltage(lambda t, st: 5.0 * np.sin(t) - 0.1 * st["J2.v"] + st["J9"], motor=MOTOR),
-        "J2": lw.torque("2 N m * sin(3 rad/s * t) - 0.1 N m s * J3.v"),
-        "J3": lw.torque(([0.0, "0.2 s", 0.5], ["1 N m", 2.0, -1.0])),
-        "J9": lw.torque(lambda t: 0.3 * t),  # a cut joint
-        "J5": lw.speed(lambda t: float(st["J5.v"]) + t * t),
+        "J1": lw.drives.voltage(lambda t, st: 5.0 * np.sin(t) - 0.1 * st["J2.v"] + st["J9"], motor=MOTOR),
+        "J2": lw.drives.torque("2 N m * sin(3 rad/s * t) - 0.1 N m s * J3.v"),
+        "J3": lw.drives.torque(([0.0, "0.2 s", 0.5], ["1 N m", 2.0, -1.0])),
+        "J9": lw.drives.torque(lambda t: 0.3 * t),  # a cut joint
+        "J5": lw.drives.speed(lambda t: float(st["J5.v"]) + t * t),
     }
 
 
@@ -68,7 +68,7 @@ def test_compiled_interpreted_and_direct(scraper):
 
 def test_an_effort_in_a_cut_joint_does_the_work_of_that_joint(scraper):
     s, st = scraper
-    a = actuation(s, {"J9": lw.torque("2 N m")}, st)
+    a = actuation(s, {"J9": lw.drives.torque("2 N m")}, st)
     assert a.needs_kernel and not a.counts_turns  # a hinge pushes alike however often it has turned
     u = a.equations.inputs(a.start)
     assert u @ st.v == pytest.approx(2.0 * float(st["J9.v"]), rel=1e-10)
@@ -80,11 +80,11 @@ def test_an_effort_in_a_cut_joint_does_the_work_of_that_joint(scraper):
 def test_a_cylinder_is_pushed_and_moved():
     s = lw.compile(lw.load(BOOM))
     st = s.assemble(q={"O": 0.3}, v={"O": 0.7})
-    a = actuation(s, {"lift": lw.force("1.5 kN")}, st)
+    a = actuation(s, {"lift": lw.drives.force("1.5 kN")}, st)
     assert a.equations.inputs(a.start)[0] * 0.7 == pytest.approx(1500.0 * float(st["lift.v"]), rel=1e-12)
-    b = actuation(s, {"lift": lw.speed(float(st["lift.v"]))}, st)
+    b = actuation(s, {"lift": lw.drives.speed(float(st["lift.v"]))}, st)
     np.testing.assert_allclose(b.equations.inputs(b.start)[1:], [float(st["lift"]), float(st["lift.v"]), 0.0], rtol=1e-12)
-    assert prescribed(s, {"lift": lw.speed("2 m/s")}, st)["lift"] == (pytest.approx(float(st["lift"])), 2.0)
+    assert prescribed(s, {"lift": lw.drives.speed("2 m/s")}, st)["lift"] == (pytest.approx(float(st["lift"])), 2.0)
 
 
 def test_wrenches_push_as_in_forward_dynamics(scraper):
@@ -103,7 +103,7 @@ def test_wrenches_push_as_in_forward_dynamics(scraper):
 
 def test_constant_efforts_need_no_kernel(scraper):
     s, st = scraper
-    a = actuation(s, {"J1": lw.torque("2 N m"), "J3": lw.torque(-1)}, st)
+    a = actuation(s, {"J1": lw.drives.torque("2 N m"), "J3": lw.drives.torque(-1)}, st)
     assert not a.needs_kernel and a.how == "constant" and a.inputs(None) is None and a.n_u == 0 and a.sampler(None) is None
     assert a.tau0[s.names.v.index("J1")] == 2.0 and a.tau0[s.names.v.index("J3")] == -1.0 and np.count_nonzero(a.tau0) == 2
     assert actuation(s, None, st).tau0.tolist() == [0.0] * 7
@@ -116,7 +116,7 @@ def test_functions_that_cannot_be_traced_are_called_back(scraper):
         return 3.0 if st["J1.v"] > 4.0 else -3.0
 
     many = np.linspace(0.0, 1.0, 1000)
-    a = actuation(s, {"J1": lw.torque(relay), "J2": lw.torque((many, many**2)), "J3": lw.torque(lambda t: math.cos(t))}, st)
+    a = actuation(s, {"J1": lw.drives.torque(relay), "J2": lw.drives.torque((many, many**2)), "J3": lw.drives.torque(lambda t: math.cos(t))}, st)
     assert a.program is None and a.how.startswith("called back")
     assert any("'relay' of the torque of 'J1': called back once per stage (it cannot be traced)" in n for n in a.notes)
     row = Row(s, a)
@@ -137,7 +137,7 @@ def test_sampled_functions_remember_and_are_held(scraper):
         calls.append(t)
         return float(len(calls))
 
-    a = actuation(s, {"J1": lw.torque(integral, every="1 ms"), "J2": lw.torque(lambda t: t, every="3 ms")}, st)
+    a = actuation(s, {"J1": lw.drives.torque(integral, every="1 ms"), "J2": lw.drives.torque(lambda t: t, every="3 ms")}, st)
     assert a.n_held == 2 and a.every == 1e-3 and not calls
     row = Row(s, a)
     sampler, inputs = a.sampler(row), a.inputs(row)
@@ -158,7 +158,7 @@ def test_sampled_functions_remember_and_are_held(scraper):
 def test_not_finite_numbers_are_named(scraper):
     """Compiled code reports them; asked again in Python the function is named, with the joint and the time."""
     s, st = scraper
-    a = actuation(s, {"J1": lw.torque(lambda t: 1.0 / np.sqrt(0.5 - t))}, st)
+    a = actuation(s, {"J1": lw.drives.torque(lambda t: 1.0 / np.sqrt(0.5 - t))}, st)
     row = Row(s, a)
     k = a.inputs(row)
     assert k is not None and a.how == "compiled" and k.backup is not None
@@ -171,7 +171,7 @@ def test_not_finite_numbers_are_named(scraper):
 
 def test_free_parameters_move_the_lines_of_action():
     model = {**BOOM, "parameters": {"f": 0.5}, "drawing": {**BOOM["drawing"], "F": ["f", -0.8]}}
-    push = {"lift": lw.force(lambda t: 1000.0 + t)}
+    push = {"lift": lw.drives.force(lambda t: 1000.0 + t)}
     s, other = lw.compile(lw.load(model), free=["f"]), lw.compile(lw.load(model, f=0.7))
     a, b = (actuation(x, push, x.assemble(q={"O": 0.3})) for x in (s, other))
     row = Row(s, a)
@@ -206,6 +206,6 @@ def at(s, motion, t):
 def test_efforts_accelerate_as_in_forward_dynamics(scraper):
     """The same efforts by s.forward, which pushes cut joints through wrenches of its own."""
     s, st = scraper
-    a = actuation(s, {"J9": lw.torque(2.0), "J1": lw.torque(lambda t: 1.0)}, st)
+    a = actuation(s, {"J9": lw.drives.torque(2.0), "J1": lw.drives.torque(lambda t: 1.0)}, st)
     expected = s.forward(st, tau={"J9": 2.0, "J1": 1.0}).a
     np.testing.assert_allclose(s.forward(st, tau=a.equations.inputs(a.start)).a, expected, rtol=1e-9)

@@ -17,20 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.body_actions import body_actions
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.structures import reproducible, tree_numbers
-from linkwright.mechanism import Mechanism
 from linkwright.model.edits import perform
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file import read_text, write
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import every_parameter
-from linkwright.views import report_forces
-from linkwright.views.editor.drawing import drawing_json
-from linkwright.views.live.geometry import shapes
-from linkwright.views.scene import Scene
+from linkwright.rings.design.body_actions import body_actions
+from linkwright.rings.studio import report_forces
+from linkwright.rings.studio.editor.drawing import drawing_json
+from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.scene import Scene
+from linkwright.system.mechanism import Mechanism
 from tests.elements.canonical import exact, plain
 from tests.elements.models import Given
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import linkwright as lw
 from linkwright import elements
-from linkwright.design.body_actions import body_actions
 from linkwright.elements import ChoiceRole, EndsRole, JointRole, PointRole, TiedRole
 from linkwright.errors import LinkwrightError
 from linkwright.model.file import read_text
-from linkwright.views.live import contents
-from linkwright.views.plots.graph import topology
-from linkwright.views.scene import Scene
+from linkwright.rings.design.body_actions import body_actions
+from linkwright.rings.studio.live import contents
+from linkwright.rings.studio.plots.graph import topology
+from linkwright.rings.studio.scene import Scene
 from tests.elements import good_entries
 
 PLANE = """\

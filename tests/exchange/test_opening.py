@@ -21,7 +21,7 @@ def test_an_imported_model_is_a_model(tmp_path: Path) -> None:
     again = lw.load(m.save(tmp_path / "saved.yaml"))
     a, b = (x.system.forward(x.system.start).a for x in (m, again))
     assert np.array_equal(a, b) and again.imported is None
-    assert m.turn(steps=4)["D"].shape == (5,)
+    assert m.cycle(steps=4)["D"].shape == (5,)
 
 
 def test_the_root_element_decides(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ class _Finder(ast.NodeVisitor):
     # what is left out
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Leave texts alone: positions inside of them are not exact before Python 3.12, and messages are no behaviour."""
+        """Leave texts alone: positions inside of them are not exact before Python 3.12, and messages are no behavior."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -260,7 +260,7 @@ def _constant(node: ast.expr) -> bool:
 
 
 def _whole(node: ast.expr) -> bool:
-    """True for a whole number or a length, whose neighbour matters."""
+    """True for a whole number or a length, whose neighbor matters."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int) and not isinstance(node.value, bool)
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"

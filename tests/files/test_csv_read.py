@@ -98,7 +98,7 @@ def test_the_same_reader_serves_references(tmp_path: Path) -> None:
 
 
 def test_what_was_saved_reads_back(tmp_path: Path) -> None:
-    c = lw.load("wiper").turn(steps=6)
+    c = lw.load("wiper").cycle(steps=6)
     table = read_csv_table(c.save(tmp_path / "c.csv", channels=["t", "A"]), 10**6)
     found = c.table(["t", "A"])
     assert list(table.header) == [x.head for x in found.columns] and table.names == ("t", "A") and table.units == ("s", "deg")

@@ -26,7 +26,7 @@ from linkwright.model import file as modelfile
 from linkwright.results import files as run_files
 from linkwright.results.files import bounds, writing
 from linkwright.results.files.content import fingerprint
-from linkwright.system import loading
+from linkwright.system import load as loading
 from tests.sweeps import sweep
 
 MODEL = {
@@ -146,7 +146,7 @@ def check_forged(path: tuple[Any, ...], value: Any, original: Any, folder: Path,
     about, table = original
     where = ".".join(map(str, path))
     try:
-        run = lw.open(forged(folder, put(about, path, value), table, parquet=parquet))
+        run = lw.load_result(forged(folder, put(about, path, value), table, parquet=parquet))
     except lw.LinkwrightError as error:
         assert len(str(error)) < 1000 and str(error).isprintable(), where
         return True
@@ -193,10 +193,10 @@ def test_columns_forged_one_by_one(original: Any, tmp_path: Path) -> None:
     for name in names[::3]:
         for kind, change in bad.items():
             with pytest.raises(lw.LinkwrightError, match="damaged or was changed") as caught:
-                lw.open(forged(tmp_path, about, {**table, name: change(table[name])}))
+                lw.load_result(forged(tmp_path, about, {**table, name: change(table[name])}))
             assert len(str(caught.value)) < 400, (name, kind)
         with pytest.raises(lw.LinkwrightError, match="is missing"):
-            lw.open(forged(tmp_path, about, {k: x for k, x in table.items() if k != name}))
+            lw.load_result(forged(tmp_path, about, {k: x for k, x in table.items() if k != name}))
 
 
 def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
         stream = io.BytesIO()
         np.lib.format.write_array(stream, np.array([Evil()], dtype=object), allow_pickle=True)
         with pytest.raises(lw.LinkwrightError, match="not an array of plain numbers"):
-            lw.open(forged(tmp_path, about, table, {name: stream.getvalue()}))
+            lw.load_result(forged(tmp_path, about, table, {name: stream.getvalue()}))
     assert not witness.exists()
 
 
@@ -231,7 +231,7 @@ def test_the_model_inside_names_no_files(what: str, original: Any, tmp_path: Pat
         "csv": about["model"] + "loads: {x: {on: crank.B, force: [0, {over: t, csv: /etc/passwd}]}}\n",
     }[what]
     with pytest.raises(lw.LinkwrightError, match="a model inside another file cannot name files"):
-        lw.open(forged(tmp_path, {**about, "model": inside}, table))
+        lw.load_result(forged(tmp_path, {**about, "model": inside}, table))
 
 
 def test_models_with_files_are_saved_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_models_with_files_are_saved_without_them(tmp_path: Path, monkeypatch: p
     run = lw.load(model).simulate(0.02, output=0.01)
     path = run.save(tmp_path / "run.npz")
     (tmp_path / "f.csv").unlink()
-    assert lw.open(path).identical(run)
+    assert lw.load_result(path).identical(run)
 
 
 def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) -> None:
@@ -260,9 +260,9 @@ def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) ->
     hidden = forged(tmp_path, about, table, {"t": zeros})
     with room(300_000_000):
         with pytest.raises(lw.LinkwrightError, match="cannot hold"):
-            lw.open(bomb)
+            lw.load_result(bomb)
         with pytest.raises(lw.LinkwrightError, match="'t' is not of the size that it should have"):
-            lw.open(hidden)
+            lw.load_result(hidden)
 
 
 @contextlib.contextmanager
@@ -294,14 +294,14 @@ def test_an_entry_that_is_longer_than_it_declares(method: int, size: int, why: s
     struct.pack_into("<I", data, place + 24, 200)
     path.write_bytes(data)
     with room(100_000_000), pytest.raises(lw.LinkwrightError, match=why):
-        lw.open(path)
+        lw.load_result(path)
 
 
 def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "ALWAYS", 1000)
     monkeypatch.setattr(bounds, "RATIO", 2)
     still = lw.load({**MODEL, "gravity": 0}).simulate(0.1, drive={}, output=5e-4)
-    assert lw.open(still.save(tmp_path / "still.npz")).identical(still)
+    assert lw.load_result(still.save(tmp_path / "still.npz")).identical(still)
 
 
 def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
         with contextlib.suppress(ValueError, TypeError):
             about = {**about, "fingerprint": fingerprint(about, columns)}
         pq.write_table(pa.table(columns).replace_schema_metadata({"linkwright": json.dumps(about)}), path)
-        return lw.open(path)
+        return lw.load_result(path)
 
     assert opened(about, columns).identical(honest())
     for name, wrong in {
@@ -335,7 +335,7 @@ def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
     tiny = pa.table({x: np.zeros(1) for x in columns})
     pq.write_table(tiny.replace_schema_metadata({"linkwright": json.dumps({**about, "samples": n})}), path)
     with pytest.raises(lw.LinkwrightError, match="cannot hold"):
-        lw.open(path)
+        lw.load_result(path)
 
 
 def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_
     for codec in ("zstd", "gzip"):
         pq.write_table(made, path, compression=codec)
         with pytest.raises(lw.LinkwrightError, match="compressed by Snappy"):
-            lw.open(path)
+            lw.load_result(path)
     pq.write_table(pa.concat_tables([made] * 5), path, row_group_size=6, write_statistics=False)
     data = path.read_bytes()
     (length,) = struct.unpack("<I", data[-8:-4])
@@ -359,10 +359,10 @@ def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_
     at = next(i for i in range(length) if footer[i] == 60 and _rows(path, body, footer[:i] + bytes([12]) + footer[i + 1 :]) == 6)
     path.write_bytes(_parquet(body, footer[:at] + bytes([12]) + footer[at + 1 :]))
     with pytest.raises(lw.LinkwrightError, match="a table of 6 rows"):
-        lw.open(path)
+        lw.load_result(path)
     path.write_bytes(b"PAR1" + b"\xff\xff\xff\x7f" + b"PAR1")
     with pytest.raises(lw.LinkwrightError, match="'footer' is not of the size that it should have"):
-        lw.open(path)
+        lw.load_result(path)
 
 
 def _parquet(body: bytes, footer: bytes) -> bytes:
@@ -385,24 +385,24 @@ def test_texts_of_a_file_add_no_lines_to_its_verdict(original: Any, tmp_path: Pa
     about, table = original
     false = "done.\n  from file      all computed again \x1b[2J"
     told = {**about["certificate"], "message": false, "notes": [false], "branch_end": "\x9b1m"}
-    text = str(lw.open(forged(tmp_path, {**about, "certificate": told}, table)).checks())
+    text = str(lw.load_result(forged(tmp_path, {**about, "certificate": told}, table)).checks())
     assert text.count("\n  from file") == 1 and text.count("\\n  from file") == 2
     assert not [c for c in text if not c.isprintable() and c != "\n"]
 
 
 def test_a_run_whose_numbers_contradict_its_certificate_is_not_trustworthy(original: Any, tmp_path: Path) -> None:
     about, table = original
-    true = lw.open(forged(tmp_path, about, table))
+    true = lw.load_result(forged(tmp_path, about, table))
     assert true.identical(honest()) and true.checks().ok and "computed again at 6 samples: loops, energy" in str(true.checks())
     where = about["where"]
-    opens = lw.open(forged(tmp_path, about, {**table, where["q"][1]: table[where["q"][1]] + 1e-4}))
+    opens = lw.load_result(forged(tmp_path, about, {**table, where["q"][1]: table[where["q"][1]] + 1e-4}))
     assert not opens.checks().ok and not opens.certificate.ok and opens.certificate.position_residual > 1e-5
     assert "contradicts itself" in str(opens.checks())
-    slides = lw.open(forged(tmp_path, about, {**table, where["v"][1]: table[where["v"][1]] + 1e-3}))
+    slides = lw.load_result(forged(tmp_path, about, {**table, where["v"][1]: table[where["v"][1]] + 1e-3}))
     assert not slides.checks().ok and slides.certificate.velocity_residual > 1e-5
-    work = lw.open(forged(tmp_path, about, {**table, "work.in": 2.0 * table["work.in"]}))
+    work = lw.load_result(forged(tmp_path, about, {**table, "work.in": 2.0 * table["work.in"]}))
     assert not work.checks().ok and work.certificate.energy_imbalance > 0.5 * abs(table["work.in"]).max()
-    assert all(lw.open(p).checks().ok for p in [honest().save(tmp_path / "again.npz")])
+    assert all(lw.load_result(p).checks().ok for p in [honest().save(tmp_path / "again.npz")])
 
 
 def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
@@ -420,4 +420,4 @@ def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
     lam = run.arrays["lam"].copy()
     lam[1, 0] = np.nan  # multipliers at a singular position
     odd = replace(run, arrays={**run.arrays, "lam": lam})
-    assert lw.open(odd.save(tmp_path / "a.npz")).identical(odd)
+    assert lw.load_result(odd.save(tmp_path / "a.npz")).identical(odd)

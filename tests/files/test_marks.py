@@ -12,7 +12,7 @@ import pytest
 from linkwright import files
 from linkwright.errors import UsageError
 from linkwright.files.marks import signed
-from linkwright.views.live import asset
+from linkwright.rings.studio.live import asset
 
 
 @pytest.mark.parametrize(

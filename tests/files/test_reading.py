@@ -14,7 +14,7 @@ import pytest
 import linkwright as lw
 from linkwright import files
 from linkwright.compiler import cache
-from linkwright.views.page import Page
+from linkwright.rings.studio.page import Page
 from tests.files.test_csv_read import MODEL
 
 
@@ -69,11 +69,11 @@ def load_table(folder: Path, name: str) -> Any:
 
 def reference(folder: Path, name: str) -> Any:
     five = lw.load("wiper").system
-    return five.simulate(five.start, 0.01, control=lw.pd({"A": lw.csv(folder / name)}, P=1, D=1))
+    return five.simulate(five.start, 0.01, control=lw.control.pd({"A": lw.control.from_csv(folder / name)}, P=1, D=1))
 
 
 def run(folder: Path, name: str) -> Any:
-    return lw.open(folder / name)
+    return lw.load_result(folder / name)
 
 
 def picture(folder: Path, name: str) -> Any:
@@ -114,7 +114,7 @@ def test_the_bound_holds_for_what_is_read_and_not_for_what_is_promised(tmp_path:
 
 @pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/self/clear_refs"])
 def test_regular_files_that_cannot_be_read(path: str) -> None:
-    for read in (lw.load, lw.open):
+    for read in (lw.load, lw.load_result):
         with pytest.raises(lw.LinkwrightError, match=r"cannot (be )?read.*(Input/output error|Invalid argument)"):
             read(Path(path))
 

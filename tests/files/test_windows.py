@@ -19,9 +19,9 @@ import linkwright as lw
 from linkwright import files
 from linkwright.compiler import cache
 from linkwright.errors import ModelError
-from linkwright.exchange.reading.folders import Folders, local_path
 from linkwright.files import writing
 from linkwright.model.meshes.reading import read_corners
+from linkwright.rings.exchange.reading.folders import Folders, local_path
 from tests import ROOT
 from tests.sources import python_files
 
@@ -73,8 +73,8 @@ def both(path: Path, text: str, mark: bytes = b"") -> tuple[Path, Path]:
 def test_a_model_with_line_ends_and_marks_of_windows(tmp_path: Path) -> None:
     unix, windows = (lw.load(p) for p in both(tmp_path / "m.yaml", MODEL, MARK))
     assert windows.description.name == "Übung"
-    torque = windows.turn(steps=8)["A.torque"]
-    np.testing.assert_allclose(unix.turn(steps=8)["A.torque"], torque, atol=1e-13)  # 0.02 N m; one may be interpreted, one machine code
+    torque = windows.cycle(steps=8)["A.torque"]
+    np.testing.assert_allclose(unix.cycle(steps=8)["A.torque"], torque, atol=1e-13)  # 0.02 N m; one may be interpreted, one machine code
 
 
 def test_tables_with_line_ends_and_marks_of_windows(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_robots_meshes_and_sketches_with_line_ends_of_windows(tmp_path: Path) ->
     assert [b.mass for b in unix.description.bodies] == [b.mass for b in windows.description.bodies]
     ours, theirs = (read_corners(p) for p in both(tmp_path / "part.stl", STL))
     np.testing.assert_array_equal(ours, theirs)
-    from linkwright.exchange.reading.sketches.svg import read_svg
+    from linkwright.rings.exchange.reading.sketches.svg import read_svg
 
     drawn, there = (read_svg(p) for p in both(tmp_path / "s.svg", SVG, MARK))
     np.testing.assert_array_equal(drawn.strokes[0].points, there.strokes[0].points)

@@ -19,8 +19,8 @@ import pytest
 import linkwright as lw
 from linkwright import files
 from linkwright.files import writing
-from linkwright.views import plots
-from linkwright.views.page import Page
+from linkwright.rings.studio import plots
+from linkwright.rings.studio.page import Page
 from tests.sweeps import sweep
 
 OLD = "an older file\n"
@@ -41,7 +41,7 @@ def full_disk(size: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def writers() -> dict[str, Callable[[Path], Any]]:
     m = lw.load("wiper")
-    c = m.turn(steps=8)
+    c = m.cycle(steps=8)
     return {
         "m.yaml": m.save,
         "c.npz": c.save,
@@ -77,7 +77,7 @@ def test_a_writer_that_fails_leaves_the_older_file_whole(name: str, each: Any, t
 
 
 @sweep("name", WRITERS, later=["m.html"])
-def test_every_writer_replaces_its_own_file_and_recognises_it(name: str, each: Any, tmp_path: Path) -> None:
+def test_every_writer_replaces_its_own_file_and_recognizes_it(name: str, each: Any, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(OLD)
     assert not files.made_by_linkwright(path)

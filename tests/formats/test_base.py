@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linkwright.errors import UsageError
-from linkwright.formats.base import listed, number, transmission_of, tree_of
+from linkwright.rings.exchange.formats.base import listed, number, transmission_of, tree_of
 
 
 class Mechanism:

@@ -115,27 +115,27 @@ def _runs(folder: Path) -> list[Files]:
     out = []
     for name, ending in (("wiper", "npz"), ("wiper", "parquet"), ("rssr", "npz"), ("boot-lid", "parquet")):
         m = lw.load(name)
-        for run in (m.turn(steps=6), m.simulate(0.05)):
+        for run in (m.cycle(steps=6), m.simulate(0.05)):
             out.append({f"run.{ending}": run.save(folder / f"run.{ending}").read_bytes()})
     return out
 
 
 def _studies(folder: Path) -> list[Files]:
     place = folder / "study"
-    lw.study("four-bar", {"L1": "280..320 mm / 3"}, "range D", lw.turning(steps=6), folder=place, threads=1)
+    lw.study("four-bar", {"L1": "280..320 mm / 3"}, "range D", lw.Cycle(steps=6), folder=place, threads=1)
     files = {p.relative_to(place).as_posix(): p.read_bytes() for p in sorted(place.rglob("*")) if p.is_file()}
     return [files]
 
 
 def _measured(folder: Path) -> list[Files]:
-    run = lw.load("four-bar").turn(steps=60)
+    run = lw.load("four-bar").cycle(steps=60)
     table = run.to_numpy(["A", "A.torque"])
     rows = zip(table["t"], table["A"], table["A.torque"], strict=True)
     return [{"run.csv": ("t [s];A [rad];A.torque [N m]\n" + "".join(f"{t};{a};{u}\n" for t, a, u in rows)).encode()}]
 
 
-def _catalogues(folder: Path) -> list[Files]:
-    from linkwright.design.catalogue import SHIPPED
+def _catalogs(folder: Path) -> list[Files]:
+    from linkwright.rings.design.catalog import SHIPPED
 
     lines = SHIPPED.read_text(encoding="utf-8").splitlines(keepends=True)
     return [{"motors.csv": "".join([*lines[:14], *lines[-2:]]).encode()}, {"motors.csv": "".join(lines).encode()}]
@@ -154,5 +154,5 @@ MAKERS: dict[str, Callable[[Path], list[Files]]] = {
     "wanted": lambda folder: [{"path.csv": WANTED.encode()}],
     "reference": lambda folder: [{"motion.csv": REFERENCE.encode()}],
     "measured": _measured,
-    "catalogue": _catalogues,
+    "catalog": _catalogs,
 }

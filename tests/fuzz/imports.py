@@ -11,9 +11,9 @@ from typing import Any
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError
-from linkwright.synthesis.wanted_points import path_points
-from linkwright.views import live
-from linkwright.views.editor.backdrop import backdrop_json
+from linkwright.rings.studio import live
+from linkwright.rings.studio.editor.backdrop import backdrop_json
+from linkwright.rings.synthesis.wanted_points import path_points
 from tests.fuzz import import_corpus, using
 from tests.fuzz.changes.containers import change_archive, change_json, change_parquet
 from tests.fuzz.changes.tables import change_table
@@ -44,7 +44,7 @@ KINDS = (
     "wanted",
     "reference",
     "measured",
-    "catalogue",
+    "catalog",
 )
 
 
@@ -141,7 +141,7 @@ def _changed(rng: random.Random, name: str, data: bytes, donors: list[bytes]) ->
 
 @cache
 def _turn(name: str) -> Any:
-    return lw.load(name).turn(steps=12)
+    return lw.load(name).cycle(steps=12)
 
 
 @cache
@@ -164,14 +164,14 @@ READERS: dict[str, Callable[[Path, Path], Any]] = {
     "svg": _sketch,
     "mesh": lambda folder, opened: lw.load(folder / "model.yaml"),
     "table": lambda folder, opened: lw.load(folder / "model.yaml"),
-    "run": lambda folder, opened: lw.open(opened),
-    "study": lambda folder, opened: lw.open(folder),
+    "run": lambda folder, opened: lw.load_result(opened),
+    "study": lambda folder, opened: lw.load_result(folder),
     "wanted": lambda folder, opened: path_points(opened, "mm"),
-    "reference": lambda folder, opened: _mechanism("wiper").follow({"A": lw.csv(opened)}, duration="0.3 s", steps=6),
+    "reference": lambda folder, opened: _mechanism("wiper").follow({"A": lw.control.from_csv(opened)}, duration="0.3 s", steps=6),
     "measured": lambda folder, opened: lw.identify(_mechanism("four-bar"), opened),
-    "catalogue": lambda folder, opened: _turn("wiper").choose_motor(opened),
+    "catalog": lambda folder, opened: _turn("wiper").choose_motor(opened),
 }
-COMPUTING = ("run", "reference", "measured", "catalogue", "study")  # reading them computes as well
+COMPUTING = ("run", "reference", "measured", "catalog", "study")  # reading them computes as well
 
 
 def _used(given: ImportInput, found: Any, folder: Path, text: str) -> None:
@@ -185,7 +185,7 @@ def _used(given: ImportInput, found: Any, folder: Path, text: str) -> None:
         elif given.kind == "study":
             str(found.summary())
             found.save(folder / "study.csv")
-        elif given.kind in ("wanted", "measured", "catalogue"):
+        elif given.kind in ("wanted", "measured", "catalog"):
             str(found)
         elif given.kind == "reference":
             judge_numbers({"q": found.q, "v": found.v}, "reference")

@@ -19,8 +19,8 @@ import numpy as np
 
 import linkwright
 from linkwright.errors import LinkwrightError, ModelError
-from linkwright.exchange.imported import ImportedModelWarning
-from linkwright.exchange.writing.losses import LossWarning
+from linkwright.rings.exchange.import_report import ImportedModelWarning
+from linkwright.rings.exchange.writing.losses import LossWarning
 
 READ = 5.0  # s of processor time to read an input
 USE = 60.0  # s for everything that is done with it: a run that ends near a singular position takes half a minute (limits.md)

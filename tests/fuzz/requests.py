@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.views import serve, watch
-from linkwright.views.editor import motion, session
+from linkwright.rings.studio import serve, watch
+from linkwright.rings.studio.editor import motion, session
 from tests.fuzz import corpus
 from tests.fuzz.changes.texts import change_text
 from tests.fuzz.changes.trees import change_tree, copied, yaml_text

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright.design.motor_choice import _undominated
-from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.files import Unreadable
 from linkwright.model.edits import perform
 from linkwright.model.meshes import read_corners
-from linkwright.views import live
+from linkwright.rings.design.motor_choice import _undominated
+from linkwright.rings.exchange.import_report import ImportedModelWarning
+from linkwright.rings.studio import live
 from tests.exchange.reading.sketches import drawings
 
 BARS: dict[str, Any] = {
@@ -71,12 +71,12 @@ def test_masses_of_very_different_size_leave_a_page() -> None:
 def test_references_that_jump_by_thousands_of_turns_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "motion.csv", "t [s];A [deg]\n0;0\n0.1;10\n0.2;25\n0.3;1000001\n0.4;80\n")
     with pytest.raises(lw.UsageError, match=r"the path of 'A' turns .* times between t = 0\.\d+ s and"):
-        lw.load("wiper").follow({"A": lw.csv(path)}, duration="0.3 s", steps=6)
+        lw.load("wiper").follow({"A": lw.control.from_csv(path)}, duration="0.3 s", steps=6)
 
 
 def test_tables_of_points_hold_finite_numbers(tmp_path: Path) -> None:
     with pytest.raises(lw.UsageError, match=r"path\.csv:2: 'inf' is not a finite number"):
-        lw.synthesise(path=written(tmp_path, "path.csv", "1;2\n30;inf\n3;4\n"))
+        lw.synthesize(path=written(tmp_path, "path.csv", "1;2\n30;inf\n3;4\n"))
 
 
 def test_drawings_with_coordinates_beyond_numbers(tmp_path: Path) -> None:
@@ -114,12 +114,12 @@ def test_warnings_of_mujoco_are_in_the_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("whole", "damaged"), [(b"'shape'", b"'shape("), (b"(), }", b"(1L)}")])
 def test_headers_of_arrays_that_are_no_python(whole: bytes, damaged: bytes, tmp_path: Path) -> None:
     """Arrays whose header does not end, or is one of Python 2, in a run saved as npz, which is not compressed here."""
-    saved = lw.load("wiper").turn(steps=2).save(tmp_path / "run.npz")
+    saved = lw.load("wiper").cycle(steps=2).save(tmp_path / "run.npz")
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(tmp_path / "damaged.npz", "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(whole, damaged, 1))
     with pytest.raises(lw.LinkwrightError, match=r"damaged\.npz' is damaged or was changed by another program: (the header of|shape is)"):
-        lw.open(tmp_path / "damaged.npz")
+        lw.load_result(tmp_path / "damaged.npz")
 
 
 def test_ends_of_ropes_with_a_radius_say_which_way_they_are_wound() -> None:
@@ -208,10 +208,10 @@ def test_names_that_look_like_hexadecimal_numbers_reach_the_page() -> None:
 def test_points_of_a_curve_that_coincide_but_for_round_off(tmp_path: Path) -> None:
     path = written(tmp_path, "motion.csv", "0;0\n1e-300;10\n")
     with pytest.raises(lw.UsageError, match="no curve is computed through points at 0 and 1e-300: too near"):
-        lw.load("wiper").follow({"A": lw.csv(path)}, duration="0.3 s", steps=6)
+        lw.load("wiper").follow({"A": lw.control.from_csv(path)}, duration="0.3 s", steps=6)
 
 
-def test_signalling_nans_of_a_binary_mesh_are_refused_without_a_warning(tmp_path: Path) -> None:
+def test_signaling_nans_of_a_binary_mesh_are_refused_without_a_warning(tmp_path: Path) -> None:
     corner = bytes.fromhex("0100807f")  # a NaN of four bytes that sets a flag of the processor when it becomes one of eight
     path = tmp_path / "part.stl"
     path.write_bytes(bytes(80) + (1).to_bytes(4, "little") + bytes(12) + 9 * corner + bytes(2))

@@ -25,7 +25,7 @@ from tests.fuzz.watching import watch
 SEED = 24
 
 
-QUICK = ("sdf", "svg", "table", "wanted", "catalogue")  # kinds whose sound files cost little to make
+QUICK = ("sdf", "svg", "table", "wanted", "catalog")  # kinds whose sound files cost little to make
 
 
 @pytest.mark.parametrize("target, most", [(ModelFiles(), 12), (Imports(QUICK), 6), (Requests(), 2)], ids=["files", "imports", "server"])

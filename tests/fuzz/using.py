@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import linkwright as lw
-from linkwright.cli import main
 from linkwright.errors import LinkwrightError
 from linkwright.model.file.writer import with_meshes_from
-from linkwright.views import live
+from linkwright.rings.cli import main
+from linkwright.rings.studio import live
 from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
 
 STEPS, DURATION = 8, 0.1
@@ -38,7 +38,7 @@ def _info(m: Any, folder: Path, given: str) -> None:
 
 
 def _turn(m: Any, folder: Path, given: str) -> None:
-    c = m.turn(steps=STEPS)
+    c = m.cycle(steps=STEPS)
     table = c.table()
     judge_numbers({c.name: c.values for c in table.columns}, "turn")
     rng = random.Random(given)
@@ -86,7 +86,7 @@ def _picture(m: Any, folder: Path, given: str) -> None:
 
 
 def _save(m: Any, folder: Path, given: str) -> None:
-    """The normalised model reads as the mechanism that was saved."""
+    """The normalized model reads as the mechanism that was saved."""
     again = lw.load(m.save(folder / "saved.yaml")).description.numbers()
     saved = with_meshes_from(m.description, folder).numbers()
     if again != saved:

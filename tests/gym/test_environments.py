@@ -14,8 +14,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import linkwright as lw
-import linkwright.gym as lg
-from linkwright.gym.tasks import TASKS
+import linkwright.rings.control.gym as lg
+from linkwright.rings.control.gym.tasks import TASKS
 from tests.sweeps import sweep
 
 IDS = [f"linkwright/{name}" for name in TASKS]
@@ -94,7 +94,7 @@ def test_seeds_and_threads(name: str) -> None:
 
 
 def test_make_by_module_and_by_own_name() -> None:
-    assert gymnasium.make("linkwright.gym:linkwright/CrankSpeed-v0").spec.id == "linkwright/CrankSpeed-v0"
+    assert gymnasium.make("linkwright.rings.control.gym:linkwright/CrankSpeed-v0").spec.id == "linkwright/CrankSpeed-v0"
     task = short()
     task.register("mine/Reach-v0")
     envs = gymnasium.make_vec("mine/Reach-v0", num_envs=3, autoreset_mode="SameStep", max_episode_steps=2)
@@ -172,7 +172,7 @@ def test_physics_is_that_of_the_stepper() -> None:
     for _ in range(3):
         seen = env.step([0.4, -0.5])[0]
         st = s.step(st, tau, 0.01, substeps=2)
-    run = s.simulate(st, 1e-3, drive={"A": lw.torque(tau["A"]), "E": lw.torque(tau["E"])}, output=1e-3)
+    run = s.simulate(st, 1e-3, drive={"A": lw.drives.torque(tau["A"]), "E": lw.drives.torque(tau["E"])}, output=1e-3)
     wanted = [st["A"], st["E"], st["A.v"], *st["left_rod.C"], run["C.load"][0], *st["left_rod.rotation"], np.cos(st["A"]), 0.03,
               tau["A"], run["left_rod.angle.a"][0]]  # fmt: skip
     assert np.allclose(seen, wanted, rtol=1e-9, atol=1e-12)  # accelerations of another program: round-off of the solution

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-import linkwright.gym as lg
-from linkwright.gym.random import RowRandom
+import linkwright.rings.control.gym as lg
+from linkwright.rings.control.gym.random import RowRandom
 
 PLAIN: dict[str, Any] = {"observe": ["A", "A.v"], "act": {"A": "2 N m"}, "reward": lambda x: -np.abs(x["A"]), "horizon": 5}
 
@@ -31,7 +31,7 @@ def with_stop(stop: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_streams_are_uniform_and_independent() -> None:
-    """Means, variances and correlations within four standard errors: between numbers of a row, and between rows of neighbouring seeds."""
+    """Means, variances and correlations within four standard errors: between numbers of a row, and between rows of neighboring seeds."""
     n, k = 4000, 8
     u = RowRandom(np.arange(n), np.zeros(n)).uniform(size=k)
     assert u.min() >= 0.0 and u.max() < 1.0
@@ -120,7 +120,7 @@ def test_masses_and_lengths_of_every_environment() -> None:
     """Each environment moves as a mechanism with its own numbers does; lengths are closed on their own loops."""
     lot = {"right.mass": (0.1, 0.5), "left_rod.length": ("210 mm", "230 mm")}
     t = task(
-        randomise=lot, start={"A": (1.4, 1.7)}, observe=["A", "A.v", "right.mass", "left_rod.length"], dtype="float64", dt=0.01, substeps=5
+        randomize=lot, start={"A": (1.4, 1.7)}, observe=["A", "A.v", "right.mass", "left_rod.length"], dtype="float64", dt=0.01, substeps=5
     )
     envs = t.vector(12)
     first = envs.reset(seed=3)[0]
@@ -140,7 +140,7 @@ def test_masses_and_lengths_of_every_environment() -> None:
 
 def test_patterns_and_percentages_of_parameters() -> None:
     """Numbers that a pattern finds are drawn independently, about those of the model."""
-    t = task(randomise={"*.mass": "10 %", "gravity.y": (-10.0, -9.0)}, read=["left.mass", "right.mass", "gravity.y"])
+    t = task(randomize={"*.mass": "10 %", "gravity.y": (-10.0, -9.0)}, read=["left.mass", "right.mass", "gravity.y"])
     envs = t.vector(100)
     envs.reset(seed=0)
     x = envs.episodes.last
@@ -306,7 +306,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "substeps": ({"substeps": 0}, "substeps is a whole number"),
     "start": ({"start": {"nowhere": 1.0}}, "'nowhere'"),
     "range": ({"start": {"A": (1.0, 2.0, 3.0)}}, r"a tuple is a range, \(low, high\) or \(low, high, count\), not 3 numbers"),
-    "parameter": ({"randomise": {"right.weight": (1, 2)}}, "right.weight"),
+    "parameter": ({"randomize": {"right.weight": (1, 2)}}, "right.weight"),
     "no unit": ({"goal": {"level": "3 mm"}}, "must be a pure number"),
     "no goal": ({"observe": ["goal.A"]}, "the task has no goal"),
     "drawn": ({"start": 3.0}, "dicts of ranges"),

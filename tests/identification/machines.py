@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.identification.fourier_excitation import FourierMotion
+from linkwright.rings.robots.identification.fourier_excitation import FourierMotion
 
 SECONDS, SAMPLES = 4.0, 301
 CHANNELS = ("t", "A", "A.v", "A.a", "E", "E.v", "E.a")

@@ -9,10 +9,10 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.identification.base_parameters import base_parameters
-from linkwright.identification.identifying import sought_parameters
-from linkwright.identification.regressor import Sought, regressor
 from linkwright.model.description import NO_INERTIA, Description, Drive, Friction, TorsionSpring
+from linkwright.rings.robots.identification.base_parameters import base_parameters
+from linkwright.rings.robots.identification.fit import sought_parameters
+from linkwright.rings.robots.identification.regressor import Sought, regressor
 from tests.factory import random_body, random_tree
 from tests.identification.machines import followed, motion
 from tests.sweeps import sweep
@@ -30,7 +30,7 @@ MACHINES = [(n, k) for n in ("stewart", "rssr", "3-rrr") for k in range(6)]
 
 @sweep("machine", MACHINES, now=[("rssr", 1)])
 def test_regressor_times_masses_are_the_torques(machine: tuple[str, int]) -> None:
-    """Random masses, centres off the axes and full inertias: without springs and loads nothing may be left, to round-off."""
+    """Random masses, centers off the axes and full inertias: without springs and loads nothing may be left, to round-off."""
     name, seed = machine
     m = lw.Mechanism(random_masses(lw.load(name).description.numbers(), seed))
     c = followed(m, motion(m.system, seed, size=0.03), 15)
@@ -68,7 +68,7 @@ def test_pinocchio_spans_the_same_torques(seed: int) -> None:
     s = m.system
     c = followed(m, motion(s, seed, size=0.5), 30)
     r = regressor(s, c, Sought(tuple(b.name for b in s.description.moving), {}, ()))
-    p = lw.to_pinocchio(s)
+    p = lw.exchange.to_pinocchio(s)
     T = np.array([p.v(s.state(c.q[0], e)) for e in np.eye(s.tree.nv)]).T  # one number a joint: constant
     order = [s.names.v.index(name) for name in r.drives]
     rows = []

@@ -1,4 +1,4 @@
-"""Eight runs in lockstep: every bit and every count as of the run alone, whatever happens to its neighbours."""
+"""Eight runs in lockstep: every bit and every count as of the run alone, whatever happens to its neighbors."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **
     return many
 
 
-def moving(name: str, stabiliser: str, count: int, duration: float):
+def moving(name: str, stabilizer: str, count: int, duration: float):
     """A mechanism's problem, and states along its free fall as starts, slower and faster."""
     s = lw.load(name).system
     fall = time_stepping.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
-    made = time_stepping.setup(s, stabiliser=stabiliser)
+    made = time_stepping.setup(s, stabilizer=stabilizer)
     rows = []
     for near in fall.references:
         blocks = dict(made.values) | {"near": near}
@@ -67,7 +67,7 @@ def moving(name: str, stabiliser: str, count: int, duration: float):
 
 
 @sweep(
-    ("name", "stabiliser", "counts"),
+    ("name", "stabilizer", "counts"),
     [
         ("four-bar", "post_adjust", [8]),
         ("four-bar", "baumgarte", [8]),
@@ -76,13 +76,13 @@ def moving(name: str, stabiliser: str, count: int, duration: float):
     ],
     now=2,
 )
-def test_runs_of_mechanisms_are_the_single_ones(name, stabiliser, counts, counted):
+def test_runs_of_mechanisms_are_the_single_ones(name, stabilizer, counts, counted):
     """Stewart: with a quaternion. Samples lie on steps and between them; the last step is shorter; six runs fill up a block."""
-    problem, starts, rows = moving(name, stabiliser, sum(counts) + 2 * (counts == [8]), 0.5)
+    problem, starts, rows = moving(name, stabilizer, sum(counts) + 2 * (counts == [8]), 0.5)
     samples = 1e-3 * np.array([0.0, 10.3, 10.9, 20.0, 40.4])
     many = assert_as_single(problem, starts, samples[-1], samples, parameters=rows, step=1e-3)
     assert counted == counts and many.complete
-    if stabiliser == "project":
+    if stabilizer == "project":
         assert len(set(many.counters["projections"][:8])) > 1  # some lanes wait for others
 
 
@@ -115,7 +115,7 @@ def anyway(x):
     ("function", "backup", "ends"),
     [(spring, None, "degenerate"), (spring, anyway, "finished"), (runaway, None, "not finite")],
 )
-def test_a_run_that_cannot_go_on_leaves_its_neighbours_alone(function, backup, ends, counted):
+def test_a_run_that_cannot_go_on_leaves_its_neighbors_alone(function, backup, ends, counted):
     code = NativeCode.of(trace(function, state=2, t=1))
     second = None if backup is None else python_kernel(backup, 3, 3)
     problem = Problem(replace(native_kernel(code, 3), backup=second), 1, 1)

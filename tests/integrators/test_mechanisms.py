@@ -1,4 +1,4 @@
-"""Mechanisms in the time loops: reference motions, energy, singular passages, stabilisers, turns of cut joints, events."""
+"""Mechanisms in the time loops: reference motions, energy, singular passages, stabilizers, turns of cut joints, events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import yaml
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
-from linkwright.cli.bench import known_motions
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.closing.newton import consistent_velocity
 from linkwright.mechanics.dynamics.terms import terms
@@ -19,8 +18,9 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model import library as models
 from linkwright.results.state import State
+from linkwright.rings.cli.bench import known_motions
 from linkwright.simulation.events import When
-from linkwright.simulation.rows import RowLayout
+from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.time_stepping import march, problem
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
@@ -143,17 +143,17 @@ def test_a_curved_branch_is_followed_through_its_change_points(change_point, how
     assert run.solution.counters["fallbacks"] > 0
 
 
-# -------------------------------------------------------------------- stabilisers and engines
+# -------------------------------------------------------------------- stabilizers and engines
 
 
-def test_stabilisers_hold_the_loops_as_well_as_they_can(scraper):
+def test_stabilizers_hold_the_loops_as_well_as_they_can(scraper):
     s, st = scraper
-    held = {kind: gap(s, march(s, st, 2.0, tolerance=1e-6, stabiliser=kind), 3) for kind in ("project", "baumgarte", "none")}
+    held = {kind: gap(s, march(s, st, 2.0, tolerance=1e-6, stabilizer=kind), 3) for kind in ("project", "baumgarte", "none")}
     assert held["project"] < 1e-14  # round-off
     assert 1e-12 < held["baumgarte"] < 0.1 * held["none"] < 1e-5
-    stiffer = march(s, st, 2.0, tolerance=1e-6, stabiliser="baumgarte", gains=(80.0, 1600.0))
+    stiffer = march(s, st, 2.0, tolerance=1e-6, stabilizer="baumgarte", gains=(80.0, 1600.0))
     assert gap(s, stiffer, 3) < held["baumgarte"]
-    for wrong in ({"stabiliser": "projekt"}, {"gains": (1.0, 1.0)}, {"tau": [1.0]}, {"tau": {"J99": 1.0}}, {"tau": [math.nan] * 7}):
+    for wrong in ({"stabilizer": "projekt"}, {"gains": (1.0, 1.0)}, {"tau": [1.0]}, {"tau": {"J99": 1.0}}, {"tau": [math.nan] * 7}):
         with pytest.raises(UsageError):
             problem(s, **wrong)
 

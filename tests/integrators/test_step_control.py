@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwright.integrators import memory
-from linkwright.integrators.control import accepted, rejected
+from linkwright.integrators.step_size import accepted, rejected
 
 SAFETY, POWER, GROW, SHRINK = 0.9, 0.2, 10.0, 0.1
 

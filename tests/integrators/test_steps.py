@@ -9,8 +9,8 @@ import linkwright as lw
 from linkwright.compiler.callbacks import from_address
 from linkwright.compiler.native import AOSOA
 from linkwright.integrators import Problem, StepKernel, python_kernel
+from linkwright.integrators.environment_steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
 from linkwright.integrators.environments import Environments, scheme_of
-from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
 from linkwright.simulation.step_inputs import equations, settling_kernel
 from tests.sweeps import sweep
 

@@ -9,7 +9,7 @@ import pytest
 
 from linkwright.integrators import INTEGRATORS, Problem, StepKernel
 from linkwright.integrators.memory import USED, layout
-from linkwright.integrators.stepping import inside, prepare_inside
+from linkwright.integrators.step import inside, prepare_inside
 
 METHODS = {m.name: m for m in INTEGRATORS.values() if not m.table.gamma}
 ROUND_OFF = 1e-13  # coefficients up to 500 in size, sums of products of up to eight of them

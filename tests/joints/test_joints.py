@@ -63,7 +63,7 @@ def test_coordinates_invert_the_pose(kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_closed_joint_has_zero_residual_and_orthonormal_rows(kind):
-    """At a closed joint the rows are unit directions, so multipliers are newtons and newton metres."""
+    """At a closed joint the rows are unit directions, so multipliers are newtons and newton meters."""
     j, q, _v, _ = state(kind, 7)
     R, p = j.pose(q)
     np.testing.assert_allclose(j.residual(R, p, q), 0.0, atol=1e-12)

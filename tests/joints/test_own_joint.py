@@ -12,8 +12,8 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.joints import JOINTS
-from linkwright.views.live.geometry import places, references, shapes
-from linkwright.views.scene import Scene, Stage
+from linkwright.rings.studio.live.geometry import places, references, shapes
+from linkwright.rings.studio.scene import Scene, Stage
 from tests import ROOT, factory
 from tests.joints import test_joints as contract
 from tests.joints.pin_arc import PinArc, arc_model
@@ -21,7 +21,7 @@ from tests.views.live.engine_runs import made, run
 from tests.views.live.test_engine import CYCLE, check_cycle
 
 RADIUS = float(np.hypot(0.095, 0.75))  # of C about D in the drawing
-ROUND_OFF = 1e-11  # newtons, newton metres and metres of mechanisms with loads of 16 N: 361 closed positions, a few hundred roundings each
+ROUND_OFF = 1e-11  # newtons, newton meters and meters of mechanisms with loads of 16 N: 361 closed positions, a few hundred roundings each
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_the_registry_wide_contract_holds(seed: int) -> None:
 
 def test_motion_torque_and_loads_are_those_of_the_four_bar(arc: lw.Mechanism, four_bar: lw.Mechanism) -> None:
     """The rocker without mass carries the force along its length, as the arc does."""
-    one, two = arc.turn(), four_bar.turn()
+    one, two = arc.cycle(), four_bar.cycle()
     for channel in ("coupler.P", "coupler.P.v", "coupler.P.a", "crank.angle", "coupler.angle.v", "coupler.angle.a"):
         np.testing.assert_allclose(one[channel], two[channel], atol=ROUND_OFF * (1.0 + np.abs(two[channel]).max()), err_msg=channel)
     for pin, body in (("A", "ground"), ("B", "coupler"), ("C", "coupler")):
@@ -84,7 +84,7 @@ def test_the_model_file_reads_and_writes_it(arc: lw.Mechanism, tmp_path: Path) -
     again = lw.load(arc.save(tmp_path / "arc.yaml"))
     for m in (arc, again):
         assert m.system.description.joint("C").options == (("radius", RADIUS),)
-    np.testing.assert_allclose(again.turn(steps=12)["coupler.P"], arc.turn(steps=12)["coupler.P"], atol=ROUND_OFF)
+    np.testing.assert_allclose(again.cycle(steps=12)["coupler.P"], arc.cycle(steps=12)["coupler.P"], atol=ROUND_OFF)
     model = arc_model(RADIUS, rocker=False)
     model["joints"]["C"]["radius"] = "750 mm"
     assert lw.load(model).description.joint("C").options == (("radius", 0.75),)
@@ -111,11 +111,11 @@ def test_the_summary_lists_its_stroke_and_freedom(arc: lw.Mechanism) -> None:
     text = str(arc.info())
     assert re.search(r"C\.slide +1\.253\d? \.\. +1\.890\d", text), text
     assert "pin_arc" in str(arc.topology) and "full turn" in text
-    assert [r.joint_type for r in arc.turn().bearings().rows if r.pin == "C"] == ["pin_arc", "pin_arc"]
+    assert [r.joint_type for r in arc.cycle().bearings().rows if r.pin == "C"] == ["pin_arc", "pin_arc"]
 
 
 def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.Mechanism, tmp_path: Path) -> None:
-    turn = arc.turn(steps=48)
+    turn = arc.cycle(steps=48)
     scene = Scene(arc.system, turn)
     (guide,) = scene.guides
     assert guide.turns and guide.node == -1
@@ -126,7 +126,7 @@ def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.M
     at = np.array([0.905, 0.75, 0.0]) - [1.0, 0.0, 0.0]
     assert abs(guide.tangent(at) @ at) < 0.02 * RADIUS  # along the arc; its chords are 33rds of the travel
     grounded = {p.name for p in scene.pins if p.grounded}
-    assert grounded == {"A"} and {p.name for p in Scene(four_bar.system, four_bar.turn(steps=48)).pins if p.grounded} == {"A", "D"}
+    assert grounded == {"A"} and {p.name for p in Scene(four_bar.system, four_bar.cycle(steps=48)).pins if p.grounded} == {"A", "D"}
     still = Scene(arc.system, None).guides[0]
     assert abs(still.tangent(at) @ at) < 1e-3 * RADIUS
     assert arc.picture(tmp_path / "arc.svg").read_text(encoding="utf-8").count("<path") > four_bar.picture(
@@ -136,7 +136,7 @@ def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.M
 
 def test_the_scene_of_the_page_moves_with_the_radius(arc: lw.Mechanism) -> None:
     system = arc.system
-    scene = Scene(system, system.turn(steps=12))
+    scene = Scene(system, system.cycle(steps=12))
     (guide,) = shapes(scene)["guides"]
     assert guide["turns"] and guide["type"] == "pin_arc" and len(guide["curve"]) == 33
     points = np.array([p["at"] for p in guide["curve"]])
@@ -151,7 +151,7 @@ def test_the_scene_of_the_page_moves_with_the_radius(arc: lw.Mechanism) -> None:
 
 
 def test_the_engine_of_the_page_computes_it(arc: lw.Mechanism) -> None:
-    from linkwright.views.live import cycle_data
+    from linkwright.rings.studio.live import cycle_data
 
     page = made(arc.system)
     (got,) = run({"arc": page}, [("arc", CYCLE, {"at": cycle_data.compared_samples(page.motion.turn)})])
@@ -165,7 +165,7 @@ def test_page_and_report_are_written(arc: lw.Mechanism, tmp_path: Path) -> None:
     assert ("C.slide" in report and "<svg" in report) or "data:image" in report
 
 
-@pytest.mark.parametrize(("write", "program"), [(lw.to_mjcf, "MuJoCo"), (lw.to_pinocchio, "Pinocchio")])
+@pytest.mark.parametrize(("write", "program"), [(lw.exchange.to_mjcf, "MuJoCo"), (lw.exchange.to_pinocchio, "Pinocchio")])
 def test_converters_refuse_it_by_name(arc: lw.Mechanism, write: Any, program: str) -> None:
     for model in (arc, arc.system, lw.compile(arc, cuts=["B"])):
         with pytest.raises(UsageError, match=f"{program} has no counterpart of the pin_arc joint 'C'"):

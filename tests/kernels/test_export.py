@@ -130,7 +130,7 @@ def check_forces(f: Found, got: Any) -> None:
 
 
 def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
-    """One call over more than a turn ends where the float path's walk ends; a rocker cannot pass its dead centre."""
+    """One call over more than a turn ends where the float path's walk ends; a rocker cannot pass its dead center."""
     far = {"carpet-scraper": -4.0, "jansen-leg": 9.0}
     systems = [lw.compile(n) for n in far]
     code = "return m.assemble(m.start.q,m.start.drive[0]+x)"
@@ -149,7 +149,7 @@ def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
         lead = s.kernels.drives[0]
         assert got["ok"] and apart(got["q"], s.assemble(q={lead: float(s.start[lead]) + angle}).q) < EQUAL
     assert not stuck["ok"] and abs(stuck["residual"] - (float(four_bar.start["D"]) + 3.0 - stuck["q"][2])) < 1e-12
-    # dead centre: crank folded over the coupler, a triangle of L2 - L1 = 0.6, L3 = 0.75, L4 = 1; steps end at 3 rad / 2^23
+    # dead center: crank folded over the coupler, a triangle of L2 - L1 = 0.6, L3 = 0.75, L4 = 1; steps end at 3 rad / 2^23
     assert abs(stuck["q"][2] - (np.pi - np.arccos((1.0 + 0.75**2 - 0.6**2) / 1.5))) < 1e-5
     assert np.abs(four_bar.phi(four_bar.state(stuck["q"]))).max() < 1e-12
     assert not lost["ok"]

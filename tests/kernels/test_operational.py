@@ -78,7 +78,7 @@ def test_j_is_that_of_the_verb() -> None:
     assert np.allclose(got.J, s.jacobian(st, "left_rod.C"), rtol=0, atol=1e-13)  # round-off of lengths of 1
 
 
-def test_in_a_dead_centre_of_the_slider_one_entry_has_no_answer() -> None:
+def test_in_a_dead_center_of_the_slider_one_entry_has_no_answer() -> None:
     """Crank and rod in line: the drive does not move the slider there, and no force on it is balanced by the drive."""
     s = lw.compile(lw.load("slider-crank", gravity=0))
     kernel = s.kernel("operational", tasks="rod.C.x")

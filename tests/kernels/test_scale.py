@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import rolling, schedule
+from linkwright.compiler import repeats as rolling
+from linkwright.compiler import schedule
 from linkwright.kernels import planning
 from linkwright.kernels.tracing import trace
 from linkwright.mechanics.dynamics.terms import terms
@@ -17,7 +18,7 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.papers.chain_cost import chain, moving_state
+from linkwright.rings.papers.chain_cost import chain, moving_state
 from tests.sweeps import sweep
 
 

@@ -124,7 +124,7 @@ def test_kernels_of_variants_are_the_float_path(case, rng):
 
 def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inverse():
     s = lw.compile(lw.load("four-bar"))
-    run = s.turn("A", steps=12, speed=3.0)
+    run = s.cycle("A", steps=12, speed=3.0)
     f = s.kernels.variant(Variant(drivers=("A",))).get("forward")
     for i in range(0, 12, 3):
         st = run.state(i)

@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright import joints
 from linkwright.drives.place import target
 from linkwright.errors import ChannelError, LinkwrightError, ModelError
-from linkwright.mechanics.dynamics.tree import generalised
+from linkwright.mechanics.dynamics.tree import generalized
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import effort_place
 from linkwright.mechanics.kinematics.motion import displaced
@@ -165,15 +165,15 @@ def test_the_length_of_a_cylinder_by_the_law_of_cosines() -> None:
         assert at.travel_rate(lift) == pytest.approx(rate, rel=1e-13) and at.travel_rate(hinge) == speed
         bend = (1.5 * math.cos(between) * speed**2 - rate**2) / length
         assert at.travel_acceleration(lift) == pytest.approx(bend, rel=1e-12) and at.travel_acceleration(hinge) == 0.0
-        assert generalised(s.skel, at.motion, at.along(lift)) == pytest.approx([1.5 * math.sin(between) / length], rel=1e-13)
-        assert generalised(s.skel, at.motion, at.along(hinge, 3.0)) == pytest.approx([3.0])
+        assert generalized(s.skel, at.motion, at.along(lift)) == pytest.approx([1.5 * math.sin(between) / length], rel=1e-13)
+        assert generalized(s.skel, at.motion, at.along(hinge, 3.0)) == pytest.approx([3.0])
 
 
 def moving(model: dict[str, Any]) -> Instant:
     """Positions, velocities and accelerations that keep the loops closed."""
     s = lw.load(model).system
     if s.tree.loops:
-        return lw.load(model).turn(steps=24).instant(5)
+        return lw.load(model).cycle(steps=24).instant(5)
     rng = np.random.default_rng(3)
     q = displaced(s.skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv))
     return Instant(
@@ -205,13 +205,13 @@ def test_a_unit_effort_has_the_power_of_the_rate(model: dict[str, Any]) -> None:
     """Wrenches of an effort, as efforts in the tree's joints, times v: the effort times the rate, for any v."""
     at = moving(model)
     for x in coordinates(at.skel.tree.description):
-        row = generalised(at.skel, at.motion, at.along(x, 2.5))
+        row = generalized(at.skel, at.motion, at.along(x, 2.5))
         assert row @ at.v == pytest.approx(2.5 * at.travel_rate(x), rel=1e-12, abs=1e-13), x.name
 
 
 def test_a_cut_joint_is_read_as_one_of_the_tree() -> None:
     """The same loop cut at another joint: coordinates, rates and accelerations at the same time are the same."""
-    found = [lw.load(LOOPS | {"cuts": [cut, "H"]}).turn(steps=24) for cut in ("B", "D")]
+    found = [lw.load(LOOPS | {"cuts": [cut, "H"]}).cycle(steps=24) for cut in ("B", "D")]
     assert found[0].skel.tree.cuts != found[1].skel.tree.cuts
     for name in movable(found[0].skel.tree.description):
         first, second = (np.array([motion(i, name) for i in c.instants]) for c in found)
@@ -240,7 +240,7 @@ def test_drives_places_and_channels_mean_the_same_coordinate(model: dict[str, An
         assert place.acceleration(here) == here.travel_acceleration(x)
         assert here.channel(x.name) == here.travel(x) and here.channel(f"{x.name}.v") == here.travel_rate(x)
         assert float(s.start[x.name]) == pytest.approx(float(s.start.instant.travel(x)), abs=1e-15)
-        np.testing.assert_array_equal(place.rows(here)[0], generalised(s.skel, here.motion, here.along(x)))
+        np.testing.assert_array_equal(place.rows(here)[0], generalized(s.skel, here.motion, here.along(x)))
 
 
 # -------------------------------------------------------------------- names that are none
@@ -277,7 +277,7 @@ def test_a_group_of_velocities_is_no_single_coordinate() -> None:
     [
         (lambda m: target(m.system.skel, "lit"), "drive: there is no joint or cylinder 'lit'. Did you mean 'lift'"),
         (lambda m: m.system.assemble({"lit": 1.0}), "there is no joint 'lit'. Did you mean 'lift'"),
-        (lambda m: m.turn(drive="lit"), "there is no joint 'lit'. Did you mean 'lift'"),
+        (lambda m: m.cycle(drive="lit"), "there is no joint 'lit'. Did you mean 'lift'"),
         (lambda m: is_rotary(m.description, "lit"), "there is no joint 'lit'. Joints: A"),
     ],
     ids=["drive", "position", "turn", "kind"],

@@ -7,7 +7,7 @@ import pytest
 from linkwright.errors import LinkwrightError
 from linkwright.model import file as modelfile
 from linkwright.model import library
-from linkwright.model.file.fitting import flat, missed
+from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter
 from tests.sweeps import every_model
 
@@ -43,7 +43,7 @@ def test_which_numbers_of_a_drawing_can_vary() -> None:
 
 
 def test_derived_numbers_follow_a_pin() -> None:
-    """The mass of a bar by its section is in proportion to its length; a centre in the drawing stays there, one in the body does not."""
+    """The mass of a bar by its section is in proportion to its length; a center in the drawing stays there, one in the body does not."""
     text = """
 name: bar
 plane: xy

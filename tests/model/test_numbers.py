@@ -48,14 +48,14 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
     """The third of several designs makes no code, and none of them differs from the float path."""
     base = lw.load("four-bar")
     for i in range(2):
-        c = base.with_(L1=0.3 + 0.001 * i).turn()
+        c = base.with_(L1=0.3 + 0.001 * i).cycle()
         _ = c["A.torque"]
-        _ = base.with_(L1=0.3 + 0.001 * i).turn()["A.torque"]
+        _ = base.with_(L1=0.3 + 0.001 * i).cycle()["A.torque"]
     monkeypatch.setattr("linkwright.compiler.native._make", lambda *_: pytest.fail("code was made"))
     monkeypatch.setattr("linkwright.kernels.tracing.trace", lambda *_: pytest.fail("a kernel was traced"))
     for length in (0.27, 0.33):
         m = base.with_(L1=length, L3=0.76)
-        c = m.turn()
+        c = m.cycle()
         torque = c["A.torque"]
         assert ("walking", ("A",)) in m.system.core.stores and c._loads.history_of_kernel is not None
         for i in (0, 90, 200):
@@ -75,5 +75,5 @@ def test_sizes_near_each_other_in_a_chain_are_put_back():
 def test_structures_are_forgotten_when_there_are_many(monkeypatch):
     monkeypatch.setattr(structures, "MOST", 2)
     for name in ("wiper", "four-bar", "punch-press", "five-bar"):
-        lw.load(name).turn()
+        lw.load(name).cycle()
     assert len(structures._known) <= 2

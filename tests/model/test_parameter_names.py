@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import linkwright as lw
-from linkwright.design.sensitivity import sensitivity
 from linkwright.model.parameters import every_parameter, matched
-from linkwright.studies.targets import expanded
+from linkwright.rings.design.sensitivity import sensitivity
+from linkwright.rings.design.studies.targets import expanded
 
 
 def test_names_patterns_and_places_mean_the_same_everywhere() -> None:

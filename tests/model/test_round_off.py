@@ -13,12 +13,12 @@ from linkwright.model.round_off import merged, without_round_off
 from tests.sweeps import every_model
 
 
-def test_neighbours_become_the_shortest_decimal():
+def test_neighbors_become_the_shortest_decimal():
     known = merged(np.array([1.2, 1.2000000000000002, 1.2000000000000002, 0.6, 3e-16, 1e-12, 2.0]), 1e-15)
     assert known == {1.2000000000000002: 1.2, 3e-16: 0.0}
 
 
-def test_a_long_row_of_neighbours_is_no_round_off():
+def test_a_long_row_of_neighbors_is_no_round_off():
     assert not merged(1.0 + 0.9e-15 * np.arange(20), 1e-15)
 
 

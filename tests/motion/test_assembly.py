@@ -1,4 +1,4 @@
-"""Assembly: targets reached exactly, dead centres located, impossible wishes explained, branches kept."""
+"""Assembly: targets reached exactly, dead centers located, impossible wishes explained, branches kept."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
-import linkwright.mechanism as lw
+import linkwright.system.mechanism as lw
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
-from linkwright.mechanics.closing.traced import TracedLoops
+from linkwright.kernels.traced_loops import TracedLoops
 from tests.sweeps import sweep
 
 
@@ -95,7 +95,7 @@ def test_pose_of_a_platform_gives_the_leg_lengths():
 
 
 @sweep("side", [1, -1], now=1)
-def test_limits_are_the_dead_centres_of_a_double_rocker(side):
+def test_limits_are_the_dead_centers_of_a_double_rocker(side):
     """A non-Grashof four-bar: the crank stops where coupler and rocker are stretched into one line."""
     L = {"ground": 1.0, "crank": 0.6, "coupler": 0.5, "rocker": 0.4}
     m = lw.load(four_bar(**L) | {"drawing": {"A": [0, 0], "B": [0.5, 0.33], "C": [0.8, 0.35], "D": [1, 0]}})
@@ -105,13 +105,13 @@ def test_limits_are_the_dead_centres_of_a_double_rocker(side):
     assert not limits.full_turn and limits.dead_high and limits.dead_low
     got = limits.high if side > 0 else limits.low
     assert got == pytest.approx(side * angle, abs=1e-8)  # from the last point of the walk by the square-root law
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     assert "swings" in c.notes[0] and not c.full_turn
 
 
 def test_beyond_the_reach_is_an_error_that_says_how_far_it_got():
     m = lw.load(four_bar(crank=0.6, coupler=0.5, rocker=0.4) | {"drawing": {"A": [0, 0], "B": [0.5, 0.33], "C": [0.8, 0.35], "D": [1, 0]}})
-    with pytest.raises(AssemblyError, match="dead centre") as info:
+    with pytest.raises(AssemblyError, match="dead center") as info:
         m.system.assemble(q={"A": "180 deg"})
     assert "A" in str(info.value) and "limits" in str(info.value)
 
@@ -119,7 +119,7 @@ def test_beyond_the_reach_is_an_error_that_says_how_far_it_got():
 def test_links_too_short_name_the_loop_the_gap_and_the_reach():
     begin = time.process_time()
     with pytest.raises(AssemblyError) as info:
-        lw.load(four_bar(coupler=0.2, rocker=0.25)).turn()
+        lw.load(four_bar(coupler=0.2, rocker=0.25)).cycle()
     text = str(info.value)
     assert "stays open by" in text and "reach at most 0.75 m" in text and "1 m apart" in text
     assert info.value.gap == pytest.approx(0.25 / 1.0, rel=0.5)
@@ -128,7 +128,7 @@ def test_links_too_short_name_the_loop_the_gap_and_the_reach():
 
 def test_the_branch_of_the_sketch_is_kept_over_a_turn():
     """Coupler and rocker keep their sense of rotation: the sign of the elbow never changes."""
-    c = lw.load("four-bar").turn(steps=90)
+    c = lw.load("four-bar").cycle(steps=90)
     s = c["rocker.angle"] - c["coupler.angle"]
     assert len(np.unique(np.sign(np.sin(s)))) == 1
 
@@ -137,7 +137,7 @@ def test_the_branch_of_the_sketch_is_kept_over_a_turn():
 def test_change_points_are_passed_on_the_smooth_branch(steps):
     """Equal-link slider-crank: q2 = 2 pi - 2 q1 exactly, through both singular positions (samples hit them for 36)."""
     m = lw.load("slider-crank", start={"A": "30 deg"})
-    c = m.turn(steps=steps)
+    c = m.cycle(steps=steps)
     a, b = c["A"], c["B"]
     np.testing.assert_allclose(b - b[0], -2.0 * (a - a[0]), atol=1e-7)  # at the singular sample itself the root is double
     np.testing.assert_allclose(c["B.v"], -2.0 * c["A.v"], atol=1e-5)
@@ -149,7 +149,7 @@ def test_change_point_four_bar_follows_its_closed_form():
 
     delta is how far coupler and rocker are from being folded out into one line.
     """
-    c = lw.load("change-point-four-bar").turn(steps=120)
+    c = lw.load("change-point-four-bar").cycle(steps=120)
     a = c["A"]
     delta = np.pi - (c["rocker.angle"] - c["coupler.angle"])
     want = np.sqrt(1.0 * 0.5 / (0.8 * 0.7)) * np.cos(a / 2)
@@ -167,7 +167,7 @@ def test_wishes_that_make_no_sense_are_refused():
     with pytest.raises(UsageError):
         s.state([np.nan] * s.tree.nq)
     with pytest.raises(UsageError):
-        s.turn("Z")
+        s.cycle("Z")
     with pytest.raises((SingularityError, UsageError, AssemblyError)):
         s.assemble(q={"A": 0.5, "D": 2.9})  # two wishes for one freedom that contradict each other
 
@@ -179,7 +179,7 @@ def test_a_free_joint_is_named_when_a_drive_is_missing():
 
     lone = lw.Mechanism(replace(m.description, drives=m.description.drives[:1]))
     with pytest.raises(UsageError, match="more degree"):
-        lone.turn(one)
+        lone.cycle(one)
 
 
 @pytest.mark.parametrize(("model", "of"), [("five-bar", None), ("stewart", "platform"), ("3-rrr", "platform"), ("four-bar", "rocker.C")])

@@ -17,7 +17,7 @@ STEPS = 24
 N = 16  # designs for which code is made
 CHANNELS = ("A", "A.v", "A.torque", "rocker.angle", "rocker.angle.a", "coupler.P", "coupler.C.a", "C.load", "B.load", "D.load")
 
-# A text with everything that follows from pins: a centre in the drawing's coordinates, a bar by its section, a plate, a spring relaxed as
+# A text with everything that follows from pins: a center in the drawing's coordinates, a bar by its section, a plate, a spring relaxed as
 # drawn, a slider whose axis is drawn, a rod as drawn.
 RICH = """
 name: rich
@@ -28,7 +28,7 @@ drawing: {A: [0, 0], B: [50, 80], C: [300, 210], D: [340, 10], P: [180, 260], E:
 bodies:
   ground: {pins: [A, D], points: [S]}
   crank: {pins: [A, B], bar: {section: {width: 10, height: 20}, material: steel}}
-  coupler: {pins: [B, C], points: [P], plate: {thickness: 4, material: aluminium}}
+  coupler: {pins: [B, C], points: [P], plate: {thickness: 4, material: aluminum}}
   rocker: {pins: [D, C], mass: 0.8, com: [330, 120], inertia: 0.004 kg m^2}
   head: {pins: [E], points: [F], mass: 0.5}
 joints:
@@ -63,10 +63,10 @@ def test_designs_are_those_of_the_file_edited_by_hand(name: str) -> None:
     m = lw.Mechanism(modelfile.read_text(RICH))
     x = m.description.drawn_numbers[name]
     values = x + 1e-3 * np.linspace(-4.0, 4.0, N)
-    t = m.turns({name: values}, steps=STEPS)
+    t = m.cycles({name: values}, steps=STEPS)
     assert t.ok.all() and Designs.of(m.system.core, {name: values}).alike()
     for i in (0, N - 1):
-        c = edited(RICH, name, float(values[i])).turn(steps=STEPS)
+        c = edited(RICH, name, float(values[i])).cycle(steps=STEPS)
         for channel in (*CHANNELS, "guide", "guide.load"):
             assert close(t[channel][i], c[channel]), channel
 
@@ -77,9 +77,9 @@ def test_drives_begin_where_the_moved_pins_put_them() -> None:
     m = lw.load("wiper")
     angles = np.linspace(0.0, 0.5 * np.pi, N)
     x, y = 0.15, 0.26
-    t = m.turns({"B.x": x * np.cos(angles) - y * np.sin(angles), "B.y": x * np.sin(angles) + y * np.cos(angles)}, steps=STEPS)
+    t = m.cycles({"B.x": x * np.cos(angles) - y * np.sin(angles), "B.y": x * np.sin(angles) + y * np.cos(angles)}, steps=STEPS)
     assert np.abs(t["A"][:, 0] - (np.arctan2(y, x) + angles)).max() < 1e-12
-    c = m.with_(**{"B.x": -y, "B.y": x}).turn(steps=STEPS)
+    c = m.with_(**{"B.x": -y, "B.y": x}).cycle(steps=STEPS)
     assert all(close(t[channel][-1], c[channel]) for channel in CHANNELS)
 
 
@@ -87,20 +87,20 @@ def test_drives_begin_where_the_moved_pins_put_them() -> None:
 def test_a_drive_drawn_beyond_half_a_turn_is_counted_as_the_file_would() -> None:
     m = lw.load("wiper", **{"B.x": -0.2, "B.y": 0.05})  # crank at 166 deg; below the axis a file counts it negative
     values = np.linspace(0.05, -0.05, N)
-    t = m.turns({"B.y": values}, steps=STEPS)
+    t = m.cycles({"B.y": values}, steps=STEPS)
     for i in (0, N - 3, N - 1):
-        c = m.with_(**{"B.y": float(values[i])}).turn(steps=STEPS)
+        c = m.with_(**{"B.y": float(values[i])}).cycle(steps=STEPS)
         assert t.ok[i] and (c["A"][0] < 0.0) == (values[i] < 0.0)
         assert all(close(t[channel][i], c[channel]) for channel in CHANNELS)
 
 
 @pytest.mark.slow
-def test_programmes_begin_where_the_pins_put_the_drive() -> None:
+def test_programs_begin_where_the_pins_put_the_drive() -> None:
     m = lw.load("boot-lid")
     values = m.description.drawn_numbers["B.x"] + 1e-3 * np.linspace(-2.0, 2.0, N)
-    t = m.turns({"B.x": values}, steps=STEPS)
+    t = m.cycles({"B.x": values}, steps=STEPS)
     for i in (0, N - 1):
-        c = m.with_(**{"B.x": float(values[i])}).turn(steps=STEPS)
+        c = m.with_(**{"B.x": float(values[i])}).cycle(steps=STEPS)
         assert t.ok[i]
         for channel in ("A", "A.torque", "lid.H", "C.load", "D.load"):
             assert close(t[channel][i], c[channel]), channel
@@ -122,9 +122,9 @@ COUPLED = {  # a five-bar whose second crank is coupled to the first from where 
 def test_couplings_count_from_where_the_pins_are_drawn(name: str) -> None:
     m = lw.load(COUPLED)
     values = m.description.drawn_numbers[name] + 1e-3 * np.linspace(-3.0, 3.0, N)
-    t = m.turns({name: values}, steps=STEPS)
+    t = m.cycles({name: values}, steps=STEPS)
     for i in (0, N - 1):
-        c = m.with_(**{name: float(values[i])}).turn(steps=STEPS)
+        c = m.with_(**{name: float(values[i])}).cycle(steps=STEPS)
         assert t.ok[i] and all(close(t[channel][i], c[channel]) for channel in ("A", "E", "A.torque", "C.load", "up.C"))
 
 
@@ -132,19 +132,19 @@ def test_couplings_count_from_where_the_pins_are_drawn(name: str) -> None:
 def test_derivatives_are_those_of_edited_files(name: str) -> None:
     """At fixed drive angles, as all derivatives of turns: differences of order four, h^4 and round-off over h are below 1e-7."""
     m = lw.Mechanism(modelfile.read_text(RICH))
-    c = m.turn(steps=STEPS)
+    c = m.cycle(steps=STEPS)
     d = c.derivatives([name])
     x, h = m.description.drawn_numbers[name], 1e-4
     start = {"start.A": float(c["A"][0])}
     for channel in ("A.torque", "rocker.angle", "C.on.rocker", "guide"):
-        at = [m.with_(**{name: x + k * h, **start}).turn(steps=STEPS)[channel] for k in (-2, -1, 1, 2)]
+        at = [m.with_(**{name: x + k * h, **start}).cycle(steps=STEPS)[channel] for k in (-2, -1, 1, 2)]
         slope = (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * h)
         assert np.abs(d[channel][..., 0] - slope).max() <= 1e-7 * (1.0 + np.abs(slope).max()), channel
 
 
 def test_derivatives_by_a_pin_and_a_length_do_not_depend_on_each_other() -> None:
     """A length that follows from pins changes with them, its own change comes on top."""
-    c = lw.load("wiper").turn(steps=STEPS)
+    c = lw.load("wiper").cycle(steps=STEPS)
     both, alone = c.derivatives(["C.y", "rocker.length"]), [c.derivatives([n]) for n in ("C.y", "rocker.length")]
     for k in range(2):
         assert np.abs(both["A.torque"][:, k] - alone[k]["A.torque"][:, 0]).max() < 1e-10
@@ -164,7 +164,7 @@ def test_kernels_take_pins_as_free_numbers() -> None:
 
 @pytest.mark.slow
 def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> None:
-    """A centre in the drawing stays there when pins move; one in the body moves along: the same numbers, other code."""
+    """A center in the drawing stays there when pins move; one in the body moves along: the same numbers, other code."""
     text = (
         "{name: x, plane: xy, drawing: {A: [0, 0], B: [0.3, 0], C: [0.5, 0.4], D: [0.8, 0]}, drive: {A: 60 rpm}, bodies: {ground: {pins: "
     )
@@ -175,8 +175,8 @@ def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> N
     kernels = [lw.compile(m, free=["B.y"]).kernels for m in models]
     assert kernels[0].model_key != kernels[1].model_key
     for m in models:
-        t = m.turns({"B.y": np.linspace(0.0, 0.02, N)}, steps=STEPS)
-        c = m.with_(**{"B.y": 0.02}).turn(steps=STEPS)
+        t = m.cycles({"B.y": np.linspace(0.0, 0.02, N)}, steps=STEPS)
+        c = m.with_(**{"B.y": 0.02}).cycle(steps=STEPS)
         assert close(t["A.torque"][-1], c["A.torque"])
 
 
@@ -185,7 +185,7 @@ def test_studies_and_sensitivities_know_pins() -> None:
     m = lw.load("wiper")
     s = lw.study(m, {"C.x": "900..910 mm / 3", "crank.length": ["290 mm", "310 mm"]}, "max A.torque")
     assert len(s) == 6 and s.ok.all()
-    last = m.with_(**{"C.x": 0.91, "crank.length": 0.31}).turn()["A.torque"].max()
+    last = m.with_(**{"C.x": 0.91, "crank.length": 0.31}).cycle()["A.torque"].max()
     assert abs(float(s["max A.torque"][-1]) - last) < 1e-9 * abs(last)
     names = [e.name for e in m.sensitivity("peak A.torque", parameters=["C", "crank.length"]).effects]
     assert sorted(names) == ["C.x", "C.y", "crank.length"]

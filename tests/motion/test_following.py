@@ -40,8 +40,8 @@ def by_math(t: float) -> tuple[float, float]:
 CIRCLES: dict[str, tuple[Any, float]] = {
     "traced": (lambda t: (0.2 + R * np.sin(W * t), 0.45 + R * np.cos(W * t)), 1e-12),
     "differences": (by_math, 1e-6),  # of accelerations of 1.6 m/s^2, by polynomials of degree eight
-    "references": ([lw.sinusoid("60 mm", f"{1 / T} Hz", centre=0.2), f"0.45 m + {R} m * cos({W} rad/s * t)"], 1e-12),
-    "mixed": ([lambda t: 0.2 + R * math.sin(W * t), lw.sinusoid(R, f"{1 / T} Hz", phase="90 deg", centre="450 mm")], 1e-6),
+    "references": ([lw.control.sinusoid("60 mm", f"{1 / T} Hz", center=0.2), f"0.45 m + {R} m * cos({W} rad/s * t)"], 1e-12),
+    "mixed": ([lambda t: 0.2 + R * math.sin(W * t), lw.control.sinusoid(R, f"{1 / T} Hz", phase="90 deg", center="450 mm")], 1e-6),
 }
 
 
@@ -121,7 +121,7 @@ def test_a_path_that_leaves_the_reach_says_when(robot: lw.Mechanism) -> None:
         ([0.2, 0.45, 0.1], {}, "has 3 entries for 11 times"),
         ([(0.2, 0.45)] * 10 + [(0.2, "x")], {}, "sample 10"),
         ([(0.2, 0.45)] * 4, {"t": [0, 1, 2, 3]}, "6 or more"),
-        (lw.setpoint(0.3), {}, "needs 2 values"),
+        (lw.control.setpoint(0.3), {}, "needs 2 values"),
         ([0.2, 0.45], {"duration": -1}, "duration must be longer than zero, not -1"),
         ([0.2, 0.45], {"duration": "1 m"}, "duration must be time"),
         ([0.2, 0.45], {"steps": 0}, "steps must be a whole number from 1"),

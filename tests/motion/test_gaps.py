@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.system.turn_evaluator import TurnEvaluator
+from linkwright.system.cycle_evaluator import CycleEvaluator
 from tests.sweeps import sweep
 
 DIFFERENCES = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])  # of sixth order, at -3h .. 3h
@@ -30,7 +30,7 @@ def four_bar_gap(lengths: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np
 def test_gap_of_four_bars_is_the_missing_length() -> None:
     """The least sum of squares of the opened pin is the distance between the circles that its two ends can reach."""
     m, rng = lw.load("four-bar"), np.random.default_rng(4)
-    e = TurnEvaluator(m.system, ["L1", "L2", "L3", "L4"], ["C"], steps=24)
+    e = CycleEvaluator(m.system, ["L1", "L2", "L3", "L4"], ["C"], steps=24)
     rows = e.nominal * np.exp(rng.normal(size=(40, 4)) * 0.5)
     rows[0] = e.nominal
     found = e.gaps(rows, positions=48)
@@ -44,12 +44,12 @@ def test_gap_of_four_bars_is_the_missing_length() -> None:
     assert np.array_equal(e(rows).ok, closes)  # a crank that closes everywhere turns fully: the branch cannot change
 
 
-def test_minimising_the_gap_brings_a_design_back() -> None:
+def test_minimizing_the_gap_brings_a_design_back() -> None:
     """The ground link stretched to 1.75 of its length: by the gap alone, with its own gradient, the wiper closes again."""
     from scipy.optimize import minimize
 
     m = lw.load("wiper")
-    e = TurnEvaluator(m.system, ["ground.D.x", "crank.B.x", "coupler.C.x"], ["C"], steps=24)
+    e = CycleEvaluator(m.system, ["ground.D.x", "crank.B.x", "coupler.C.x"], ["C"], steps=24)
     begin = e.nominal * [1.75, 1.0, 1.0]
     assert not e(begin).ok[0] and (e.gaps(begin).gap > 1e-6).sum() > 30
 
@@ -73,7 +73,7 @@ SPREAD = {
 def test_derivatives_of_the_gap_are_differences_of_sixth_order(name: str) -> None:
     """By the envelope theorem at the least gap; differences have round-off 1e-15/h and h^6 of the curvature."""
     m = lw.load(name)
-    e = TurnEvaluator(m.system, list(SPREAD[name]), [m.system.core.drive_names[0]], steps=24)
+    e = CycleEvaluator(m.system, list(SPREAD[name]), [m.system.core.drive_names[0]], steps=24)
     base = e.nominal * list(SPREAD[name].values())
     found = e.gaps(base, positions=24)
     assert found.gap.max() > 1e-3
@@ -89,7 +89,7 @@ def test_derivatives_of_the_gap_are_differences_of_sixth_order(name: str) -> Non
 
 def test_gaps_of_one_design_do_not_depend_on_others() -> None:
     m = lw.load("wiper")
-    e = TurnEvaluator(m.system, ["ground.D.x"], ["C"], derivatives=["rocker.C.x"], steps=24)
+    e = CycleEvaluator(m.system, ["ground.D.x"], ["C"], derivatives=["rocker.C.x"], steps=24)
     rows = e.nominal * np.linspace(0.5, 2.5, 11)[:, None]
     many = e.gaps(rows, positions=20)
     for i in (0, 5, 10):

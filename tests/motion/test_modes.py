@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from benchmarks.closed_loop_set import cases
-from linkwright.motion.modes import held_system, newton_of, solutions
+from linkwright.motion.assembly_modes import held_system, newton_of, solutions
 from linkwright.numerics.monodromy import polynomial_trace
 from tests.sweeps import sweep
 

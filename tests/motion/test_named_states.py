@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
+from linkwright.rings import cli
 
 BOOM = {
     "name": "boom", "plane": "xy", "units": ["mm", "deg"], "gravity": [0, "-9.81 m/s^2"],
@@ -24,7 +24,7 @@ BOOM = {
     "cylinders": {"lift": {"between": ["ground.G", "arm.T"]}},
     "drive": {"lift": "20 mm/s"},
 }  # fmt: skip
-NEAR, FAR, DOWN = 1.0, 1.5, math.atan2(-0.8, 0.6)  # A-G, A-T in metres; direction of G
+NEAR, FAR, DOWN = 1.0, 1.5, math.atan2(-0.8, 0.6)  # A-G, A-T in meters; direction of G
 
 
 def angle_of(length: float) -> float:

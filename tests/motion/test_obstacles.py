@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.motion.obstacles import cannot_move
+from linkwright.motion.unreachable_targets import cannot_move
 
 
 def said(call):
@@ -14,11 +14,11 @@ def said(call):
 
 
 def test_the_end_of_a_rocker_s_reach_is_told_in_the_model_s_units():
-    """The wiper's file has degrees: the value it gets to is the dead centre that limits finds."""
+    """The wiper's file has degrees: the value it gets to is the dead center that limits finds."""
     s = lw.compile("wiper")
     high = s.limits("D").high
     text = said(lambda: s.assemble(q={"D": high + 1.0}))
-    assert "dead centre" in text and "singular" not in text and "cannot reach the wanted D" in text
+    assert "dead center" in text and "singular" not in text and "cannot reach the wanted D" in text
     unit = "deg" if "deg" in text else "rad"
     reached = float(text.partition(" to ")[2].partition(f" {unit}")[0]) * (np.pi / 180.0 if unit == "deg" else 1.0)
     assert reached == pytest.approx(high, abs=2e-3)
@@ -36,14 +36,14 @@ def test_a_cut_joint_that_is_a_target_is_no_length():
 def test_more_values_than_freedoms():
     s = lw.compile("four-bar")
     text = said(lambda: s.assemble(q={"A": 0.5, "D": 2.9}))
-    assert "2 values (A, D) are wanted of 1 degree of freedom" in text and "Give 1" in text and "dead centre" not in text
+    assert "2 values (A, D) are wanted of 1 degree of freedom" in text and "Give 1" in text and "dead center" not in text
 
 
-def test_speeds_that_contradict_and_speeds_at_a_dead_centre_are_told_apart():
+def test_speeds_that_contradict_and_speeds_at_a_dead_center_are_told_apart():
     s = lw.compile("four-bar")
     text = said(lambda: s.assemble(q={"A": 1.0}, v={"A": 1.0, "D": 5.0}))
-    assert "2 speeds (A, D) are wanted of 1 degree of freedom" in text and "contradict" in text and "dead centre" not in text
-    t = lw.load("four-bar").turn(steps=720)
+    assert "2 speeds (A, D) are wanted of 1 degree of freedom" in text and "contradict" in text and "dead center" not in text
+    t = lw.load("four-bar").cycle(steps=720)
     rates = t["D.v"] / t["A.v"]
     k = int(np.flatnonzero(np.sign(rates[1:]) != np.sign(rates[:-1]))[0])
     low, high = t["A"][k], t["A"][k + 1]
@@ -52,7 +52,7 @@ def test_speeds_that_contradict_and_speeds_at_a_dead_centre_are_told_apart():
         st = s.assemble(q={"A": middle}, v={"A": 1.0})
         low, high = (middle, high) if float(st["D.v"]) * rates[k] > 0.0 else (low, middle)
     text = said(lambda: s.assemble(q={"A": 0.5 * (low + high)}, v={"D": 1.0}))
-    assert "'D' is at a dead centre" in text and "contradict" not in text
+    assert "'D' is at a dead center" in text and "contradict" not in text
 
 
 def test_speeds_without_a_relation_are_named_together():
@@ -60,7 +60,7 @@ def test_speeds_without_a_relation_are_named_together():
     s = lw.compile("five-bar")
     wanted = s.assembler.targets.positions("A", 1.0, s.start.instant) + s.assembler.targets.positions("E", 1.0, s.start.instant)
     text = str(cannot_move(s.loops, s.loops.with_(wanted), s.start.q, s.start.references))
-    assert "'A' and 'E' are at a dead centre" in text
+    assert "'A' and 'E' are at a dead center" in text
 
 
 def test_speeds_of_joints_that_the_loops_tie():

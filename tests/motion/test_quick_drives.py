@@ -8,7 +8,7 @@ import yaml
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.model import library as models
-from linkwright.motion.quick_drives import FEW, MOST_TURNS
+from linkwright.motion.revolution_notes import FEW, MOST_TURNS
 
 
 def five_bar(ratio: float) -> lw.Mechanism:
@@ -18,12 +18,12 @@ def five_bar(ratio: float) -> lw.Mechanism:
 
 def test_a_cycle_says_how_many_samples_a_turn_of_the_quicker_drive_has() -> None:
     m = five_bar(10)
-    (note,) = m.turn(steps=360).notes
+    (note,) = m.cycle(steps=360).notes
     assert note.startswith("drive 'E' turns 10 times in this cycle, 36 samples a turn")
-    assert m.turn(steps=10 * FEW).notes == () and five_bar(2).turn().notes == ()
-    assert m.turn(drive="E", steps=90).notes == (), "A is held, E turns once"
+    assert m.cycle(steps=10 * FEW).notes == () and five_bar(2).cycle().notes == ()
+    assert m.cycle(drive="E", steps=90).notes == (), "A is held, E turns once"
 
 
 def test_a_drive_that_turns_thousands_of_times_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match=rf"'E' turns 2000 times in one cycle of 'A'; at most {MOST_TURNS} .* drive='E'"):
-        five_bar(2000).turn()
+        five_bar(2000).cycle()

@@ -102,7 +102,7 @@ SKEWED = {  # a rod with two ball joints spins about itself, on a crank and a ro
 }
 WRITTEN = {"sprung": SPRUNG, "geared": GEARED, "coupled": COUPLED, "skewed": SKEWED}
 NAMED = [n for n in library.names() if lw.load(n).description.parameters]
-# a walk through singular positions or to dead centres is on floats: see docs/limits.md; its result then is that of the float path itself
+# a walk through singular positions or to dead centers is on floats: see docs/limits.md; its result then is that of the float path itself
 FLOATS = ("3-rrr-motors", "bennett", "change-point-four-bar", "parallelogram-chain", "parallelogram-middle", "rssr", "slider-crank")
 DESIGNS = [*WRITTEN, *(n for n in NAMED if n not in FLOATS)]
 
@@ -130,7 +130,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
     """No number of a model makes code of its own, and every design agrees with the model read anew."""
     model, every = WRITTEN.get(case[0], case[0]), case[1]
     m = lw.load(model)
-    turned = m.turn(steps=STEPS)
+    turned = m.cycle(steps=STEPS)
     names = efforts(turned)
     _ = turned[names[0]]
     held = dict(structures._known)
@@ -138,12 +138,12 @@ def test_every_named_number_is_an_input(case, monkeypatch):
         nothing_is_made.setattr("linkwright.compiler.native._make", lambda *_: pytest.fail("code was made"))
         nothing_is_made.setattr("linkwright.kernels.kernels.trace", lambda *_: pytest.fail("a kernel was traced"))
         designs = {p: m.with_(**{p: 1.003 * x}) for p, x in parameters(m).items()}
-        turns = {p: design.turn(steps=STEPS) for p, design in designs.items()}
+        turns = {p: design.cycle(steps=STEPS) for p, design in designs.items()}
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
     assert structures._known == held
     for p in list(turns)[::every]:
         assert any(key[0] == "walking" for key in designs[p].system.core.stores) and turns[p]._loads.history_of_kernel is not None
-        exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").turn(steps=STEPS)
+        exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()
         if not m.system.core._structure.kernels.plan.idle:  # spins of idle rods are a choice
@@ -167,8 +167,8 @@ def test_other_zeros_are_another_structure_with_its_own_answers():
     assert structure[0] != structure[1] and structure[2] != structure[3]
     for x in special:
         for _ in range(2):
-            found = x.turn(steps=STEPS)["A.torque"]
-        exact = lw.compile(lw.Mechanism(x.description), engine="python").turn(steps=STEPS)["A.torque"]
+            found = x.cycle(steps=STEPS)["A.torque"]
+        exact = lw.compile(lw.Mechanism(x.description), engine="python").cycle(steps=STEPS)["A.torque"]
         assert np.abs(found - exact).max() <= AGREEMENT * (1.0 + np.abs(exact).max())
 
 

@@ -1,4 +1,4 @@
-"""Turns through singular positions: located in the drive's coordinate, marked, and exact beside them."""
+"""Trajectories through singular positions: located in the drive's coordinate, marked, and exact beside them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.efforts import efforts
 from linkwright.errors import UsageError
+from linkwright.rings.design.drive_duty import efforts
 from tests.sweeps import sweep
 
 ARM = math.hypot(0.9, 0.4)  # m; arms cross in their middle
@@ -51,7 +51,7 @@ def scissor() -> lw.Mechanism:
 
 @cache
 def turned(steps: int) -> Any:
-    return scissor().turn(steps=steps)
+    return scissor().cycle(steps=steps)
 
 
 @sweep("steps", [60, 20, 90], now=1)
@@ -65,9 +65,9 @@ def test_a_turn_says_that_it_passed_the_stretched_position_and_where(steps: int)
     assert c.near_singular[nearest] and c.near_singular[[0, -1]].all() and np.count_nonzero(c.near_singular) < 0.2 * len(c)
 
 
-def test_dead_centres_at_the_ends_are_listed() -> None:
+def test_dead_centers_at_the_ends_are_listed() -> None:
     """The cylinder ends where K, A and P are in line: |AK| - |AP| and, with the eye beyond, |AK| + |AP|."""
-    found = [x.at for x in turned(60).singular if x.kind == "dead centre"]
+    found = [x.at for x in turned(60).singular if x.kind == "dead center"]
     reach = math.hypot(*K)
     assert found == pytest.approx([abs(reach - P), reach + P], abs=1e-5)
 
@@ -86,14 +86,14 @@ def test_peaks_beside_it_are_marked_and_others_not() -> None:
     c = turned(120)
     pins, own = c.bearings(), efforts(c)
     assert all(r.near_singular for r in pins) and "*" in str(pins)
-    regular = lw.load("wiper").turn(steps=60)
+    regular = lw.load("wiper").cycle(steps=60)
     assert not regular.singular and not regular.near_singular.any() and "*" not in f"{regular.bearings()}{efforts(regular)}"
-    assert own["cyl"].near_min and own["cyl"].near_max  # both ends are dead centres
+    assert own["cyl"].near_min and own["cyl"].near_max  # both ends are dead centers
 
 
 def test_everything_taken_near_it_is_marked() -> None:
-    """Efforts with their means and powers, shaking force, transmission angles next to a dead centre; of a turn without one nothing is."""
-    from linkwright.design.cycle_loads import cycle_loads
+    """Efforts with their means and powers, shaking force, transmission angles next to a dead center; of a turn without one nothing is."""
+    from linkwright.rings.design.cycle_loads import cycle_loads
 
     found = cycle_loads(turned(120))
     row = str(found.efforts).splitlines()[-1].split()
@@ -104,7 +104,7 @@ def test_everything_taken_near_it_is_marked() -> None:
     angles = {r.name: r for r in info.transmission}
     assert angles["cyl"].near_low and not angles["cyl"].near_high and angles["slide"].low == 0.0 and not angles["slide"].near_low
     regular = lw.load("wiper")
-    assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.turn(steps=36)))
+    assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.cycle(steps=36)))
 
 
 def test_sensitivities_of_peaks_near_it_say_so() -> None:
@@ -118,17 +118,17 @@ def test_sensitivities_of_peaks_near_it_say_so() -> None:
 
 def test_plots_mark_values_near_it() -> None:
     """Titles of the effort and of the hodographs; a turn without a singular position has no such words."""
-    from linkwright.views.plots.efforts import near_text
+    from linkwright.rings.studio.plots.efforts import near_text
 
     c = turned(60)
     written = ["\n".join(a.get_title(loc) for a in c.plot(kind).axes for loc in ("left", "center")) for kind in ("torque", "hodograph")]
     assert written[0].count("(near a singular position)") == 3 and written[1].count("(near a singular position)") == 4
-    assert near_text(lw.load("wiper").turn(steps=12), 3) == ""
+    assert near_text(lw.load("wiper").cycle(steps=12), 3) == ""
 
 
 def test_a_shaking_force_near_it_is_marked() -> None:
-    """A crank that drives a link through a toggle accelerates without bound towards the dead centres at the ends of its swing."""
-    from linkwright.design.cycle_loads import cycle_loads
+    """A crank that drives a link through a toggle accelerates without bound towards the dead centers at the ends of its swing."""
+    from linkwright.rings.design.cycle_loads import cycle_loads
 
     bodies = {
         "ground": {"pins": ["A", "D"]}, "handle": {"pins": ["A", "B"], "mass": 1}, "link": {"pins": ["B", "C"], "mass": 1},
@@ -136,19 +136,19 @@ def test_a_shaking_force_near_it_is_marked() -> None:
     }  # fmt: skip
     at = {"A": [0, 0], "B": [0.04, 0.03], "C": [0.11, 0.01], "D": [0.12, 0]}
     m = lw.load({"name": "clamp", "plane": "xy", "drawing": at, "bodies": bodies, "drive": {"A": "60 rpm"}})
-    coarse, fine = (cycle_loads(m.turn(steps=n)) for n in (60, 480))
+    coarse, fine = (cycle_loads(m.cycle(steps=n)) for n in (60, 480))
     assert all(x.near_shaking == (True, True) for x in (coarse, fine)) and "*" in coarse.shaken
-    assert m.info().pressure[0].near_high and all("dead centre" in x.kind for x in m.turn(steps=60).singular)
+    assert m.info().pressure[0].near_high and all("dead center" in x.kind for x in m.cycle(steps=60).singular)
 
 
 def test_static_forces_beside_it_are_right_away_from_it() -> None:
     """Virtual work: F = (m g + payload) dh/ds, finite through the singular position; h of the table is ARM sin(angle of arm 1)."""
-    c = scissor().turn(steps=60, speed=0)
+    c = scissor().cycle(steps=60, speed=0)
     angle, s = c["arm1.angle"], c["cyl"]
     # ds/d(angle) of the cylinder between K and P(angle)
     px, py = P * np.cos(angle), P * np.sin(angle)
     ds = ((px - K[0]) * -py + (py - K[1]) * px) / s
-    weight = 9.81 * (60 + 20) + 5000.0  # table and payload rise with the arms' length, each arm's centre by half of it
+    weight = 9.81 * (60 + 20) + 5000.0  # table and payload rise with the arms' length, each arm's center by half of it
     wanted = weight * ARM * np.cos(angle) / ds
     regular = ~c.near_singular
     assert np.abs(c["cyl.force"] - wanted)[regular].max() < 1e-8 * np.abs(wanted[regular]).max()
@@ -159,13 +159,13 @@ def test_static_forces_beside_it_are_right_away_from_it() -> None:
 def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) -> None:
     text = scissor().report(tmp_path / "table.html", steps=steps).read_text(encoding="utf-8")
     assert "passes a singular position at cyl = 0.5184 m" in text and "values marked * depend on" in text
-    assert "1 singular position passed" in text and "a dead centre." not in text
+    assert "1 singular position passed" in text and "a dead center." not in text
 
 
 def test_a_sample_exactly_in_it_has_loads_too() -> None:
     """The pin A drives: 90 and 270 deg are singular and are samples."""
     m = drawn(drive={"A": "60 rpm"}, cylinders={}, start={"A": "20 deg"})
-    c = m.turn(steps=36)
+    c = m.cycle(steps=36)
     assert [math.degrees(x.at) for x in c.singular] == pytest.approx([90.0, 270.0], abs=1e-6)
     assert "passes singular positions at A = 1.5708 rad, 4.7124 rad" in c.notes
     assert np.isfinite(c["M.on.arm1.size"]).all() and all(r.unique for r in c.bearings())
@@ -179,14 +179,14 @@ SHIPPED = {
 @sweep("name", SHIPPED, later=["parallelogram-chain"])
 def test_shipped_models(name: str) -> None:
     """Closed forms: a slider-crank of equal links folds at 90 and 270 deg, a parallelogram is flat at 0 and 180 deg."""
-    c = lw.load(name).turn(steps=72)
+    c = lw.load(name).cycle(steps=72)
     assert sorted(math.degrees(c.place(x.at)) for x in c.singular) == pytest.approx(SHIPPED[name], abs=1e-5)
 
 
 def test_singular_places_survive_a_file(tmp_path: Path) -> None:
     c = turned(40)
     c.save(tmp_path / "turn.npz")
-    again = lw.open(tmp_path / "turn.npz")
+    again = lw.load_result(tmp_path / "turn.npz")
     assert again.singular == c.singular and np.array_equal(again.near_singular, c.near_singular)
 
 

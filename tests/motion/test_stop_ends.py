@@ -1,4 +1,4 @@
-"""Turns of a drive with rigid stops of its own: it swings between them."""
+"""Cycles of a drive with rigid stops of its own: it swings between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOUR_BAR = {
 
 def turned(stop, speed="60 rpm", drive="A", start=None):
     m = lw.load({**FOUR_BAR, "stops": {drive: stop}, "drive": {drive: speed}, **({"start": {drive: start}} if start is not None else {})})
-    return m, m.turn(steps=60)
+    return m, m.cycle(steps=60)
 
 
 @pytest.mark.parametrize("speed", ["60 rpm", "-60 rpm"])
@@ -48,22 +48,22 @@ def test_a_start_at_an_end_and_one_end_alone():
     assert c.full_turn and any("beyond its end" in n for n in c.notes)
 
 
-def test_a_dead_centre_before_a_stop_still_ends_the_swing():
-    """The rocker has dead centres on both sides; a stop between start and dead centre takes the place of that one."""
-    free = lw.load({**FOUR_BAR, "drive": {"D": "60 rpm"}}).turn()
+def test_a_dead_center_before_a_stop_still_ends_the_swing():
+    """The rocker has dead centers on both sides; a stop between start and dead center takes the place of that one."""
+    free = lw.load({**FOUR_BAR, "drive": {"D": "60 rpm"}}).cycle()
     x = float(lw.load({**FOUR_BAR, "drive": {"D": "60 rpm"}}).system.start["D"])
     _, c = turned({"max": f"{x + 0.05} rad"}, drive="D")
     assert c["D"].max() == pytest.approx(x + 0.05) and c["D"].min() == pytest.approx(free["D"].min(), abs=2e-3)
-    assert c.notes[0].endswith("between a dead centre and its stop")
+    assert c.notes[0].endswith("between a dead center and its stop")
 
 
 def test_a_slide_and_designs_with_other_ends():
     ram = {"plane": "xy", "drawing": {"A": [0, 0]}, "bodies": {"ground": {}, "ram": {"points": ["A"], "mass": 1, "com": "A", "inertia": 1}},
            "joints": {"G": {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [1, 0]}}}  # fmt: skip
-    c = lw.load({**ram, "stops": {"G": {"between": [-0.2, 0.3]}}, "drive": {"G": "1 m/s"}}).turn()
+    c = lw.load({**ram, "stops": {"G": {"between": [-0.2, 0.3]}}, "drive": {"G": "1 m/s"}}).cycle()
     assert (c["G"].min(), c["G"].max()) == pytest.approx((-0.2, 0.3)) and c.notes[0].endswith("between the ends of its stroke")
     m, _ = turned({"between": ["30 deg", "150 deg"]})
-    assert m.with_(**{"A.upper": "120 deg"}).turn()["A"].max() == pytest.approx(np.radians(120))
+    assert m.with_(**{"A.upper": "120 deg"}).cycle()["A"].max() == pytest.approx(np.radians(120))
 
 
 # ---------------------------------------------------------------- strokes, other coordinates' stops, ranges
@@ -94,7 +94,7 @@ def boom_angle(length):
 
 
 def test_a_cylinder_goes_from_end_to_end_of_its_stroke(boom):
-    c = boom.turn(steps=40)
+    c = boom.cycle(steps=40)
     assert (c["lift"][0], c["lift"][-1]) == pytest.approx((0.87, 1.3), abs=1e-9) and not c.full_turn
     assert c.notes == ("drive 'lift' slides 870.00 .. 1300.00 mm, between the ends of its stroke",)
     assert c.t[-1] - c.t[0] == pytest.approx(21.5)  # 430 mm at 20 mm/s
@@ -108,7 +108,7 @@ def test_a_cylinder_goes_from_end_to_end_of_its_stroke(boom):
 
 def test_a_turn_ends_where_another_coordinate_meets_its_stop(boom):
     """The boom, driven at its pin, goes as far as the cylinder does: angles by the law of cosines."""
-    c = boom.turn("A", speed="1 rpm", steps=40)
+    c = boom.cycle("A", speed="1 rpm", steps=40)
     assert c["A"][[0, -1]] == pytest.approx([boom_angle(0.87), boom_angle(1.3)], abs=1e-9) and not c.full_turn
     assert c.notes[0].endswith("it swings -29.26 .. 21.65 deg, up to the stop of 'lift' both ways")
     found = boom.limits("A")
@@ -116,60 +116,60 @@ def test_a_turn_ends_where_another_coordinate_meets_its_stop(boom):
     crank = {"plane": "xy", "drawing": {"A": [0, 0], "B": [0.1, 0], "C": [0.4, 0]}, "drive": {"A": "60 rpm"},
              "bodies": {"ground": {"pins": ["A"]}, "crank": {"pins": ["A", "B"]}, "rod": {"pins": ["B", "C"]}, "ram": {"pins": ["C"]}},
              "joints": {"G": {"type": "prismatic", "between": ["ground", "ram"], "at": "C", "stroke": [-0.1, 0.05]}}}  # fmt: skip
-    c = lw.load(crank).turn(steps=60)
+    c = lw.load(crank).cycle(steps=60)
     x = 0.3  # the ram at 300 mm: cos A = (r^2 + x^2 - l^2)/(2 r x)
     swing = np.arccos((0.1**2 + x * x - 0.3**2) / (2 * 0.1 * x))
     assert c["A"][[0, -1]] == pytest.approx([-swing, swing], abs=1e-9) and c["G"].min() == pytest.approx(-0.1, abs=1e-9)
-    turns = lw.load(crank).turns({"B.x": [0.1, 0.04]}, steps=20, read=["A"])
+    turns = lw.load(crank).cycles({"B.x": [0.1, 0.04]}, steps=20, read=["A"])
     assert turns.ok.all() and np.ptp(turns["A"], axis=1) == pytest.approx([2 * swing, 2 * np.pi])  # designs end at the stop, too
 
 
 def test_a_range_is_gone_through_at_constant_speed(boom):
-    c = boom.turn(start="900 mm", stop="1100 mm", steps=20)
+    c = boom.cycle(start="900 mm", stop="1100 mm", steps=20)
     assert c["lift"] == pytest.approx(np.linspace(0.9, 1.1, 21)) and c.t[-1] == pytest.approx(10.0) and c.notes == ()
-    back = boom.turn(start=1.1, stop=0.9, steps=20)
+    back = boom.cycle(start=1.1, stop=0.9, steps=20)
     assert back["lift"] == pytest.approx(c["lift"][::-1]) and back["lift.v"] == pytest.approx(-0.02)
-    still = boom.turn(start=0.9, stop=1.1, speed=0, steps=20)
+    still = boom.cycle(start=0.9, stop=1.1, speed=0, steps=20)
     assert still.static and not still["A.v"].any() and still["A"] == pytest.approx(c["A"])
-    pin = boom.turn("A", start="-10 deg", stop="10 deg", speed="1 deg/s", steps=20)
+    pin = boom.cycle("A", start="-10 deg", stop="10 deg", speed="1 deg/s", steps=20)
     assert pin["A", "deg"] == pytest.approx(np.linspace(-10, 10, 21)) and pin.t[-1] == pytest.approx(20.0)
-    turns, here = lw.load("wiper"), lw.load("wiper").turn(steps=36)
-    twice = turns.turn(start="60 deg", stop="780 deg", steps=72)
+    turns, here = lw.load("wiper"), lw.load("wiper").cycle(steps=36)
+    twice = turns.cycle(start="60 deg", stop="780 deg", steps=72)
     assert np.ptp(twice["A", "deg"]) == pytest.approx(720) and not twice.full_turn
-    same = turns.turn(start=here["A"][9], stop=here["A"][27], steps=18)
+    same = turns.cycle(start=here["A"][9], stop=here["A"][27], steps=18)
     assert same["D"] == pytest.approx(here["D"][9:28], abs=1e-9)
 
 
 def test_a_range_beyond_an_end_stops_there_and_says_so(boom):
-    c = boom.turn(start="1100 mm", stop="1500 mm", steps=20)
+    c = boom.cycle(start="1100 mm", stop="1500 mm", steps=20)
     assert c["lift"][-1] == pytest.approx(1.3) and c.notes == (
         "drive 'lift' is asked to go to 1500.00 mm and stops at 1300.00 mm, its end of travel",
     )
-    c = boom.turn("A", start="10 deg", stop="80 deg", speed="1 deg/s", steps=20)
+    c = boom.cycle("A", start="10 deg", stop="80 deg", speed="1 deg/s", steps=20)
     assert c["A"][-1] == pytest.approx(boom_angle(1.3)) and c.notes[0].endswith("stops at 21.65 deg, at the stop of 'lift'")
-    rocker = lw.load("wiper").turn("D", start="100 deg", stop="300 deg", speed="1 deg/s", steps=20)
-    assert rocker["D", "deg"].max() < 300 and "a dead centre" in rocker.notes[0]
+    rocker = lw.load("wiper").cycle("D", start="100 deg", stop="300 deg", speed="1 deg/s", steps=20)
+    assert rocker["D", "deg"].max() < 300 and "a dead center" in rocker.notes[0]
     for asked, text in (
         ({"start": "800 mm"}, "cannot begin at 800.00 mm, which is beyond its end of travel at 870.00 mm"),
         ({"start": "1 m", "stop": "1 m"}, "the same position"),
         ({"stop": "10 deg"}, "stop of the turn"),
     ):
         with pytest.raises(lw.UsageError, match=text):
-            boom.turn(**asked)
+            boom.cycle(**asked)
 
 
-def test_a_range_takes_the_place_of_a_programme():
+def test_a_range_takes_the_place_of_a_program():
     m = lw.load({**BOOM, "drive": {"lift": {"moves": [{"to": "1200 mm", "in": "3 s"}]}}})
-    c = m.turn(start="900 mm", stop="1000 mm", speed="50 mm/s", steps=10)
+    c = m.cycle(start="900 mm", stop="1000 mm", speed="50 mm/s", steps=10)
     assert c["lift"][[0, -1]] == pytest.approx([0.9, 1.0]) and c.t[-1] == pytest.approx(2.0)
-    assert c.notes == ("the range asked for takes the place of the programme of 'lift'",)
-    beyond = lw.load({**BOOM, "drive": {"lift": {"moves": [{"to": "1400 mm", "in": "3 s"}]}}}).turn(steps=10)
+    assert c.notes == ("the range asked for takes the place of the program of 'lift'",)
+    beyond = lw.load({**BOOM, "drive": {"lift": {"moves": [{"to": "1400 mm", "in": "3 s"}]}}}).cycle(steps=10)
     assert beyond.notes[-1] == "stop 'lift': 'lift' goes to 1400 mm, beyond its end at 1300 mm"
 
 
 def test_rates_of_a_cylinder_by_differences(boom):
     """lift.a and lift.jerk of a boom that turns at constant speed, against central differences of lift and lift.v."""
-    c = boom.turn("A", start="-20 deg", stop="20 deg", speed="30 deg/s", steps=400)
+    c = boom.cycle("A", start="-20 deg", stop="20 deg", speed="30 deg/s", steps=400)
     h = c.t[1] - c.t[0]
     assert c["lift.a"][1:-1] == pytest.approx((c["lift.v"][2:] - c["lift.v"][:-2]) / (2 * h), abs=1e-6)  # h^2 times 0.2
     assert c["lift.jerk"][1:-1] == pytest.approx((c["lift.a"][2:] - c["lift.a"][:-2]) / (2 * h), abs=1e-5)
@@ -179,12 +179,12 @@ def test_starts_by_the_length_of_a_cylinder(boom):
     m = boom.with_(start={"lift": "1000 mm"})
     assert m.system.start["lift"] == pytest.approx(1.0) and m.system.start["A"] == pytest.approx(boom_angle(1.0))
     assert m.with_(**{"start.lift": "1100 mm"}).system.start["lift"] == pytest.approx(1.1)
-    assert m.turn(stop="1.2 m", steps=4)["lift"][0] == pytest.approx(1.0)
+    assert m.cycle(stop="1.2 m", steps=4)["lift"][0] == pytest.approx(1.0)
 
 
 def test_a_turn_is_part_of_a_study(boom):
-    s = lw.study(boom, {"boom.mass": [100.0, 200.0]}, "max lift.force", of=lw.turning(start="900 mm", stop="1.1 m", speed=0, steps=20))
-    alone = boom.turn(start="900 mm", stop="1.1 m", speed=0, steps=20)["lift.force"].max()
+    s = lw.study(boom, {"boom.mass": [100.0, 200.0]}, "max lift.force", of=lw.Cycle(start="900 mm", stop="1.1 m", speed=0, steps=20))
+    alone = boom.cycle(start="900 mm", stop="1.1 m", speed=0, steps=20)["lift.force"].max()
     assert s["max lift.force"][1] == pytest.approx(alone) and s["max lift.force"][0] == pytest.approx(alone / 2)
 
 

@@ -1,4 +1,4 @@
-"""Turns are computed once: pages and reports share that of their mechanism, and writing into one changes no other."""
+"""Trajectories are computed once: pages and reports share that of their mechanism, and writing into one changes no other."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
 from linkwright.motion import cycle
+from linkwright.rings import cli
 from linkwright.system import motions
 from tests.sweeps import sweep
 
@@ -34,12 +34,12 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ("write", "expected"),
     [
         (lambda m, path: m.page(path), [360]),
-        (lambda m, path: m.page(path, run=m.turn()), [360]),
-        (lambda m, path: m.turn(speed=0).page(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
+        (lambda m, path: m.page(path, run=m.cycle()), [360]),
+        (lambda m, path: m.cycle(speed=0).page(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
         (lambda m, path: cli.main(["wiper", "-o", str(path)]), [360]),
         (lambda m, path: m.page(path, steps=24), [24]),
         (lambda m, path: m.report(path, steps=48), [48]),
-        (lambda m, path: m.turn(steps=360).report(path), [360]),
+        (lambda m, path: m.cycle(steps=360).report(path), [360]),
         (lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48]),
     ],
     now=4,
@@ -54,23 +54,23 @@ def test_a_page_computes_one_turn(
 
 def test_turns_differ_by_drive_steps_speed_duration_and_parameters(computed: list[int]) -> None:
     m = lw.load("wiper")
-    first = m.turn(steps=12)
-    assert len(m.turn(steps=13)) == 14
-    assert np.allclose(m.turn(steps=12, speed="90 rpm").t, first.t * first.v[0, 0] / (3.0 * np.pi))
-    assert m.turn("C", steps=12).drive == "C"
-    assert not np.array_equal(m.with_(start={"A": "50 deg"}).turn(steps=12).q, first.q)
+    first = m.cycle(steps=12)
+    assert len(m.cycle(steps=13)) == 14
+    assert np.allclose(m.cycle(steps=12, speed="90 rpm").t, first.t * first.v[0, 0] / (3.0 * np.pi))
+    assert m.cycle("C", steps=12).drive == "C"
+    assert not np.array_equal(m.with_(start={"A": "50 deg"}).cycle(steps=12).q, first.q)
     assert computed == [12, 13, 12, 12, 12]
-    same = m.turn(steps=12)
+    same = m.cycle(steps=12)
     assert computed == [12, 13, 12, 12, 12]
     assert all(np.array_equal(getattr(same, x), getattr(first, x)) for x in "tqva")
 
 
 def test_writing_into_a_turn_changes_no_other() -> None:
     m = lw.load("wiper")
-    first, expected = m.turn(steps=12), lw.load("wiper").turn(steps=12)
+    first, expected = m.cycle(steps=12), lw.load("wiper").cycle(steps=12)
     for array in (first.t, first.q, first.v, first.a, *first.references[3].values()):
         array[...] = 7.0
-    again = m.turn(steps=12)
+    again = m.cycle(steps=12)
     close = {"rtol": 1e-12, "atol": 1e-12}  # one of them may come from the walk on floats
     assert all(np.allclose(getattr(again, x), getattr(expected, x), **close) for x in "tqva")
     assert all(np.allclose(again.references[3][n], x, **close) for n, x in expected.references[3].items())
@@ -79,6 +79,6 @@ def test_writing_into_a_turn_changes_no_other() -> None:
 def test_large_turns_are_not_stored(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(motions, "MOST_STORED", 10)
     m = lw.load("wiper")
-    m.turn(steps=11)
-    m.turn(steps=11)
+    m.cycle(steps=11)
+    m.cycle(steps=11)
     assert computed == [11, 11]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.derivatives import STEP, Disturbed
-from linkwright.design.sensitivity import Cycle
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
+from linkwright.rings.design.derivatives import STEP, Disturbed
+from linkwright.rings.design.sensitivity import Cycle
 from tests.design.test_sensitivity import JIB, RICH
 from tests.sweeps import sweep
 
@@ -35,7 +35,7 @@ def test_loads_against_complex_steps_of_the_float_path(model: Any, rng: np.rando
     spinning = bool(m.system.kernels.plan.idle)  # about lines that dimensions move: of those loads have no derivatives
     known = [p for p in every_parameter(m.description).values() if p.name != "n" and not (spinning and p.geometry)]
     chosen = [known[i] for i in rng.permutation(len(known))[:12]]
-    d = m.turn(steps=STEPS).derivatives([p.name for p in chosen])
+    d = m.cycle(steps=STEPS).derivatives([p.name for p in chosen])
     assert d.u is not None and d.wrench is not None and d.ok.all()
     joints = [j.name for j in m.description.joints]
     for i in rng.integers(0, STEPS, 2):
@@ -59,11 +59,11 @@ CHANNELS = (
 def test_channels_against_turns_of_models_built_anew() -> None:
     """Differences of order four: h^4 of a relative step of 3e-4 and round-off over it are both below 1e-9."""
     m = lw.load("four-bar")
-    d = m.turn(steps=STEPS).derivatives(["L1", "line_mass"])
+    d = m.cycle(steps=STEPS).derivatives(["L1", "line_mass"])
     for name in ("L1", "line_mass"):
         value = dict(m.description.parameters)[name]
         h = 3e-4 * value
-        turns = {k: m.with_(**{name: value + k * h}).turn(steps=STEPS) for k in (-2, -1, 1, 2)}
+        turns = {k: m.with_(**{name: value + k * h}).cycle(steps=STEPS) for k in (-2, -1, 1, 2)}
         for channel in CHANNELS:
             y = {k: c[channel] for k, c in turns.items()}
             numeric = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * h)
@@ -75,7 +75,7 @@ def test_channels_against_turns_of_models_built_anew() -> None:
 def test_marked_points_and_springs() -> None:
     """P on the coupler moves nothing but itself and the spring's end; the torsion spring's torque is linear in its stiffness."""
     m = lw.load(SMOOTH)
-    c = m.turn(steps=STEPS)
+    c = m.cycle(steps=STEPS)
     d = c.derivatives(["coupler.P.x", "torsion.stiffness"])
     angle = c["coupler.angle"]
     assert apart(d["coupler.P", "coupler.P.x"], np.array([np.cos(angle), np.sin(angle)]).T) < 1e-12
@@ -86,18 +86,18 @@ def test_marked_points_and_springs() -> None:
 
 def test_the_speed_of_the_drive_is_a_number_too() -> None:
     m = lw.load(SMOOTH)
-    d = m.turn(steps=STEPS).derivatives(["n"])
+    d = m.cycle(steps=STEPS).derivatives(["n"])
     value, h = dict(m.description.parameters)["n"], 1e-3
-    y = {k: m.with_(n=value + k * h).turn(steps=STEPS)["A.torque"] for k in (-2, -1, 1, 2)}
+    y = {k: m.with_(n=value + k * h).cycle(steps=STEPS)["A.torque"] for k in (-2, -1, 1, 2)}
     assert apart(d["A.torque", "n"], (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * h)) < 1e-8
-    still = m.turn(steps=STEPS, speed=0).derivatives(["n"])
+    still = m.cycle(steps=STEPS, speed=0).derivatives(["n"])
     assert not still["A.torque"].any()
 
 
 def test_a_driven_cylinder() -> None:
     m = lw.load(JIB)
     c = Cycle(m.system, None, STEPS, None)
-    d = m.turn(steps=STEPS).derivatives(["boom.mass", "boom.P.y", "ground.E.x"])
+    d = m.cycle(steps=STEPS).derivatives(["boom.mass", "boom.P.y", "ground.E.x"])
     for k, name in enumerate(d.names):
         p = every_parameter(m.description)[name]
         for i in (3, 7):
@@ -105,14 +105,14 @@ def test_a_driven_cylinder() -> None:
 
 
 def test_derivatives_can_be_pickled() -> None:
-    d = lw.load("four-bar").turn(steps=STEPS).derivatives(["L1", "line_mass"])
+    d = lw.load("four-bar").cycle(steps=STEPS).derivatives(["L1", "line_mass"])
     before = d["C.on.rocker"]
     again = pickle.loads(pickle.dumps(d))
     assert (again["C.on.rocker"] == before).all() and again.names == d.names and (again.q == d.q).all()
 
 
 def test_samples_in_singular_positions_are_marked() -> None:
-    d = lw.load("slider-crank").turn(steps=STEPS).derivatives(["l", "crank.mass"])
+    d = lw.load("slider-crank").cycle(steps=STEPS).derivatives(["l", "crank.mass"])
     assert not d.ok.all() and np.isfinite(d["A.torque"][d.ok]).all() and all("singular" in text for text in d.why.values())
     assert np.isnan(d["A.torque"][~d.ok]).all()
 
@@ -120,12 +120,12 @@ def test_samples_in_singular_positions_are_marked() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: lw.load("four-bar").turn(steps=8).derivatives(["L9"]), "no parameter 'L9'"),
-        (lambda: lw.load("four-bar").turn(steps=8).derivatives([]), "name the numbers"),
-        (lambda: lw.load("four-bar").turn(steps=8).derivatives("L1")["A.torque", "L2"], "no derivatives by 'L2'"),
-        (lambda: lw.load("four-bar").turn(steps=8).derivatives("L1")["A.tork"], "A.torque"),
-        (lambda: lw.load("parallelogram-middle").turn(steps=8).derivatives("middle.M.x"), "would no longer close"),
-        (lambda: lw.load(RICH).turn(steps=8).derivatives("w")["A.torque"], "friction grows with the load"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives(["L9"]), "no parameter 'L9'"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives([]), "name the numbers"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.torque", "L2"], "no derivatives by 'L2'"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.tork"], "A.torque"),
+        (lambda: lw.load("parallelogram-middle").cycle(steps=8).derivatives("middle.M.x"), "would no longer close"),
+        (lambda: lw.load(RICH).cycle(steps=8).derivatives("w")["A.torque"], "friction grows with the load"),
     ],
 )
 def test_wrong_calls_say_what_is_allowed(call: Any, text: str) -> None:
@@ -136,7 +136,7 @@ def test_wrong_calls_say_what_is_allowed(call: Any, text: str) -> None:
 @pytest.mark.slow
 def test_loads_of_rods_whose_axes_move() -> None:
     """Idle spins are about lines that dimensions move: positions have derivatives, loads are refused with the reason."""
-    d = lw.load("delta").turn(steps=8).derivatives(["rod3.P3.y"])
+    d = lw.load("delta").cycle(steps=8).derivatives(["rod3.P3.y"])
     assert np.isfinite(d["platform"]).all()
     with pytest.raises(LinkwrightError, match="links spin about lines"):
         d["A1.torque"]

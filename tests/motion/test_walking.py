@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import walking
-from linkwright.kernels.walking import Walking
+from linkwright.kernels import walk as walking
+from linkwright.kernels.walk import Walking
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.following import authority, follow
-from linkwright.results.recorded import cut_rows
+from linkwright.results.records import cut_rows
 from tests.sweeps import every_model, sweep
 
 AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
@@ -20,7 +20,7 @@ SPIN = 1e-6  # a rod between ball joints may spin: its angle is integrated, by f
 def float_turn(m, steps=360):
     core = m.system.core
     ready = cycle.prepared(core.loops, core.start.instant, None, None, None)
-    return cycle.turn(core.loops, core.start.instant, ready, steps)
+    return cycle.cycle(core.loops, core.start.instant, ready, steps)
 
 
 def native_turn(m, steps=360):
@@ -70,8 +70,8 @@ def test_the_python_loop_is_the_native_loop():
     np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1))
 
 
-def test_the_walk_stops_before_a_dead_centre():
-    """A rocker with the crank's turn as its law: beyond the dead centre there is no position."""
+def test_the_walk_stops_before_a_dead_center():
+    """A rocker with the crank's turn as its law: beyond the dead center there is no position."""
     m = lw.load("four-bar")
     core = m.system.core
     joint = next(j.name for j in m.description.joints if j.name not in core.drive_names and not m.limits(j.name).full_turn)

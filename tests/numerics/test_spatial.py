@@ -16,7 +16,7 @@ def particles(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mass_data(m: np.ndarray, r: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre, and inertia about the centre: the sum of m (d.d 1 - d d')."""
+    """Mass, center, and inertia about the center: the sum of m (d.d 1 - d d')."""
     com = m @ r / m.sum()
     d = r - com
     return float(m.sum()), com, sum(mi * (x @ x * np.eye(3) - np.outer(x, x)) for mi, x in zip(m, d, strict=True))

@@ -62,7 +62,7 @@ def generic(monomials: Monomials, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 
 def cyclic(n: int) -> tuple[Monomials, np.ndarray]:
-    """The cyclic n-roots: sums of products of k neighbours, and the product of all is 1."""
+    """The cyclic n-roots: sums of products of k neighbors, and the product of all is 1."""
     rows = [[tuple(1 if (j - i) % n < k else 0 for j in range(n)) for i in range(n)] for k in range(1, n)]
     rows.append([(1,) * n, (0,) * n])
     return rows, np.concatenate([np.ones(n * (n - 1)), [1.0, -1.0]])

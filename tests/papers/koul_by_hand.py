@@ -1,6 +1,6 @@
 """The two examples of [Koul2013] written out by hand from its Tables 1 and 2, without the library: links as complex numbers.
 
-A point of a planar tree is the sum over the links of z exp(i alpha), alpha = A theta + offset; with these z for the mass centres
+A point of a planar tree is the sum over the links of z exp(i alpha), alpha = A theta + offset; with these z for the mass centers
 and for the gaps of the cut joints, I, phi, J and Psi of (15)-(17) are a line each. The library's matrices and the numbers of
 koul_reference.json are compared with them.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.papers import koul_printed
-from linkwright.papers.koul_printed import Example, Matrices
+from linkwright.rings.papers import koul_printed
+from linkwright.rings.papers.koul_printed import Example, Matrices
 
 GRAVITY = 9.81  # m/s^2 along -y; ours, the paper does not say
 SIXTY = np.exp(1j * math.pi / 3)
@@ -21,20 +21,20 @@ SIXTY = np.exp(1j * math.pi / 3)
 
 @dataclass(frozen=True)
 class Links:
-    """A planar tree with cut joints: where mass centres and gaps are along the links."""
+    """A planar tree with cut joints: where mass centers and gaps are along the links."""
 
     example: Example
-    centres: tuple[dict[int, complex], ...]  # mass centre of each link: link -> z
+    centers: tuple[dict[int, complex], ...]  # mass center of each link: link -> z
     gaps: tuple[dict[int, complex], ...]  # of each cut joint, second end minus first
     masses: tuple[float, ...]
-    inertias: tuple[float, ...]  # about the mass centres
+    inertias: tuple[float, ...]  # about the mass centers
 
     def matrices(self, theta: np.ndarray, rate: np.ndarray) -> Matrices:
         A, e = self.example.A, np.exp(1j * self.example.alpha(theta))
         turning = A @ rate
-        centre, gap = (_table(x, len(A)) * e for x in (self.centres, self.gaps))
-        Jc, Jg = 1j * centre @ A, 1j * gap @ A  # velocities of points by those of joints
-        ac, ag = -centre @ turning**2, -gap @ turning**2  # their accelerations without those of the joints
+        center, gap = (_table(x, len(A)) * e for x in (self.centers, self.gaps))
+        Jc, Jg = 1j * center @ A, 1j * gap @ A  # velocities of points by those of joints
+        ac, ag = -center @ turning**2, -gap @ turning**2  # their accelerations without those of the joints
         m, signs = np.array(self.masses), np.array(self.example.signs)
         I = (Jc.conj().T * m @ Jc).real + A.T * np.array(self.inertias) @ A
         phi = (Jc.conj().T @ (m * (-1j * GRAVITY - ac))).real
@@ -63,7 +63,7 @@ def rods(lengths: tuple[float, ...], masses: tuple[float, ...]) -> tuple[float, 
 A45 = 0.3346 - 0.239  # m: the pin P on link 4, printed as a difference only
 SCRAPER = Links(
     koul_printed.SCRAPER,
-    centres=(
+    centers=(
         {1: 0.019}, {2: 0.0576}, {2: 0.1152}, {4: 0.1673}, {4: A45, 5: 0.1195}, {4: 0.3346, 6: 0.41825}, {4: 0.3346, 6: 0.239, 7: 0.1195},
     ),
     gaps=({2: 0.1152, 3: 0.1152, 1: -0.038}, {2: 0.1152, 3: -0.1152, 4: -A45, 5: -0.239}, {4: 0.3346 - A45, 6: 0.239, 7: 0.239, 5: -0.239}),
@@ -73,7 +73,7 @@ SCRAPER = Links(
 # the triangle as a uniform plate has m s^2 / 12, as a rod of its side has
 MANIPULATOR = Links(
     koul_printed.MANIPULATOR,
-    centres=(
+    centers=(
         {1: 0.2}, {1: 0.4, 2: 0.3}, {1: 0.4, 2: 0.6, 3: 0.4 / math.sqrt(3) * np.exp(1j * math.pi / 6)}, {1: 0.4, 2: 0.6, 3: 0.4, 4: 0.3},
         {1: 0.4, 2: 0.6, 3: 0.4 * SIXTY, 5: 0.3}, {6: 0.2}, {7: 0.2},
     ),

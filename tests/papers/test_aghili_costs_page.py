@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from linkwright.papers import aghili_cost
+from linkwright.rings.papers import aghili_cost
 from tests import ROOT
 
 TEXT = (ROOT / "docs" / "theory-aghili.md").read_text(encoding="utf-8")

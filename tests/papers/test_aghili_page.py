@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control import force_feedback
-from linkwright.papers import aghili, aghili_control, aghili_passage
+from linkwright.rings.control import force_feedback
+from linkwright.rings.papers import aghili, aghili_control, aghili_passage
 from tests.papers.pages import Page, same
 
 paper = aghili_control
@@ -106,7 +106,7 @@ def closed_rms(g: float) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def test_other_readings_of_the_table():
-    """Closed forms, which the simulated RMS confirm; of all times and gravities the labelled rows come no closer than 3.9 %."""
+    """Closed forms, which the simulated RMS confirm; of all times and gravities the labeled rows come no closer than 3.9 %."""
     for g in (0.0, 9.81):
         for name, x in zip(paper.CRANK, closed_rms(g)[1], strict=True):
             assert x[9999] == pytest.approx(paper.crank_rms(name, g, 5.0), rel=1e-5)
@@ -114,13 +114,13 @@ def test_other_readings_of_the_table():
         t, rows = closed_rms(float(g))
         same(shown, [x[round(float(T) / t[0]) - 1] for x in rows])
     printed = list(paper.TABLE_I.values())
-    nearest = {key: math.inf for key in ("labelled", "exchanged")}
+    nearest = {key: math.inf for key in ("labeled", "exchanged")}
     for g in np.linspace(-3.0, 9.81, 62):  # steps of 0.21
         t, rows = closed_rms(g)
-        for key, wanted in (("labelled", printed), ("exchanged", [printed[0], printed[2], printed[1]])):
+        for key, wanted in (("labeled", printed), ("exchanged", [printed[0], printed[2], printed[1]])):
             off = np.max([np.abs(x / w - 1.0) for x, w in zip(rows, wanted, strict=True)], axis=0)
             nearest[key] = min(nearest[key], float(off[t >= 0.5].min()))
-    assert nearest["labelled"] > 0.039 and nearest["exchanged"] < 0.03  # the exchanged ones do meet between these steps
+    assert nearest["labeled"] > 0.039 and nearest["exchanged"] < 0.03  # the exchanged ones do meet between these steps
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.papers import aghili_cost, aghili_laws, aghili_projection
-from linkwright.papers.aghili_projection import largest, null_basis_rate, problems, projector_of, projector_rate
+from linkwright.rings.papers import aghili_cost, aghili_laws, aghili_projection
+from linkwright.rings.papers.aghili_projection import largest, null_basis_rate, problems, projector_of, projector_rate
 
 
 @pytest.fixture(scope="module")

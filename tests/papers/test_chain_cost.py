@@ -10,8 +10,8 @@ import pytest
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
 from linkwright.mechanics.formulations.forward import forward
-from linkwright.papers import chain_cost as bench
-from linkwright.papers.counting import values
+from linkwright.rings.papers import chain_cost as bench
+from linkwright.rings.papers.counting import values
 from linkwright.system.system import System
 from linkwright.topology import build_tree
 from tests.sweeps import sweep

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.optimisation.inertia_regressor import regressor
-from linkwright.papers import chaudhary_balancing as paper
-from linkwright.papers import inverse_cost as counts
-from linkwright.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
+from linkwright.rings.papers import chaudhary_balancing as paper
+from linkwright.rings.papers import inverse_cost as counts
+from linkwright.rings.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
+from linkwright.system.inertia_regressor import regressor
 from tests.sweeps import sweep
 
 CASES = {case.model: case for case in counts.CASES}

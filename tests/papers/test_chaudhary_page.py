@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linkwright.papers import chaudhary as paper
-from linkwright.papers import chaudhary_models as models
+from linkwright.rings.papers import chaudhary as paper
+from linkwright.rings.papers import chaudhary_models as models
 from tests import ROOT
 from tests.papers.pages import Page, same
 from tests.reference import load

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import chaudhary_path as paper
 from linkwright.results.measures.straightness import straightness
+from linkwright.rings.papers import chaudhary_path as paper
 
 
 def points(path):

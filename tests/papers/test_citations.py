@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from linkwright import papers
-from linkwright.papers import errata
+from linkwright.rings import papers
+from linkwright.rings.papers import errata
 from tests import ROOT
 
 CITED = re.compile(r"\[(Koul2013|Chaudhary2007|Aghili2005|Hoang2023) ([^\]]*)\]")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from mpmath import mp, mpf
 
-from linkwright.papers import aghili, aghili_control, hoang
+from linkwright.rings.papers import aghili, aghili_control, hoang
 from tests import ROOT
 from tests.data.generate import (
     aghili_arm,
@@ -20,7 +20,7 @@ from tests.data.generate import (
     aghili_torques,
     hoang_readings,
     hoang_robot,
-    hoang_stabilisation,
+    hoang_stabilization,
     hoang_states,
 )
 from tests.reference import load
@@ -153,22 +153,22 @@ def test_states_of_the_paper_module_are_the_stored_ones() -> None:
         assert hoang.STATES_AFTER_1S[case] == tuple(DATA["hoang_3rrr"][name]["states"]["1.0"]["q"])
 
 
-def test_errors_of_the_papers_stabilisation_after_a_tenth_of_a_second() -> None:
+def test_errors_of_the_papers_stabilization_after_a_tenth_of_a_second() -> None:
     right = [DATA["hoang_3rrr"]["case1 u=[5,-5,5] V (k=10,c=10)"]["states"]["0.1"]["q"]]
-    stored = DATA["hoang_stabilisation_errors_vs_truth"]["case1 dt=0.002 err at .1,.5,1,2,3"]
+    stored = DATA["hoang_stabilization_errors_vs_truth"]["case1 dt=0.002 err at .1,.5,1,2,3"]
     for method in ("Baum+post", "M-orth full projection, no Baum"):
-        (found,) = hoang_stabilisation.errors(1, method, right, times=(0.1,))
+        (found,) = hoang_stabilization.errors(1, method, right, times=(0.1,))
         assert stored[method][0] == pytest.approx(found, rel=1e-6, abs=1e-13)  # round-off of 50 steps
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", hoang_stabilisation.LAWS)
-def test_errors_of_all_stabilisations(case: int) -> None:
+@pytest.mark.parametrize("case", hoang_stabilization.LAWS)
+def test_errors_of_all_stabilizations(case: int) -> None:
     """Doubles: round-off is amplified some hundred times in three seconds."""
-    right = hoang_stabilisation.exact(case)
-    stored = DATA["hoang_stabilisation_errors_vs_truth"][f"case{case} dt=0.002 err at .1,.5,1,2,3"]
-    for method in hoang_stabilisation.METHODS:
-        assert stored[method] == pytest.approx(hoang_stabilisation.errors(case, method, right), rel=1e-5, abs=1e-11)
+    right = hoang_stabilization.exact(case)
+    stored = DATA["hoang_stabilization_errors_vs_truth"][f"case{case} dt=0.002 err at .1,.5,1,2,3"]
+    for method in hoang_stabilization.METHODS:
+        assert stored[method] == pytest.approx(hoang_stabilization.errors(case, method, right), rel=1e-5, abs=1e-11)
 
 
 @pytest.mark.slow

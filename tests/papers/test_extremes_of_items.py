@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import chaudhary, chaudhary_models, hoang, koul_runs
 from linkwright.results.measures.extremes import curve_extremes
+from linkwright.rings.papers import chaudhary, chaudhary_models, hoang, koul_runs
 
 
 def test_extremes_of_known_curves():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import hoang_equations, hoang_printed
+from linkwright.rings.papers import hoang_equations, hoang_printed
 
 
 def test_derivatives_of_the_printed_constraints() -> None:

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from linkwright.papers import hoang, hoang_geometry
+from linkwright.rings.papers import hoang, hoang_geometry
 
 
 def test_the_items_agree():

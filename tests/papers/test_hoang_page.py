@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import hoang as paper
+from linkwright.rings.papers import hoang as paper
 from tests.papers.pages import Page, same
 
 PAGE = Page("Hoang2023")
@@ -23,7 +23,7 @@ def test_zeros_of_the_determinants():
 
 def test_residuals_and_errors():
     """Two digits are shown; the last of them may differ where round-off is amplified a thousand times."""
-    for case, by, *shown in PAGE.table("case | stabilised by"):
+    for case, by, *shown in PAGE.table("case | stabilized by"):
         run = paper.as_published(int(case), "post" in by)
         f = paper.gaps(run)
         off = np.abs(np.asarray(run.q) - np.asarray(paper.exact(int(case)).q)[:3001:2]).max(axis=1)

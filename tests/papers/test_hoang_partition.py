@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.formulations import Nullspace
-from linkwright.papers import hoang_partition as paper
+from linkwright.rings.papers import hoang_partition as paper
 
 
 @pytest.mark.slow  # verdicts of all items of the paper: test_reproduce.py

@@ -9,13 +9,13 @@ from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
-from linkwright.papers import inverse_cost as bench
-from linkwright.papers.counting import Counts, values
-from linkwright.papers.recording import OperationGraph
+from linkwright.rings.papers import inverse_cost as bench
+from linkwright.rings.papers.counting import Counts, values
+from linkwright.rings.papers.recording import OperationGraph
 from tests.reference import load
 from tests.sweeps import sweep
 
-PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimisation
+PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimization
     ("carpet-scraper-2007", "system"): (30.59, 52.19),
     ("carpet-scraper-2007", "subsystem"): (30.59, 52.19),
     ("rssr", "system"): (7.16, 3.70),
@@ -157,9 +157,9 @@ def test_printed_savings_follow_from_printed_times_but_for_one(rows: list[bench.
     for r in rows:
         if r.method != "traditional":
             cycle = bench.saving(rows, r, lambda x: x.printed.cycle)
-            optimisation = bench.saving(rows, r, lambda x: x.printed.optimisation)
+            optimization = bench.saving(rows, r, lambda x: x.printed.optimization)
             printed = PRINTED_SAVINGS[r.model, r.method]
-            assert optimisation == pytest.approx(printed[1], abs=0.011)
+            assert optimization == pytest.approx(printed[1], abs=0.011)
             if abs(cycle - printed[0]) > 0.011:
                 off.add((r.model, round(cycle, 1)))
     assert off == {("carpet-scraper-2007", 28.8)}

@@ -10,10 +10,10 @@ import pytest
 
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
-from linkwright.papers import errata, koul, koul_cost, koul_eliminations, koul_matrices, koul_printed, koul_runs
-from linkwright.papers.chain_cost import without_structure
-from linkwright.papers.counting import Tally, variables
 from linkwright.results.measures.extremes import curve_extremes
+from linkwright.rings.papers import errata, koul, koul_cost, koul_eliminations, koul_matrices, koul_printed, koul_runs
+from linkwright.rings.papers.chain_cost import without_structure
+from linkwright.rings.papers.counting import Tally, variables
 from tests import ROOT
 from tests.papers import koul_by_hand
 from tests.reference import load
@@ -157,7 +157,7 @@ def test_full_counts_are_those_of_matrices_without_zeros(name, formulation):
     rng, tally = np.random.default_rng(3), Tally()
     s, st = EXAMPLES[name]()
     q, v, tau = (variables(x, tally) for x in (st.q, st.v, np.ones(len(st.v))))
-    t = terms(s.loops, q, v)  # its vectors stay: the scraper's coupler, hinged at its centre, has no bias
+    t = terms(s.loops, q, v)  # its vectors stay: the scraper's coupler, hinged at its center, has no bias
     if formulation == "slm":
         t = without_structure(t, tally)
     inertias = [(x := rng.normal(size=I.shape)) @ x.T + len(I) * np.eye(len(I)) for I in t.I]
@@ -200,7 +200,7 @@ def test_where_the_platform_stands():
 
 
 def test_another_geometry_would_be_noticed(monkeypatch):
-    """The items that agree can fail: a millimetre, and a block of the excavator."""
+    """The items that agree can fail: a millimeter, and a block of the excavator."""
     links = replace(koul_by_hand.SCRAPER, masses=(1.501, *koul_printed.MASSES[1:]))
     there = koul_printed.reference("carpet-scraper")
     (s, st), _ = koul_matrices.in_motion()

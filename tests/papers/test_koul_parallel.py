@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import koul_parallel as parallel
-from linkwright.papers.koul_matrices import excavator, scraper
+from linkwright.rings.papers import koul_parallel as parallel
+from linkwright.rings.papers.koul_matrices import excavator, scraper
 
 
 def test_levels_of_known_patterns():

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, papers
-from linkwright.papers import figures, overview
+from linkwright.rings import cli, papers
+from linkwright.rings.papers import figures, overview
 from tests import ROOT
 from tests.scripts import docs_script
 from tests.sweeps import sweep
@@ -26,7 +26,7 @@ DIFFER = {
     "RSSR: sizes and orders of the three methods",
     "slider-crank as published, Runge-Kutta 4 of about 10 ms, positions corrected after every step, 5 s",
     "projector of the slider-crank where |cos q1| is not small", "RMS torques of the three controllers",
-    "singularities met", "range of the platform's centre", "case 1: does post-adjusting make the motion better?",
+    "singularities met", "range of the platform's center", "case 1: does post-adjusting make the motion better?",
     "case 1 with the fixed partition, 1 s", "post-adjusting in real time",
     "augmented Lagrangian: accelerations of case 1 for penalties of 1e2 to 1e8 times the mean inertia",
     "power balance of the motors, Km = 3 N m/A and Ke = 0.1 V s/rad, case 1, 3 s",
@@ -105,7 +105,7 @@ def test_the_papers_have_104_items_with_a_place_in_the_code():
     used = {compute for _, entry in every for compute in entry.computations}
     modules = {compute.__module__ for compute in used}
     for path in sorted((ROOT / "src" / "linkwright" / "papers").glob("*.py")):
-        module = importlib.import_module(f"linkwright.papers.{path.stem}") if path.stem != "__init__" else papers
+        module = importlib.import_module(f"linkwright.rings.papers.{path.stem}") if path.stem != "__init__" else papers
         if module.__name__ not in modules:
             continue
         own = [f for name, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"]
@@ -132,7 +132,7 @@ def test_pages_have_the_errata_of_the_table():
 @pytest.mark.slow
 def test_items_of_synthesis_that_take_no_module_of_their_own(tmp_path):
     """Paths and Hoeken's table; the slow test computes all."""
-    from linkwright.papers import synthesis, synthesis_paths
+    from linkwright.rings.papers import synthesis, synthesis_paths
 
     found = [compute() for compute in synthesis_paths.ITEMS] + [synthesis.hoeken(beta) for beta in synthesis.HOEKEN]
     for item in found:
@@ -195,7 +195,7 @@ def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
 
 
 def test_another_number_would_be_noticed(monkeypatch):
-    from linkwright.papers import chaudhary_models as paper
+    from linkwright.rings.papers import chaudhary_models as paper
 
     monkeypatch.setattr(paper, "RSSR_TORQUE", (paper.RSSR_TORQUE[0] + 1e-6, *paper.RSSR_TORQUE[1:]))
     assert paper.rssr().verdict == "differs"

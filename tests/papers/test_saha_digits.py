@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.papers import chaudhary, chaudhary_models, koul_matrices, koul_printed, koul_runs
+from linkwright.rings.papers import chaudhary, chaudhary_models, koul_matrices, koul_printed, koul_runs
 from tests.data.generate import chaudhary_rssr, chaudhary_scraper, koul_motion
 from tests.data.generate import koul_matrices as matrices
 from tests.papers.pages import Page

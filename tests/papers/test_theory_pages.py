@@ -43,9 +43,10 @@ def test_stated_sizes_are_those_of_the_code() -> None:
     from linkwright.integrators import driver
     from linkwright.kernels import kernel
     from linkwright.model.file import bodies, nodes, repeat
-    from linkwright.simulation import batch, checking
+    from linkwright.rings.studio.live import sliders
+    from linkwright.simulation import option_checks as checking
+    from linkwright.simulation import run_batch as batch
     from linkwright.topology import cuts
-    from linkwright.views.live import sliders
 
     text = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
     assert f"{nodes.MOST_BYTES // 1_000_000} MB, {bodies.MOST_BODIES:,} bodies, {repeat.MOST_COPIES:,} copies" in text

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.results.batch import cut_references
+from linkwright.results.channel_programs import cut_references
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.time_stepping import march
 

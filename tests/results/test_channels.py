@@ -11,9 +11,9 @@ import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
-from linkwright.results.batch import cut_references
+from linkwright.results.channel_programs import cut_references
 from linkwright.results.channels import rotation_quaternions
-from linkwright.results.recorded import Column, RunEvent
+from linkwright.results.records import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
 from tests.sweeps import sweep
@@ -36,7 +36,7 @@ RUBBING: dict[str, object] = {
 
 @pytest.fixture(scope="module")
 def turn() -> Trajectory:
-    return lw.load("carpet-scraper").turn(steps=36)
+    return lw.load("carpet-scraper").cycle(steps=36)
 
 
 @sweep("name", ["wiper", "carpet-scraper", "stewart"], now=1)
@@ -77,7 +77,7 @@ def test_turns_read_as_single_states_do(turn):
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""
     m = lw.load(RUBBING if name == "with friction by load" else name)
-    turn = m.turn(steps=24)
+    turn = m.cycle(steps=24)
     names = list(turn.load_channels)
     found = turn.read(names)
     assert len(turn.one_by_one) == singly

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.cli import main
 from linkwright.model import library
 from linkwright.results.checks import Check, Checks
 from linkwright.results.measures.extremes import curve_extremes
-from linkwright.studies import running
-from linkwright.views import report
+from linkwright.rings.cli import main
+from linkwright.rings.design.studies import execution as running
+from linkwright.rings.studio import report
 from tests.sweeps import sweep
 from tests.views.live.engine_runs import made, run
 
@@ -53,7 +53,7 @@ ARM: dict[str, Any] = {  # a gas spring from the ground to an arm: 300 to 500 mm
     "drive": {"A": {"moves": [{"to": "60 deg", "in": "1 s"}]}},
     "start": {"A": 0},
 }
-LIMITED: dict[str, Any] = {  # a turning arm whose centre of mass is not on its own axis
+LIMITED: dict[str, Any] = {  # a turning arm whose center of mass is not on its own axis
     "name": "limited",
     "plane": "xy",
     "units": ["m", "kg", "rad"],
@@ -100,7 +100,7 @@ def test_the_worst_verdict_is_that_of_the_list() -> None:
 @sweep("name", library.names(), now=["boot-lid", "rssr"])
 def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
-    c = m.turn()
+    c = m.cycle()
     wanted = shown(c.checks().as_dict()["checks"])
     assert main(["turn", name, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -114,13 +114,13 @@ def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixtur
 def test_a_follower_that_lifts_off_fails_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     """Just below the speed that Linkwright's own formula and a hand calculation give (1952 rpm) it passes; page and run alike."""
     m = lw.load(VALVE)
-    c, simulated = m.turn(), m.simulate(0.05)
+    c, simulated = m.cycle(), m.simulate(0.05)
     for found in (c.checks(), simulated.checks()):
         assert found.verdict == "failed" and [x.name for x in found.failed] == ["contact"]
     check, least = c.checks()["contact"], curve_extremes(c.t, c["cam.contact"]).low
     assert check.value == pytest.approx(least, rel=1e-12) and "pulled with 219.4 N at A = " in check.text and check.limit == 0.0
     assert c.checks().headline.startswith("failed: contact (cam 'cam' loses contact")
-    slower, faster = (m.turn(speed=f"{x} rpm").checks()["contact"].verdict for x in (1950, 1955))
+    slower, faster = (m.cycle(speed=f"{x} rpm").checks()["contact"].verdict for x in (1950, 1955))
     assert (slower, faster) == ("passed", "failed")
     path = tmp_path / "valve.yaml"
     m.save(path)
@@ -137,13 +137,13 @@ def test_a_limit_that_is_passed_between_samples_is_not_passed() -> None:
     contact = coarse.checks()["contact"]
     assert coarse["cam.contact"].min() > 0.0 and contact.verdict == "unknown" and "between samples" in contact.text
     for steps in (36, 60):
-        sampled = float(np.abs(lw.load(LIMITED).turn(steps=steps)["A.torque"]).max())
+        sampled = float(np.abs(lw.load(LIMITED).cycle(steps=steps)["A.torque"]).max())
         top = 9.81 * np.sqrt(0.5**2 + 0.03**2)  # of the mass about the pin, whose arm is level between two samples
         assert sampled < top - 1e-4
         for limit, verdict in ((0.5 * (sampled + top), "failed"), (top + 1e-5, "passed")):
             m = lw.load({**LIMITED, "drive": {"A": {"torque": 0, "limits": [-limit, limit]}}})
-            simulated = m.simulate(1.0, drive={"A": lw.speed("60 rpm")}, output=1.0 / steps)
-            for found in (m.turn(steps=steps, speed="60 rpm"), simulated):
+            simulated = m.simulate(1.0, drive={"A": lw.drives.speed("60 rpm")}, output=1.0 / steps)
+            for found in (m.cycle(steps=steps, speed="60 rpm"), simulated):
                 assert np.abs(found["A.torque"]).max() < limit
                 check = found.checks()["drives"]
                 assert check.verdict == verdict and (verdict == "passed" or abs(check.value or 0.0) == pytest.approx(top, rel=1e-6))
@@ -174,13 +174,13 @@ def test_the_page_computes_contact_and_reach_of_a_changed_design() -> None:
     assert names, "a page has sliders"
     moved = run({"a": made(lw.load(ARM).system)}, [("a", code, {"values": [{}, {"arm.mass": 2.0}]})])[0]
     by = [{x["name"]: x for x in found} for found in moved]
-    assert by[0]["reach"]["verdict"] == by[1]["reach"]["verdict"] == lw.load(ARM).turn().checks()["reach"].verdict
+    assert by[0]["reach"]["verdict"] == by[1]["reach"]["verdict"] == lw.load(ARM).cycle().checks()["reach"].verdict
 
 
 def test_a_gas_spring_outside_its_length_fails_and_has_a_channel() -> None:
     """From 412 mm at the start, sqrt(400^2 + 100^2), to the law of cosines at 60 deg."""
     m = lw.load(ARM)
-    c = m.turn()
+    c = m.cycle()
     longest = np.hypot(0.4, 0.1)
     shortest = np.sqrt(0.4**2 + 0.1**2 - 2 * 0.4 * 0.1 * np.cos(np.radians(30.0)))  # S is 150 deg from x, G 180
     assert c["gas.length"][[0, -1]] == pytest.approx([longest, shortest], rel=1e-12)
@@ -189,22 +189,22 @@ def test_a_gas_spring_outside_its_length_fails_and_has_a_channel() -> None:
     assert check.verdict == "failed" and check.value == pytest.approx(shortest) and check.limit == pytest.approx(0.35)
     assert "pushed in beyond its stroke" in check.text and "A = 60 deg" in check.where
     longer = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "stroke": 200}}})
-    assert longer.turn().checks().ok and not any("gas spring" in x for x in longer.info().notes)
+    assert longer.cycle().checks().ok and not any("gas spring" in x for x in longer.info().notes)
     assert check.text in m.info().notes and f"warning: {check.text}" in str(m.info())
-    pulled = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "length": 400, "stroke": 200}}}).turn().checks()["reach"]
+    pulled = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "length": 400, "stroke": 200}}}).cycle().checks()["reach"]
     assert pulled.verdict == "failed" and "pulled apart beyond its extended length" in pulled.text
 
 
-def test_optimise_keeps_a_gas_spring_within_its_stroke() -> None:
+def test_optimize_keeps_a_gas_spring_within_its_stroke() -> None:
     """The shortest way to a small torque is a spring that is pulled apart; it stops at its extended length."""
     m = lw.load({**ARM, "gravity": [0, "-9.81 m/s^2"], "springs": {"gas": {**ARM["springs"]["gas"], "stroke": 200}}})
-    found = m.optimise("min mean gas.stroke_used", vary={"ground.G.x": ("-500 mm", "-380 mm")}, starts=2)
-    used = found.mechanism.turn()["gas.stroke_used"]
-    assert used.min() == pytest.approx(0.0, abs=1e-5) and found.mechanism.turn().checks()["reach"]
+    found = m.optimize("min mean gas.stroke_used", vary={"ground.G.x": ("-500 mm", "-380 mm")}, starts=2)
+    used = found.mechanism.cycle()["gas.stroke_used"]
+    assert used.min() == pytest.approx(0.0, abs=1e-5) and found.mechanism.cycle().checks()["reach"]
 
 
 def test_the_force_in_the_mesh_of_a_coupling_is_unknown() -> None:
-    c = lw.load(GENEVA).turn()
+    c = lw.load(GENEVA).cycle()
     check = c.checks()["loads"]
     assert check.verdict == "unknown" and "mesh of 'index'" in check.text and not c.checks().ok
     assert not any(row.unique for row in c.bearings()) and "not known: 'index' passes a torque" in str(c.bearings())
@@ -213,7 +213,7 @@ def test_the_force_in_the_mesh_of_a_coupling_is_unknown() -> None:
     assert [t["max"].text(i) for i in range(len(t))] == ["unknown"] * 2 and np.isnan(t["max"].values).all() and "RMS" not in t
     assert c.bearings().as_dict()["not_known"] == [{"pin": "A", "coupling": "index"}, {"pin": "T", "coupling": "index"}]
     notes = c.load_cases("wheel").notes
-    assert notes == ("wheel: loads of T are not known, the force in the mesh of 'index' is not modelled",)
+    assert notes == ("wheel: loads of T are not known, the force in the mesh of 'index' is not modeled",)
 
 
 def test_an_error_that_was_not_estimated_is_unknown() -> None:
@@ -252,6 +252,6 @@ def test_no_verdict_follows_from_no_samples(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_implausible_inputs_are_unknown() -> None:
     """Gravity in mm/s^2 written as m/s^2: nothing is wrong with the computation, and the result is not to be trusted."""
-    check = lw.load("four-bar", g=9810.0).turn(steps=12).checks()["inputs"]
+    check = lw.load("four-bar", g=9810.0).cycle(steps=12).checks()["inputs"]
     assert check.verdict == "unknown" and "1000 times" in check.text
-    assert lw.load("four-bar").turn(steps=12).checks()["inputs"]
+    assert lw.load("four-bar").cycle(steps=12).checks()["inputs"]

@@ -66,7 +66,7 @@ def test_of_many_motions_and_windows(rng: np.random.Generator):
     many = SharpenedCurves.of(np.broadcast_to(T, x.shape), x).x
     for one, y in zip(many, x, strict=True):
         assert (one.min(), one.max()) == pytest.approx(curve_extremes(T, y).both, rel=1e-9)  # the first of equal peaks
-    c = offset_slider().turn(steps=90)
+    c = offset_slider().cycle(steps=90)
     top = c.measure("max slide")
     where = np.degrees(np.arcsin(0.03 / 0.25))  # crank and rod in line, between two samples
     assert c.measure(f"max slide while {where - 3.5}..{where + 0.5} deg") == pytest.approx(top, abs=1e-12)
@@ -76,23 +76,23 @@ def test_of_many_motions_and_windows(rng: np.random.Generator):
 def test_derivatives_are_those_of_the_place_between_samples():
     m = offset_slider()
     for text in ("max slide", "range slide.a", "peak slide.v"):
-        c = m.turn(steps=40)
+        c = m.cycle(steps=40)
         (found,) = measure(text).slopes(c, c.derivatives(["l"]))
         h = 1e-5
-        ends = [m.with_(l=0.2 + sign * h).turn(steps=40).measure(text) for sign in (1.0, -1.0)]
+        ends = [m.with_(l=0.2 + sign * h).cycle(steps=40).measure(text) for sign in (1.0, -1.0)]
         assert found == pytest.approx((ends[0] - ends[1]) / (2.0 * h), rel=2e-6)  # differences over 1e-5
 
 
-def test_an_advantage_grows_without_bound_at_a_dead_centre():
+def test_an_advantage_grows_without_bound_at_a_dead_center():
     """Its value is that of the nearest sample, so it is marked at any number of steps; a force that stays bounded is not."""
     m = offset_slider()
     values = []
     for steps in (90, 360, 361, 720):
-        x = m.turn(steps=steps).measure("max slide.advantage")
+        x = m.cycle(steps=steps).measure("max slide.advantage")
         values.append(float(x))
         assert isinstance(x, MeasuredNumber) and x.grows and str(x).endswith("*") and "A = " in x.grows_at
         assert "grows without bound near A = " in x.note("max slide.advantage")
-        assert not m.turn(steps=steps).measure("max slide").grows
+        assert not m.cycle(steps=steps).measure("max slide").grows
     assert max(values) > 2.0 * min(values)
     found = lw.study(m, {"l": "0.19..0.21 / 3"}, "max slide.advantage").summary()
     assert found["max slide.advantage"].growing == 3 and "* max slide.advantage grows without bound in 3 rows" in str(found)
@@ -102,7 +102,7 @@ def test_an_advantage_grows_without_bound_at_a_dead_centre():
 def test_an_optimum_marks_what_grows_without_bound_in_its_table():
     """Every sample is below the limit; whether the curve is, no number of samples can tell."""
     limits = ["max slide.advantage < 1e9 1/m", "max slide > 1 mm"]
-    found = offset_slider().optimise("min range slide", vary={"l": "0.19..0.21 m"}, subject_to=limits)
+    found = offset_slider().optimize("min range slide", vary={"l": "0.19..0.21 m"}, subject_to=limits)
     t = found.table()
     rows = {name: [c.text(i) for c in t.columns] for i, name in enumerate(t["quantity"])}
     name = next(n for n in rows if "advantage" in n)

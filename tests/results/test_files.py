@@ -1,4 +1,4 @@
-"""Runs in files: everything comes back bit by bit, other programs can read them, damage and strangers are recognised."""
+"""Runs in files: everything comes back bit by bit, other programs can read them, damage and strangers are recognized."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import files as run_files
-from linkwright.results.recorded import RunEvent
+from linkwright.results.records import RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run
 from tests.sweeps import sweep
@@ -48,9 +48,9 @@ def test_everything_comes_back_bit_by_bit_from_either_format(name, tmp_path):
     run = full(name)
     one, two, three = tmp_path / "one.npz", tmp_path / "two.parquet", tmp_path / "three.npz"
     assert run.save(one) == one
-    first = lw.open(one)
-    second = lw.open(first.save(two))
-    third = lw.open(second.save(three))
+    first = lw.load_result(one)
+    second = lw.load_result(first.save(two))
+    third = lw.load_result(second.save(three))
     assert run.identical(first) and first.identical(second) and run.identical(third)
     assert one.read_bytes() == three.read_bytes()  # the same run is the same file
     assert sorted(x.name for x in tmp_path.iterdir()) == ["one.npz", "three.npz", "two.parquet"]  # nothing left behind
@@ -63,8 +63,8 @@ def test_everything_comes_back_bit_by_bit_from_either_format(name, tmp_path):
 
 def test_a_simulation_comes_back_with_its_proof(tmp_path):
     s = lw.compile(lw.load("slider-crank", gravity=0), cuts=["B"])
-    run = s.simulate(s.assemble({"A": 1.0}, {"A": 3.0}), 1.0, drive={"A": lw.torque("0.5 N m")}, output=0.05)
-    back = lw.open(run.save(tmp_path / "run.parquet"))
+    run = s.simulate(s.assemble({"A": 1.0}, {"A": 3.0}), 1.0, drive={"A": lw.drives.torque("0.5 N m")}, output=0.05)
+    back = lw.load_result(run.save(tmp_path / "run.parquet"))
     assert run.identical(back) and back.certificate.as_dict() == run.certificate.as_dict() and back.passages == run.passages
     assert back.checks().ok and str(back.certificate) == str(run.certificate)
     assert back.system.tree.cuts == s.tree.cuts
@@ -73,16 +73,16 @@ def test_a_simulation_comes_back_with_its_proof(tmp_path):
 
 def test_a_turn_comes_back_with_its_loads_and_its_model(tmp_path):
     m = lw.load(PARAMETRIC, L1="0.3 m")
-    turn = m.turn(steps=16)
-    back = lw.open(turn.save(tmp_path / "turn.npz"))
+    turn = m.cycle(steps=16)
+    back = lw.load_result(turn.save(tmp_path / "turn.npz"))
     assert turn.identical(back) and back.full_turn and back.drive == turn.drive
     np.testing.assert_allclose(back["A.torque"], turn["A.torque"], rtol=1e-12)  # solved for again
     assert str(back.bearings()) == str(turn.bearings())
     stored = run_files.read(tmp_path / "turn.npz")
     assert stored.model == m.description  # expressions of parameters and all
     assert set(stored.about["versions"]) == {"linkwright", "numpy", "python", "platform"}
-    given = lw.compile("carpet-scraper", cuts=["J8", "J9", "J10"]).turn(steps=8)
-    again = lw.open(given.save(tmp_path / "cuts.npz"))
+    given = lw.compile("carpet-scraper", cuts=["J8", "J9", "J10"]).cycle(steps=8)
+    again = lw.load_result(given.save(tmp_path / "cuts.npz"))
     assert again.skel.tree.cuts == ("J8", "J9", "J10")
     np.testing.assert_allclose(again["J1.torque"], given["J1.torque"], rtol=1e-11)
 
@@ -90,7 +90,7 @@ def test_a_turn_comes_back_with_its_loads_and_its_model(tmp_path):
 def test_parts_of_runs_keep_counting_turns(tmp_path):
     part = free_run("four-bar", 2.0, 81)[40:]
     assert part["crank.angle"][0] > 2 * np.pi
-    back = lw.open(part.save(tmp_path / "part.npz"))
+    back = lw.load_result(part.save(tmp_path / "part.npz"))
     assert (back["crank.angle"] == part["crank.angle"]).all() and part.identical(back)
 
 
@@ -111,7 +111,7 @@ def test_people_without_this_program_can_read_them(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet"])
-def test_damaged_files_are_recognised_wherever_they_are_hurt(ending, tmp_path, rng):
+def test_damaged_files_are_recognized_wherever_they_are_hurt(ending, tmp_path, rng):
     path = free_run("wiper").save(tmp_path / f"run{ending}")
     whole, intact = path.read_bytes(), run_files.read(path)
     outcomes = {"refused": 0, "same": 0}
@@ -152,9 +152,9 @@ def test_strangers_and_newer_formats_are_told_apart(tmp_path):
         "nowhere.npz": "cannot read", ".": "cannot read",
     }.items():  # fmt: skip
         with pytest.raises(UsageError, match=words):
-            lw.open(tmp_path / name)
+            lw.load_result(tmp_path / name)
     with pytest.raises(UsageError, match="path is needed"):
-        lw.open(3)
+        lw.load_result(3)
 
 
 def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatch):
@@ -166,7 +166,7 @@ def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatc
     with pytest.raises(LinkwrightError, match="cannot write"):
         run.save(tmp_path / "missing" / "run.npz")
     run[::2].save(path)
-    assert path.read_bytes() != before and len(lw.open(path)) == 31
+    assert path.read_bytes() != before and len(lw.load_result(path)) == 31
     monkeypatch.setattr(run_files.writing, "package", lambda name: (_ for _ in ()).throw(UsageError(f"pip install {name}")))
     with pytest.raises(UsageError, match="pip install pyarrow"):
         run.save(tmp_path / "again.parquet")
@@ -178,6 +178,6 @@ def test_a_run_on_other_parameters_brings_its_own_model(tmp_path):
     heavy = s.kernels.equations([5.0]).loops
     run = free_run("wiper")
     own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.references, system=run.system, loops=heavy)
-    back = lw.open(own.save(tmp_path / "heavy.npz"))
+    back = lw.load_result(own.save(tmp_path / "heavy.npz"))
     assert back.skel.tree.description.body("crank").mass == 5.0 and own.identical(back)
     assert back["energy.kinetic"] == pytest.approx(own["energy.kinetic"]) and (back["energy.kinetic"] > run["energy.kinetic"]).all()

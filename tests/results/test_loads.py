@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.results.batch import cut_references
+from linkwright.results.channel_programs import cut_references
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, system
 from tests.sweeps import sweep
@@ -92,8 +92,8 @@ def test_efforts_that_were_not_recorded_are_noticed():
 def test_loads_of_a_simulated_motor_hold_the_shaft_torque():
     """The rotor takes its share of the motor's torque; what is left turns the crank, as the inverse says."""
     s = lw.compile("wiper")
-    motor = lw.motor(Kt=0.05, R=0.4, J=1e-4, ratio=20)
-    run = s.simulate(s.assemble(v={"A": 1.0}), 0.3, drive={"A": lw.voltage("12 V", motor=motor)}, output=0.01)
+    motor = lw.drives.motor(Kt=0.05, R=0.4, J=1e-4, ratio=20)
+    run = s.simulate(s.assemble(v={"A": 1.0}), 0.3, drive={"A": lw.drives.voltage("12 V", motor=motor)}, output=0.01)
     i = 12
     loads = s.inverse(run.state(i), run.a[i], drives=["A"])
     assert run.loads[i].tau["A"] == pytest.approx(loads.tau["A"], rel=1e-9)

@@ -52,14 +52,14 @@ def slider() -> lw.Mechanism:
 
 @pytest.fixture(scope="module")
 def turn(slider) -> lw.Trajectory:
-    return slider.turn(steps=90)
+    return slider.cycle(steps=90)
 
 
 def test_stroke_and_time_ratio_are_their_closed_forms(slider, turn) -> None:
     far, near = np.sqrt((L + R) ** 2 - E**2), np.sqrt((L - R) ** 2 - E**2)
     angle = np.arcsin(E / (L - R)) - np.arcsin(E / (L + R))
     for steps, accuracy in ((90, 1e-10), (360, 1e-13)):  # the error goes with the sixth power of the step
-        c = slider.turn(steps=steps)
+        c = slider.cycle(steps=steps)
         assert c.measure("stroke slide") == pytest.approx(far - near, rel=accuracy)
         assert c.measure("stroke piston.C") == pytest.approx(far - near, rel=accuracy)
         assert c.measure("time ratio slide") == pytest.approx((np.pi + angle) / (np.pi - angle), rel=100 * accuracy)
@@ -68,7 +68,7 @@ def test_stroke_and_time_ratio_are_their_closed_forms(slider, turn) -> None:
     assert abs(np.ptp(turn["slide"]) / (far - near) - 1.0) > 1e-6
     assert turn.measure("stroke crank.B") == pytest.approx(2 * R, rel=1e-10)
     assert turn.measure("stroke A") == pytest.approx(2 * np.pi, rel=1e-14)
-    swing = lw.load("four-bar", L1="0.8 m").turn(steps=60)
+    swing = lw.load("four-bar", L1="0.8 m").cycle(steps=60)
     with pytest.raises(UsageError, match="does not return to where it began"):
         swing.measure("time ratio D")
     assert swing.measure("stroke D") == pytest.approx(np.ptp(swing["D"]), rel=1e-3)
@@ -132,7 +132,7 @@ def test_dwells_of_a_cycle_that_fits_and_of_one_that_never_rests() -> None:
 
 
 def test_dwells_of_a_press_may_go_through_the_end_of_the_turn() -> None:
-    c = lw.load("punch-press").turn()
+    c = lw.load("punch-press").cycle()
     found = c.dwells("ram.R.y", within="1 mm")
     assert len(found) == 2 and found[0].length == c.measure("dwell ram.R.y within 1 mm") > found[1].length
     long, top = found
@@ -217,11 +217,11 @@ def test_straightness_of_hoekens_linkage_is_that_of_dense_samples() -> None:
     }
     m = lw.load(model)
     texts = [f"straightness coupler.P while {180 - x}..{180 + x} deg" for x in (40, 80)]
-    found = [m.turn(steps=360).measure(text) for text in texts]
-    dense = [m.turn(steps=3600).measure(text) for text in texts]
+    found = [m.cycle(steps=360).measure(text) for text in texts]
+    dense = [m.cycle(steps=3600).measure(text) for text in texts]
     assert found == pytest.approx(dense, rel=1e-3)  # extremes of the samples: the square of the step
-    p = m.turn(steps=3600)["coupler.P"]
-    inside = np.abs(np.mod(m.turn(steps=3600)["A"], 2 * np.pi) - np.pi) <= np.radians(40) + 1e-9
+    p = m.cycle(steps=3600)["coupler.P"]
+    inside = np.abs(np.mod(m.cycle(steps=3600)["A"], 2 * np.pi) - np.pi) <= np.radians(40) + 1e-9
     slopes = np.linspace(-1e-3, 1e-3, 2001)
     assert dense[0] == pytest.approx(min(np.ptp(p[inside, 1] - k * p[inside, 0]) / np.hypot(1, k) for k in slopes), rel=1e-4)
     assert dense[0] < 0.01 * np.ptp(p[inside, 0]) and dense[0] < dense[1]
@@ -329,7 +329,7 @@ def test_windows_go_through_the_end_of_the_turn(turn) -> None:
     mean = (trapezoid(x[late], t[late]) + trapezoid(x[early], t[early])) / (np.ptp(t[late]) + np.ptp(t[early]))
     assert turn.measure("mean slide while 0.4..0.1 s") == pytest.approx(mean, rel=1e-12)
     both = [turn.measure(f"{word} slide while 300..60 deg") for word in ("stroke", "range")]
-    assert both[0] == pytest.approx(both[1], rel=1e-10)  # by rates, of degree five, and by neighbours, of degree eight
+    assert both[0] == pytest.approx(both[1], rel=1e-10)  # by rates, of degree five, and by neighbors, of degree eight
 
 
 def test_ends_of_a_window_lie_between_samples(slider) -> None:
@@ -341,8 +341,8 @@ def test_ends_of_a_window_lie_between_samples(slider) -> None:
 
     chord = np.radians(4.0) ** 2 / 8.0 * 1.3 * R  # a straight line over a step of 4 deg; the position falls from 101 to 179 deg
     for begin in ("0 deg", "0.7 deg", "-31.9 deg"):
-        c = slider.turn(steps=90, start=begin)
-        for sense, sign in ((c, 1.0), (slider.turn(steps=90, start=begin, speed="-120 rpm"), -1.0)):
+        c = slider.cycle(steps=90, start=begin)
+        for sense, sign in ((c, 1.0), (slider.cycle(steps=90, start=begin, speed="-120 rpm"), -1.0)):
             assert np.sign(sense["A.v"][0]) == sign
             assert sense.measure("range slide while 101..179 deg") == pytest.approx(at(101) - at(179), abs=chord)
             assert sense.measure("max slide while 101..102.5 deg") == pytest.approx(at(101), abs=chord)
@@ -353,7 +353,7 @@ def test_ends_of_a_window_lie_between_samples(slider) -> None:
 
 def test_static_analyses_have_no_rates_to_follow() -> None:
     m = lw.load("punch-press")
-    moving, still = m.turn(), m.turn(speed=0)
+    moving, still = m.cycle(), m.cycle(speed=0)
     for text, rough in (
         ("stroke slide", 1e-4),
         ("dwell slide within 1 mm", 1e-3),
@@ -363,11 +363,11 @@ def test_static_analyses_have_no_rates_to_follow() -> None:
         assert still.measure(text) == pytest.approx(moving.measure(text), rel=rough)  # straight lines between samples a degree apart
     assert still.dwells("slide", within="1 mm")[0].length == still.measure("dwell slide within 1 mm")
     mass = next(p.value for p in m.system.core.chosen(["ram.mass"]))
-    assert m.turns({"ram.mass": [mass]}, speed=0).measure("stroke slide")[0] == pytest.approx(still.measure("stroke slide"), rel=1e-9)
+    assert m.cycles({"ram.mass": [mass]}, speed=0).measure("stroke slide")[0] == pytest.approx(still.measure("stroke slide"), rel=1e-9)
 
 
 def test_samples_without_a_value_do_not_count() -> None:
-    c = lw.load("slider-crank").turn()
+    c = lw.load("slider-crank").cycle()
     assert np.isnan(c["C.slide.jerk"]).any()
     assert c.measure("max C.slide.jerk") == np.nanmax(c["C.slide.jerk"]) and np.isfinite(c.measure("rms C.slide.jerk"))
 
@@ -405,23 +405,23 @@ def test_slopes_of_distances(marked, worst: bool, timed: bool) -> None:
 
 def _check_measure(m: lw.Mechanism, word: Any) -> None:
     """Exact derivatives against central differences; designs in arrays against single turns."""
-    c = m.turn(steps=180)
+    c = m.cycle(steps=180)
     check([word], c)
     exact, h = word.slopes(c, c.derivatives(["r", "l", "e"])), 1e-6
     values = dict(m.description.parameters)
     for k, name in enumerate(("r", "l", "e")):
-        ends = [m.with_(**{name: values[name] + s * h}).turn(steps=180).measure(word) for s in (1.0, -1.0)]
+        ends = [m.with_(**{name: values[name] + s * h}).cycle(steps=180).measure(word) for s in (1.0, -1.0)]
         assert exact[k] == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=2e-6, abs=1e-6 * np.abs(exact).max())  # h^2, round-off over h
-    turns = m.turns({"r": [0.04, 0.05, 0.055], "e": [[0.02], [0.03]]}, steps=180)
+    turns = m.cycles({"r": [0.04, 0.05, 0.055], "e": [[0.02], [0.03]]}, steps=180)
     many = turns.measure(word)
     assert many.shape == (2, 3) and turns.ok.all()
     for at in ((0, 0), (1, 2)):
-        assert many[at] == pytest.approx(turns.turn(at).measure(word), rel=1e-9, abs=1e-12)
+        assert many[at] == pytest.approx(turns.cycle(at).measure(word), rel=1e-9, abs=1e-12)
 
 
 def test_slopes_by_the_speed_of_the_drive_stretch_times() -> None:
     m = offset_slider(parameters={"r": R, "l": L, "e": E, "n": "120 rpm"}, drive={"A": "n"})
-    c = m.turn(steps=90)
+    c = m.cycle(steps=90)
     d, speed = c.derivatives(["n"]), c["A.v"][0]
     for text, exact in (
         ("dwell slide within 2 mm in s", -c.measure("dwell slide within 2 mm in s") / speed),
@@ -436,10 +436,10 @@ def test_slopes_by_the_speed_of_the_drive_stretch_times() -> None:
 
 def test_designs_that_fail_have_no_number() -> None:
     m = lw.load("four-bar")
-    turns = m.turns({"L1": [0.3, 0.9]}, steps=60)
+    turns = m.cycles({"L1": [0.3, 0.9]}, steps=60)
     found = turns.measure("stroke D", "deg")
     assert turns.ok.tolist() == [True, False] and np.isfinite(found[0]) and np.isnan(found[1])
-    some = m.turns({"L1": [0.3, 0.31]}, steps=60, read="D")
+    some = m.cycles({"L1": [0.3, 0.31]}, steps=60, read="D")
     with pytest.raises(ChannelError, match=r"'D.v' was not read"):
         some.measure("stroke D")
-    assert m.turns({"L1": [0.3]}, steps=60, read=["D", "D.v", "D.a"]).measure("stroke D")[0] == turns.measure("stroke D")[0]
+    assert m.cycles({"L1": [0.3]}, steps=60, read=["D", "D.v", "D.a"]).measure("stroke D")[0] == turns.measure("stroke D")[0]

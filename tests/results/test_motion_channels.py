@@ -13,7 +13,7 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
-from linkwright.results.held_motion import HeldMotion, independent
+from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.studies.models import SLIDER
 from tests.sweeps import sweep
@@ -56,7 +56,7 @@ def four_bar(lengths: tuple[float, float, float, float], p: tuple[float, float],
 
 
 def test_jerk_of_a_slider_crank_is_its_closed_form() -> None:
-    c = lw.load(SLIDER).turn(steps=90)
+    c = lw.load(SLIDER).cycle(steps=90)
     r, l, w = 0.05, 0.2, c["A.v"][0]
 
     def acceleration(angle: Any) -> Any:
@@ -74,7 +74,7 @@ def test_jerk_of_a_slider_crank_is_its_closed_form() -> None:
 
 @sweep("name", ["four-bar", "rssr", "jansen-leg", "bennett"], now=1)
 def test_jerk_is_the_rate_of_the_acceleration(name: str) -> None:
-    c = lw.load(name).turn(steps=1440)
+    c = lw.load(name).cycle(steps=1440)
     names = [n for n in c.channels if n.endswith(".jerk")]
     assert len(names) > 5
     found, rates = c.read(names), c.read([f"{n[:-5]}.a" for n in names])
@@ -85,8 +85,8 @@ def test_jerk_is_the_rate_of_the_acceleration(name: str) -> None:
 
 
 def test_jerk_takes_the_third_derivatives_of_the_drives() -> None:
-    """A programme of 3-4-5 moves: away from their ends, where its jerk jumps."""
-    c = lw.load("boot-lid").turn(steps=1600)
+    """A program of 3-4-5 moves: away from their ends, where its jerk jumps."""
+    c = lw.load("boot-lid").cycle(steps=1600)
     h, j = c.t[1] - c.t[0], c["D.jerk"]
     gap = np.abs(slope(c["D.a"], h) - j[4:-4])
     corners = np.flatnonzero(np.abs(np.diff(c["A.jerk"])) > 0.1 * np.abs(c["A.jerk"]).max())
@@ -99,12 +99,12 @@ def test_jerk_takes_the_third_derivatives_of_the_drives() -> None:
 
 def test_jerk_along_a_path_of_a_point() -> None:
     m = lw.load("five-bar")
-    x, y = m.turn(steps=8)["left_rod.C"][0]
+    x, y = m.cycle(steps=8)["left_rod.C"][0]
     path = {"left_rod.C": lambda t: (x + 0.01 * np.sin(3 * t), y + 0.01 * np.cos(2 * t) - 0.01)}
     c = m.system.follow(path, duration=2, steps=800)
     np.testing.assert_allclose(
         c["left_rod.C.jx"], -0.27 * np.cos(3 * c.t), atol=1e-9
-    )  # closed to 1e-12 of a metre, times rates of some 10/s
+    )  # closed to 1e-12 of a meter, times rates of some 10/s
     h = c.t[1] - c.t[0]
     for n in ("A", "E", "B"):
         assert np.abs(slope(c[f"{n}.a"], h) - c[f"{n}.jerk"][4:-4]).max() < 1e-6 * np.abs(c[f"{n}.jerk"]).max()
@@ -127,18 +127,18 @@ def test_a_run_has_no_jerk_but_an_advantage() -> None:
 def test_curvature_of_circles_and_of_coupler_curves_by_euler_and_savary() -> None:
     a, b, c_, d = 1.0, 2.5, 2.3, 2.0
     m = four_bar((a, b, c_, d), (1.1, 0.9))
-    c = m.turn(steps=72)
+    c = m.cycle(steps=72)
     np.testing.assert_allclose(c["crank.B.curvature"], 1.0 / a, rtol=1e-12)
     np.testing.assert_allclose(np.abs(c["rocker.C.curvature"]), 1.0 / c_, rtol=1e-9)
     A, D = np.zeros(2), np.array([d, 0.0])
     for i in range(0, 72, 5):
         B, C, K = (c[n][i] for n in ("coupler.B", "coupler.C", "coupler.P"))
         pole = _crossing(A, B, D, C)
-        # Euler and Savary: |P X|^2 = X X0 . X J along the ray, with the centre X0 and the point J of the inflection circle
+        # Euler and Savary: |P X|^2 = X X0 . X J along the ray, with the center X0 and the point J of the inflection circle
         on_circle = [pole, *(X + np.sum((pole - X) ** 2) / np.sum((X0 - X) ** 2) * (X0 - X) for X, X0 in ((B, A), (C, D)))]
-        centre = _through(on_circle)
+        center = _through(on_circle)
         ray = K - pole
-        J = pole + 2 * ((centre - pole) @ ray) / (ray @ ray) * ray
+        J = pole + 2 * ((center - pole) @ ray) / (ray @ ray) * ray
         radius = ray @ ray / ((J - K) @ ray / np.linalg.norm(ray))
         assert abs(c["coupler.P.curvature"][i]) == pytest.approx(1.0 / abs(radius), rel=1e-7)  # poles may be far away
 
@@ -149,18 +149,18 @@ def _crossing(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.
 
 
 def _through(points: list[np.ndarray]) -> np.ndarray:
-    """Centre of the circle through three points."""
+    """Center of the circle through three points."""
     p, q, r = points
     return np.linalg.solve(2 * np.array([q - p, r - p]), np.array([q @ q - p @ p, r @ r - p @ p]))
 
 
 def test_curvature_does_not_depend_on_speed_and_is_nan_at_rest() -> None:
     m = lw.load("punch-press")
-    slow, fast, still = m.turn(steps=60, speed="10 rpm"), m.turn(steps=60, speed="70 rpm"), m.turn(steps=60, speed=0)
+    slow, fast, still = m.cycle(steps=60, speed="10 rpm"), m.cycle(steps=60, speed="70 rpm"), m.cycle(steps=60, speed=0)
     for c in (fast, still):
         np.testing.assert_allclose(c["rod.K.curvature"], slow["rod.K.curvature"], rtol=1e-6)  # worst near ends of travel
     assert "crank.E.curvature" not in slow.channels  # a pivot has no path
-    line = lw.load(SLIDER).turn()["piston.C.curvature"]
+    line = lw.load(SLIDER).cycle()["piston.C.curvature"]
     assert np.isnan(line[[0, 180]]).all() and np.abs(line[[90, 270]]).max() < 1e-12
 
 
@@ -168,7 +168,7 @@ def test_curvature_does_not_depend_on_speed_and_is_nan_at_rest() -> None:
 
 
 def test_advantage_of_a_four_bar_follows_from_its_links() -> None:
-    c = lw.load("wiper").turn(steps=120)
+    c = lw.load("wiper").cycle(steps=120)
     coupler, rocker, crank = c["coupler.C"] - c["coupler.B"], c["rocker.C"] - c["rocker.D"], c["crank.B"] - c["crank.A"]
 
     def across(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -188,7 +188,7 @@ def test_advantage_is_what_statics_gives() -> None:
     for _ in range(4):
         lengths = (rng.uniform(0.5, 0.9), *rng.uniform(1.9, 2.4, size=2), 2.0)
         m = four_bar(lengths, tuple(rng.normal(size=2)), loads={"push": {"on": "coupler.P", "force": [1.0, 0.0]}})
-        c = m.turn(steps=40, speed=0)
+        c = m.cycle(steps=40, speed=0)
         good = np.abs(c["A.torque"]) > 1e-6
         np.testing.assert_allclose(c["coupler.P.x.advantage"][good], (-1.0 / c["A.torque"])[good], rtol=1e-8)
 
@@ -225,7 +225,7 @@ def _rate(skel: Any, q: np.ndarray, v: np.ndarray, name: str) -> float:
 
 
 def test_places_that_are_none() -> None:
-    c = lw.load("five-bar").turn(steps=24)
+    c = lw.load("five-bar").cycle(steps=24)
     with pytest.raises(ChannelError, match=r"'left_rod.Q.x' is no place for a force.*Did you mean 'left_rod.C'"):
         _ = c["left_rod.Q.x.advantage"]
     with pytest.raises(ChannelError, match=r"with 2 drives the input must be one of them \(A, E\)"):
@@ -242,16 +242,16 @@ def test_places_that_are_none() -> None:
 
 def test_transmission_by_force_is_the_textbook_angle_where_one_force_pushes() -> None:
     for name, output, pin in (("wiper", "D", "C"), ("four-bar", "D", "C")):
-        c = lw.load(name).turn(steps=120)
+        c = lw.load(name).cycle(steps=120)
         np.testing.assert_allclose(c[f"{output}.transmission.force"], c[f"{pin}.transmission"], atol=1e-7)  # root of 1 - s^2 near 90 deg
-    c = lw.load("punch-press").turn(steps=120)
+    c = lw.load("punch-press").cycle(steps=120)
     np.testing.assert_allclose(c["slide.transmission.force"], c["R.transmission"], atol=1e-7)
-    c = lw.load(SLIDER).turn(steps=120)
+    c = lw.load(SLIDER).cycle(steps=120)
     np.testing.assert_allclose(c["slide.transmission.force"], np.pi / 2 - np.abs(np.arcsin(0.25 * np.sin(c["A"]))), atol=1e-7)
 
 
 def test_transmission_by_force_in_space_and_by_a_cylinder() -> None:
-    c = lw.load("rssr").turn(steps=90)
+    c = lw.load("rssr").cycle(steps=90)
     d = c.skel.tree.description
     ends = {j.name: j for j in d.joints}
     on_rocker, on_crank = (_world(c, ends[n]) for n in ("U", "S"))
@@ -259,7 +259,7 @@ def test_transmission_by_force_in_space_and_by_a_cylinder() -> None:
     force, velocity = on_crank - on_rocker, np.cross(axis, on_rocker - pivot)
     sine = np.abs(np.sum(force * velocity, axis=1)) / np.linalg.norm(force, axis=1) / np.linalg.norm(velocity, axis=1)
     assert c["rocker.transmission.force"] == pytest.approx(np.arcsin(sine), abs=1e-7)
-    lift = lw.load("scissor-lift").turn(steps=20)
+    lift = lw.load("scissor-lift").cycle(steps=20)
     assert (lift["L0.transmission.force"] > 0.1).all() and (lift["L0.transmission.force"] <= np.pi / 2).all()
 
 
@@ -275,7 +275,7 @@ def _axis(c: Any, joint: Any) -> np.ndarray:
 
 def test_two_forces_that_work_against_each_other_lower_it() -> None:
     """The ram of a press between two knuckles: of both forces only the parts along the guide do work."""
-    c = lw.load("punch-press").turn(steps=60)
+    c = lw.load("punch-press").cycle(steps=60)
     assert (c["slide.transmission.force"] <= np.pi / 2).all() and c["O.transmission.force"].min() > 0.5
 
 
@@ -283,17 +283,17 @@ def test_two_forces_that_work_against_each_other_lower_it() -> None:
 
 
 def test_singular_positions_are_nan_or_limits_without_a_warning() -> None:
-    c = lw.load("slider-crank").turn()  # crank as long as its rod: it passes two singular positions
+    c = lw.load("slider-crank").cycle()  # crank as long as its rod: it passes two singular positions
     at = np.flatnonzero(np.isnan(c["C.slide.jerk"]))
     assert at.tolist() == [150, 330] and c.near_singular[at].all()
     advantage = c["C.slide.advantage"]
     assert np.isfinite(advantage[at]).all() and advantage[150] == pytest.approx(advantage[[149, 151]].mean(), rel=1e-3)
-    chain = lw.load("parallelogram-chain").turn()
+    chain = lw.load("parallelogram-chain").cycle()
     assert chain["G1.transmission.force"].min() == 0.0 and np.isfinite(chain["G1.transmission.force"]).all()
 
 
 def test_new_channels_are_in_no_default_table() -> None:
-    c = lw.load("wiper").turn(steps=24)
+    c = lw.load("wiper").cycle(steps=24)
     listed = {"D.jerk", "coupler.P.jerk", "coupler.P.jx", "coupler.P.curvature", "D.advantage", "D.transmission.force"}
     assert listed <= set(c.channels) and not listed & set(c.main_channels())
     assert "D.advantage.coupler.P" not in c.channels and c["D.advantage.coupler.P"].shape == (25,)
@@ -302,9 +302,9 @@ def test_new_channels_are_in_no_default_table() -> None:
 
 
 def test_files_hold_what_jerk_needs(tmp_path) -> None:
-    c = lw.load("3-rrr").turn(steps=40)
+    c = lw.load("3-rrr").cycle(steps=40)
     c.save(tmp_path / "turn.npz")
-    again = lw.open(tmp_path / "turn.npz")
+    again = lw.load_result(tmp_path / "turn.npz")
     assert again.identical(c) and (again["link4.angle.jerk"] == c["link4.angle.jerk"]).all()
     np.testing.assert_allclose(c[10:25]["link4.angle.jerk"], c["link4.angle.jerk"][10:25], rtol=1e-12)
     one = c[3:5]  # few samples are read one by one, by complex steps
@@ -319,11 +319,11 @@ def test_files_hold_what_jerk_needs(tmp_path) -> None:
 def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
     m = lw.load(name)
     value = next(p.value for p in m.system.core.chosen([varied]))
-    nominal = m.turn(steps=60)
+    nominal = m.cycle(steps=60)
     names = [n for n in nominal.channels if n.endswith((".jerk", ".advantage", ".transmission.force", ".curvature"))]
-    turns = m.turns({varied: value * np.linspace(0.98, 1.02, 20)}, steps=60, read=names)
+    turns = m.cycles({varied: value * np.linspace(0.98, 1.02, 20)}, steps=60, read=names)
     for i in (0, 13):
-        one = turns.turn(i).read(names)
+        one = turns.cycle(i).read(names)
         for n in names:
             x, y = turns[n][i], one[n]
             known = np.isfinite(y) & (np.abs(y) < 1e6)  # an output that rests has an advantage without bounds
@@ -337,11 +337,11 @@ CHANNELS = ("slide.jerk", "rod.angle.jerk", "rod.C.jerk", "slide.advantage", "ro
 
 def test_derivatives_are_those_of_differences() -> None:
     m = lw.load({**SLIDER, "bodies": {**SLIDER["bodies"], "rod": {**SLIDER["bodies"]["rod"], "points": {"P": {"at": [0.08, 0.03]}}}}})
-    c = m.turn(steps=71)  # no sample at an end of travel
+    c = m.cycle(steps=71)  # no sample at an end of travel
     d, h = c.derivatives(["r", "l"]), 1e-6
     for k, name in enumerate(("r", "l")):
         value = dict(m.description.parameters)[name]
-        ends = [m.with_(**{name: value + s * h}).turn(steps=71) for s in (1.0, -1.0)]
+        ends = [m.with_(**{name: value + s * h}).cycle(steps=71) for s in (1.0, -1.0)]
         for n in CHANNELS:
             rough = (ends[0][n][1:-1] - ends[1][n][1:-1]) / (2 * h)  # the first and last sample are an end of travel
             exact = d[n][1:-1][..., k]

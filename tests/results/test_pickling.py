@@ -40,7 +40,7 @@ def _answers(objects: dict[str, Any]) -> dict[str, Any]:
     return {
         "state": np.array([st["A"], st["A.v"], *st["coupler.P"]]),
         "assembled": np.concatenate([there.q, there.v]),
-        "simulated": s.simulate(st, 0.05, drive={"A": lw.torque(torque)}).q,
+        "simulated": s.simulate(st, 0.05, drive={"A": lw.drives.torque(torque)}).q,
         "mechanism": objects["mechanism"].simulate(0.05).q,
         "kernel": objects["kernel"](st.q, st.v, st.v * 0.0).a,
         "saddle": objects["saddle"](st.q, st.v, st.v * 0.0).a,
@@ -71,12 +71,12 @@ def _used() -> dict[str, Any]:
         "system": s,
         "state": st,
         "run": run,
-        "turn": m.turn(steps=12),
+        "turn": m.cycle(steps=12),
         "batch": s.simulate_batch([st, s.start], 0.02, output=0.01),
         "kernel": s.kernel("forward"),
         "saddle": s.kernel("forward", "kkt"),
         "acceleration": s.forward(st, {"A": 0.1}),
-        "controller": s.control(lw.pd({"A": 0.1}, P=3.0, D=0.5, every="1 ms")),
+        "controller": s.control(lw.control.pd({"A": 0.1}, P=3.0, D=0.5, every="1 ms")),
         "topology": m.topology,
         "loads": s.inverse(st),
         "terms": s.terms(st),
@@ -138,17 +138,17 @@ def test_kernel_results_with_their_mask() -> None:
 
 def test_drives_take_functions_by_reference_and_name_those_that_have_none() -> None:
     s = lw.load("wiper").system
-    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.torque(torque)})
+    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.drives.torque(torque)})
     assert pickle.loads(pickle.dumps(batch)).run(0).q.tobytes() == batch.run(0).q.tobytes()
 
     def local_law(t: Any) -> Any:
         return 0.1 * t
 
-    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.torque(local_law)})
+    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
     assert copy.deepcopy(batch).run(0).q.tobytes() == batch.run(0).q.tobytes()
     with pytest.raises((AttributeError, pickle.PicklingError), match="local_law"):
         pickle.dumps(batch)
-    assert pickle.loads(pickle.dumps(lw.torque(partial(np.multiply, 2.0)))) is not None
+    assert pickle.loads(pickle.dumps(lw.drives.torque(partial(np.multiply, 2.0)))) is not None
 
 
 def test_errors_keep_what_they_hold() -> None:
@@ -162,7 +162,7 @@ def test_cloudpickle_takes_objects_with_functions_of_a_script(used: dict[str, An
     import cloudpickle
 
     def scatter(m: lw.Mechanism) -> lw.Trajectory:
-        return m.turn(steps=12)
+        return m.cycle(steps=12)
 
     study = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"peak": lambda c: float(np.abs(c["A.torque"]).max())}, of=scatter)
     packed = cloudpickle.dumps((used["system"], used["run"], study))

@@ -17,7 +17,7 @@ from linkwright.files.sheets import WorkbookSheet, csv_style, write_workbook
 
 @pytest.fixture(scope="module")
 def turn() -> lw.Trajectory:
-    return lw.load("wiper").turn(steps=24)
+    return lw.load("wiper").cycle(steps=24)
 
 
 @pytest.mark.parametrize(("sep", "decimal"), [(None, None), (";", None), (None, ","), ("tab", ","), ("tab", ".")])
@@ -48,7 +48,7 @@ def test_styles_that_cannot_be_read_again_are_refused(turn: lw.Trajectory, tmp_p
 
 
 def test_a_path_with_decimal_commas_is_followed(turn: lw.Trajectory, tmp_path: Path) -> None:
-    """The points of the path are samples of the point itself: zero but for round-off in millimetres."""
+    """The points of the path are samples of the point itself: zero but for round-off in millimeters."""
     path = turn.save(tmp_path / "p.csv", channels=["coupler.P.x", "coupler.P.y"], decimal=",")
     path.write_text(path.read_text().replace("coupler.P.", ""))
     assert turn.measure(f"max distance coupler.P to {path}") < 1e-9

@@ -28,7 +28,7 @@ def spun(request):
     st = s.assemble(v={crank: SPEED})
 
     def run(output):
-        return s.simulate(st, END, drive={crank: lw.speed(SPEED)}, output=output)
+        return s.simulate(st, END, drive={crank: lw.drives.speed(SPEED)}, output=output)
 
     fine = run(FINE)
     angles = [n for n in fine.channels if fine.channel(n).dimension == "angle"]
@@ -52,7 +52,7 @@ def test_angles_are_those_of_the_fine_run(spun):
 def test_parts_files_and_states_count_alike(spun, tmp_path):
     run, _, _, angles, fine = spun
     coarse = run([0.06, 0.081, END])
-    again = lw.open(coarse.save(tmp_path / "run.npz"))
+    again = lw.load_result(coarse.save(tmp_path / "run.npz"))
     at = np.searchsorted(FINE, coarse.t)
     for n in angles:
         want = fine[n][at]
@@ -70,7 +70,7 @@ def test_a_free_spin_has_the_turns_of_its_closed_form():
     s = lw.compile(lw.load(model))
     st = s.assemble(v={"A": 30.0})
     for output in ([4.0], [1.0, 4.0], [0.1, 0.7, 3.3, 4.0]):
-        run = s.simulate(st, 4.0, drive={"A": lw.torque(50.0)}, output=output)
+        run = s.simulate(st, 4.0, drive={"A": lw.drives.torque(50.0)}, output=output)
         t = run.t
         want = 30.0 * t + 0.5 * (50.0 / 0.5) * t * t
         assert np.abs(run["A"] - want).max() < 1e-8 * want.max() and np.abs(run["rotor.angle"] - want).max() < 1e-8 * want.max()
@@ -102,7 +102,7 @@ def test_a_path_is_followed_and_not_its_chords(samples):
 def test_a_turn_counts_from_the_start_position():
     """Body angles at the start position are those of the start state, wherever the turn begins: of a swing far from it."""
     for m in (scissor(), lw.load("excavator"), lw.load("wiper")):
-        c = m.turn(steps=48)
+        c = m.cycle(steps=48)
         nearest = int(np.argmin(np.abs(c[c.drive] - m.system.start[c.drive])))
         for n in (n for n in c.channels if n.endswith(".angle")):
             step = np.abs(np.diff(c[n])).max()
@@ -110,7 +110,7 @@ def test_a_turn_counts_from_the_start_position():
 
 
 def test_states_read_the_angles_of_their_run():
-    c = lw.load("wiper").turn(steps=36)
+    c = lw.load("wiper").cycle(steps=36)
     assert c["crank.angle"][-1] > np.pi
     for i in (3, 20, 36):
         t = float(c.t[i])

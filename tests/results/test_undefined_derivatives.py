@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.results.undefined import NO_DIGITS, NOT_FINITE, refused
+from linkwright.results.undefined_derivatives import NO_DIGITS, NOT_FINITE, refused
 
 FORCE = "D.transmission.force"
 
@@ -49,9 +49,9 @@ def slider_crank():
 
 def test_an_angle_at_its_largest_has_a_kink_and_no_derivative():
     """It was 2.2e85. Both sides fall away from 90 deg at the same rate: differences from the two sides have opposite signs."""
-    c = quick_return().turn(steps=24)
+    c = quick_return().cycle(steps=24)
     d, h = c.derivatives(["D.x"]), 1e-5
-    left, right = ((quick_return(0.35 + s * h).turn(steps=24)[FORCE] - c[FORCE]) / (s * h) for s in (-1.0, 1.0))
+    left, right = ((quick_return(0.35 + s * h).cycle(steps=24)[FORCE] - c[FORCE]) / (s * h) for s in (-1.0, 1.0))
     assert (left > 0.05).any() and np.allclose(left, -right, atol=0.02)
     assert np.isnan(d[FORCE, "D.x"]).all() and d.ok.all()
     why = d.undefined(FORCE)
@@ -60,7 +60,7 @@ def test_an_angle_at_its_largest_has_a_kink_and_no_derivative():
 
 def test_beside_the_kink_the_derivative_is_that_of_differences():
     h = 1e-6
-    low, at, high = (quick_return(0.36 + k * h).turn(steps=24) for k in (-1, 0, 1))
+    low, at, high = (quick_return(0.36 + k * h).cycle(steps=24) for k in (-1, 0, 1))
     found = at.derivatives(["D.x"])
     # central differences: h^2 times the third derivative, and round-off of an angle with eight digits over h
     np.testing.assert_allclose(found[FORCE, "D.x"], (high[FORCE] - low[FORCE]) / (2 * h), rtol=1e-4, atol=2e-3)
@@ -69,7 +69,7 @@ def test_beside_the_kink_the_derivative_is_that_of_differences():
 
 def test_an_optimum_at_the_kink_is_certified():
     """Its KKT residual was 3e45."""
-    best = quick_return(0.352).optimise(f"max min {FORCE}", {"D.x": "+- 2 %"}, n=4, starts=1)
+    best = quick_return(0.352).optimize(f"max min {FORCE}", {"D.x": "+- 2 %"}, n=4, starts=1)
     assert best.numbers["D.x"] == pytest.approx(0.35, abs=1e-5) and best.kkt < 1e3
 
 
@@ -81,7 +81,7 @@ def test_a_sensitivity_at_a_kink_leaves_it_out_with_the_reason():
 
 def test_a_speed_at_rest_has_no_derivative():
     """Of |v| at v = 0; elsewhere it is v.dv/|v| with the derivative of the velocity."""
-    c = slider_crank().turn(steps=24)
+    c = slider_crank().cycle(steps=24)
     d = c.derivatives(["B.x"])
     rest = c["slider.P.speed"] < 1e-12
     assert rest.sum() >= 2 and set(d.undefined("slider.P.speed")) == set(np.flatnonzero(rest).tolist())
@@ -92,14 +92,14 @@ def test_a_speed_at_rest_has_no_derivative():
 
 def test_of_many_designs_they_are_refused_as_well():
     m = slider_crank()
-    d = m.turns({"B.x": [0.1]}, read=["slider.P.speed"], derivatives=["B.x"], steps=24).derivatives["slider.P.speed", "B.x"][0]
-    alone = m.turn(steps=24).derivatives(["B.x"])["slider.P.speed", "B.x"]
+    d = m.cycles({"B.x": [0.1]}, read=["slider.P.speed"], derivatives=["B.x"], steps=24).derivatives["slider.P.speed", "B.x"][0]
+    alone = m.cycle(steps=24).derivatives(["B.x"])["slider.P.speed", "B.x"]
     np.testing.assert_array_equal(np.isnan(d), np.isnan(alone))
 
 
 @pytest.mark.parametrize("make", [quick_return, slider_crank], ids=["quick return", "slider crank"])
 def test_every_channel_has_a_derivative_of_sense_or_a_reason(make):
-    c = make().turn(steps=12)
+    c = make().cycle(steps=12)
     d = c.derivatives(["B.x"])
     for name in (*c.channels, FORCE if "D" in c.channels else "guide.transmission.force"):
         try:

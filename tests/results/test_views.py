@@ -62,4 +62,4 @@ def test_what_cannot_be_had(monkeypatch):
 
 def test_results_of_a_bare_system_name_the_way_to_views():
     with pytest.raises(lw.UsageError, match=r"bearings needs a System made by lw\.compile"):
-        lw.System(lw.load("wiper").description).turn(steps=8).bearings()
+        lw.System(lw.load("wiper").description).cycle(steps=8).bearings()

@@ -26,7 +26,7 @@ STENCIL = np.array([672.0, -168.0, 32.0, -3.0]) / 840.0  # f'(0) of f(h) - f(-h)
 
 
 class Link(NamedTuple):
-    """A body in the plane: where it goes, its mass, centre (from the point, at angle zero) and inertia about the centre."""
+    """A body in the plane: where it goes, its mass, center (from the point, at angle zero) and inertia about the center."""
 
     at: Curve
     mass: float
@@ -100,10 +100,10 @@ class Plane:
         """A body with random mass and inertia; `com` from its point, along its own axes."""
         mass, inertia = self.rng.uniform(0.5, 2.0) if mass is None else mass, float(self.rng.uniform(0.01, 0.05))
         x, y, c, d = (float(np.real(z)) for z in at(s))
-        centre = (x + c * com[0] - d * com[1], y + d * com[0] + c * com[1])
+        center = (x + c * com[0] - d * com[1], y + d * com[0] + c * com[1])
         I = self.R @ np.diag([0.7 * inertia, 0.8 * inertia, inertia]) @ self.R.T
         given = inertia if not self.space else [[float(I[min(i, j), max(i, j)]) for j in range(3)] for i in range(3)]
-        self.bodies.setdefault(name, {"points": []}).update(mass=float(mass), com=self.place(centre), inertia=given)
+        self.bodies.setdefault(name, {"points": []}).update(mass=float(mass), com=self.place(center), inertia=given)
         self.links.append(Link(at, float(mass), com, inertia))
 
     def hinge(self, name: str, first: str, second: str, at: str) -> None:
@@ -339,13 +339,13 @@ def deltas(rng: np.random.Generator) -> Case:
     bodies: dict[str, Any] = {"ground": {"points": []}, "plat": {"points": ["G"]}}
     joints: dict[str, Any] = {}
     base, small = rng.uniform(0.15, 0.25), rng.uniform(0.06, 0.1)
-    centre = np.array([*rng.uniform(-0.03, 0.03, 2), -rng.uniform(0.5, 0.65)])
-    drawing["G"] = [float(x) for x in centre]
+    center = np.array([*rng.uniform(-0.03, 0.03, 2), -rng.uniform(0.5, 0.65)])
+    drawing["G"] = [float(x) for x in center]
     for i in range(3):
         turn = 2 * np.pi * i / 3
         out, u = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([-np.sin(turn), np.cos(turn), 0.0])
         slope, arm = rng.uniform(-0.6, 0.2), rng.uniform(0.2, 0.35)
-        a, hand = base * out, centre + small * out + rng.uniform(-0.02, 0.02) * u
+        a, hand = base * out, center + small * out + rng.uniform(-0.02, 0.02) * u
         knee = a + arm * (np.cos(slope) * out + np.array([0.0, 0.0, np.sin(slope)])) + rng.uniform(-0.03, 0.03) * u
         fore = hand - knee
         w = np.cross(u, fore - (fore @ u) * u)
@@ -358,7 +358,7 @@ def deltas(rng: np.random.Generator) -> Case:
         joints[f"A{i}"] = {"type": "revolute", "between": ["ground", f"arm{i}"], "at": f"a{i}", "axis": axes[0]}
         joints[f"K{i}"] = {"type": "universal", "between": [f"arm{i}", f"fore{i}"], "at": f"k{i}", "axes": axes}
         joints[f"P{i}"] = {"type": "universal", "between": ["plat", f"fore{i}"], "at": f"p{i}", "axes": axes}
-    bodies["plat"] |= _solid(rng, centre)
+    bodies["plat"] |= _solid(rng, center)
     model = {"name": "delta", "gravity": [0, 0, -9.81], "drawing": drawing, "bodies": bodies, "joints": joints}
     speeds = rng.uniform(-2.0, 2.0, 3)
     right = Delta(model).displacement(speeds, 0.5)

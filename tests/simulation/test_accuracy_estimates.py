@@ -125,7 +125,7 @@ def test_estimates_cost_about_the_run(monkeypatch):
 def test_events_that_act_are_part_of_the_comparison():
     """The elbow of a double pendulum locks on the way; the error after it is estimated as well."""
     s = lw.compile(lw.load(DOUBLE))
-    latch = [lw.when("O", -0.5, do=lw.lock("P"), name="latch")]
+    latch = [lw.events.when("O", -0.5, do=lw.events.lock("P"), name="latch")]
     st = s.assemble({"O": 0.0, "P": 0.3}, {"O": -1.0})
     run = s.simulate(st, 1.0, tolerance=1e-7, events=latch)
     best = s.simulate(st, 1.0, tolerance=1e-13, events=latch)
@@ -144,18 +144,18 @@ def test_sampled_functions_are_not_called_again(certify):
         return 4.0 - here["A.v"] + 0.01 * len(calls)  # it remembers
 
     how = {"integrator": "rk4", "step": 0.01}
-    run = s.simulate(st, 1.0, drive={"A": lw.torque(law, every=0.05)}, output=0.05, certify=certify, **how)
+    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(law, every=0.05)}, output=0.05, certify=certify, **how)
     c = run.certificate
     assert len(calls) == 20 and "the values that were sampled" in str(c)
     efforts = dict(zip(np.round(calls, 9), run["A.torque"], strict=False))
-    best = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
+    best = s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
     check(c, float(np.abs(run.q - best.q).max()))
 
 
 def test_certify_does_not_run_a_memory_twice():
     s = lw.compile("wiper")
     asked = []
-    drive = {"A": lw.torque(lambda t, st: asked.append(t) or 0.1 * len(asked), every=0.01)}
+    drive = {"A": lw.drives.torque(lambda t, st: asked.append(t) or 0.1 * len(asked), every=0.01)}
     run = s.simulate(s.assemble(v={"A": 4.0}), 0.05, drive=drive, certify=True)
     samples = list(asked)
     assert run.certificate.estimated_error is not None and run.certificate.estimated_error < 1e-6

@@ -8,7 +8,8 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Problem, StepKernel, driver, integrate, python_kernel
-from linkwright.simulation import evaluating, time_stepping
+from linkwright.simulation import mode_evaluation as evaluating
+from linkwright.simulation import time_stepping
 from tests import ROOT
 from tests.sweeps import sweep
 
@@ -28,7 +29,7 @@ def test_runs_that_crept_or_broke(name):
     s = lw.compile(name)
     joint = next(iter(v))
     try:
-        run = s.simulate(s.assemble(q=q, v=v), duration, drive={joint: lw.torque(torque)}, **options)
+        run = s.simulate(s.assemble(q=q, v=v), duration, drive={joint: lw.drives.torque(torque)}, **options)
     except lw.SimulationError as error:
         run = error.run
         assert "ValueError" not in str(error) and "fault of the program" not in str(error)

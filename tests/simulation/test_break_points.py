@@ -123,7 +123,7 @@ def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
         "function": lambda t: where(abs(t - middle) < width / 2, top * (1.0 - abs(t - middle) / (width / 2)), 0.0),
     }
     s = cart()
-    run = s.simulate(s.start, end, drive={"X": lw.torque(drives[form])}, engine=engine, output=[0.0, end])
+    run = s.simulate(s.start, end, drive={"X": lw.drives.torque(drives[form])}, engine=engine, output=[0.0, end])
     speed = 0.5 * top * width / MASS
     assert run["X.v"][-1] == pytest.approx(speed, rel=1e-10)
     assert run["X"][-1] == pytest.approx(speed * (end - middle), rel=1e-10)
@@ -137,7 +137,7 @@ def test_steps_end_on_corners_of_curves_that_are_called_back(how):
     """A periodic force of 500 points in a second, one pulse of 6 ms in it: two 3-4-5 flanks and a rest, in all 4 ms of its height."""
     at = np.arange(501) / 500
     s, push = cart(), (at.tolist(), np.where((at == 0.4) | (at == 0.402), 500.0, 0.0).tolist(), "periodic")
-    run = s.simulate(s.start, 2.5, drive={"X": lw.torque(push)}, output=[0.0, 2.5], **how)
+    run = s.simulate(s.start, 2.5, drive={"X": lw.drives.torque(push)}, output=[0.0, 2.5], **how)
     gained, exact = 500.0 * 4e-3 / MASS, 1e-2 if "step" in how else 1e-9  # of rk4: one step for a whole flank
     assert run["X.v"][-1] == pytest.approx(3 * gained, rel=exact)
     assert run["X"][-1] == pytest.approx(gained * (2.099 + 1.099 + 0.099), rel=exact)  # from the middle of each pulse on
@@ -147,14 +147,14 @@ def test_steps_end_on_corners_of_curves_that_are_called_back(how):
 def test_a_batch_ends_steps_on_the_same_corners():
     at = np.linspace(0.0, 1.0, 501)
     s, push = cart(), (at.tolist(), np.where(abs(at - 0.5) < 1e-9, 500.0, 0.0).tolist(), "linear")
-    batch = s.simulate_batch([launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.torque(push)}, output=[0.0, 1.0])
+    batch = s.simulate_batch([launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.drives.torque(push)}, output=[0.0, 1.0])
     np.testing.assert_allclose(batch["X.v"][:, -1], np.array([0.0, 1.0]) + 500.0 * 0.002 / MASS, rtol=1e-12)
 
 
 def test_a_jump_over_time_is_met_exactly():
     """A force that is switched on and off: the speed is F/m times the time it was on, to round-off; no step sees the jump."""
     s = cart()
-    push = lw.torque(lambda t: where((t - 0.3) * (0.7 - t) > 0.0, 50.0, 0.0))
+    push = lw.drives.torque(lambda t: where((t - 0.3) * (0.7 - t) > 0.0, 50.0, 0.0))
     run = s.simulate(s.start, 1.0, drive={"X": push}, tolerance=1e-6, output=[0.0, 1.0])
     assert run["X.v"][-1] == pytest.approx(50.0 * 0.4 / MASS, rel=1e-12)
     assert run.proof.sim.pieces[0].solution.counters["rejected"] <= 4
@@ -172,7 +172,7 @@ def test_work_of_a_motion_with_jumps_in_its_acceleration():
 def test_dry_friction_that_sticks_still_comes_to_rest():
     """Coulomb friction by a sign: both sides lead to v = 0, no step can leave it; the run must end, near where the cart stops."""
     s = cart()
-    stick = lw.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
+    stick = lw.drives.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
     run = s.simulate(launched(s), 0.21, drive={"X": stick}, tolerance=1e-6, output=[0.0, 0.2, 0.21])
     assert run["X"][-1] == pytest.approx(0.5 * MASS * SPEED**2 / 10.0, abs=1e-6)  # v^2 m / 2 F
     assert abs(run["X.v"][-1]) < 1e-4
@@ -182,7 +182,7 @@ def test_dry_friction_that_sticks_still_comes_to_rest():
 def test_a_law_without_a_value_beyond_its_end(as_load):
     """The root of what is left: the formula ends where its argument does, and the run passes."""
     s = cart(loads={"s": {"on": "cart.C", "force": ["5 N*sqrt(max(1 - X/(0.2 m), 0))", 0]}} if as_load else {})
-    spring = {"X": lw.torque(lambda t, st: where(st["X"] < 0.2, 5.0 * np.sqrt(1.0 - st["X"] / 0.2), 0.0))}
+    spring = {"X": lw.drives.torque(lambda t, st: where(st["X"] < 0.2, 5.0 * np.sqrt(1.0 - st["X"] / 0.2), 0.0))}
     run = s.simulate(launched(s, 0.1), 1.0, drive={} if as_load else spring, tolerance=1e-8, output=[0.0, 1.0])
     energy = 0.5 * MASS * 0.1**2 + 5.0 * 0.2 * 2.0 / 3.0  # all that the force can do
     assert run["X.v"][-1] == pytest.approx(math.sqrt(2.0 * energy / MASS), rel=1e-6)  # a root is not smooth at its end
@@ -202,7 +202,7 @@ def test_a_square_wave_over_time_is_followed(engine):
     """Between its jumps the force is constant and any step is exact: steps must not grow beyond the wave. 40 periods."""
     s = cart()
     w = 2 * math.pi * 10.0
-    wave = lw.torque(lambda t: where(np.sin(w * t + 0.3) > 0.0, 30.0, 0.0))
+    wave = lw.drives.torque(lambda t: where(np.sin(w * t + 0.3) > 0.0, 30.0, 0.0))
     run = s.simulate(s.start, 4.0, drive={"X": wave}, tolerance=1e-6, engine=engine, output=[0.0, 4.0])
     assert run["X.v"][-1] == pytest.approx(0.5 * 30.0 / MASS * 4.0, rel=1e-9)  # half of the time, over whole periods
     assert run.proof.sim.pieces[0].solution.counters["break points"] == 80
@@ -224,7 +224,7 @@ def test_a_periodic_table_is_followed_over_its_seams():
     s = cart(loads={"s": {"on": "cart.C", "force": [{"over": "X", "table": table, "interpolation": "periodic"}, 0]}})
     errors = []
     for tolerance in (1e-6, 1e-8, 1e-10):
-        stop = [lw.when("X", 1.8, do="stop")]  # nine periods
+        stop = [lw.events.when("X", 1.8, do="stop")]  # nine periods
         run = s.simulate(launched(s, 1.0), 3.0, tolerance=tolerance, events=stop, output=0.5)
         gained = 0.5 * MASS * (run["X.v"][-1] ** 2 - 1.0)
         fine = np.linspace(0.0, 0.2, 4001)

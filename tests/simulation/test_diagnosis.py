@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.diagnosis import why
+from linkwright.simulation.failure_diagnosis import why
 from tests.sweeps import sweep
 
-FOREIGN = ("jump", "loosen", "singular", "stiff", "dead centre", "runs away", "without bound", "finite number")
+FOREIGN = ("jump", "loosen", "singular", "stiff", "dead center", "runs away", "without bound", "finite number")
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +43,18 @@ def lost(t, x):
 
 
 CAUSES = {
-    "relay": ({"drive": {"A": lw.torque(relay)}}, ("jump", "'A'", "-200 N m and 200 N m", "every=")),
+    "relay": ({"drive": {"A": lw.drives.torque(relay)}}, ("jump", "'A'", "-200 N m and 200 N m", "every=")),
     "runaway": (
-        {"drive": {"A": lw.torque(lambda t, x: 50.0 * x["A.v"])}},
+        {"drive": {"A": lw.drives.torque(lambda t, x: 50.0 * x["A.v"])}},
         ("runs away", "'A' grows with the motion", "sign of its feedback"),
     ),
-    "pole": ({"drive": {"A": lw.torque(lambda t: 1.0 / (0.5 - t) ** 3)}}, ("without bound", "the drive of 'A'")),
-    "stiff": ({"drive": {"A": lw.torque(lambda t, x: -1e9 * x["A.v"])}}, ("stiff", "time constant", "integrator='rodas'")),
+    "pole": ({"drive": {"A": lw.drives.torque(lambda t: 1.0 / (0.5 - t) ** 3)}}, ("without bound", "the drive of 'A'")),
+    "stiff": ({"drive": {"A": lw.drives.torque(lambda t, x: -1e9 * x["A.v"])}}, ("stiff", "time constant", "integrator='rodas'")),
     "stiff, fixed": (
-        {"drive": {"A": lw.torque(lambda t, x: -1e4 * x["A.v"])}, "integrator": "rk4", "step": 0.01},
+        {"drive": {"A": lw.drives.torque(lambda t, x: -1e4 * x["A.v"])}, "integrator": "rk4", "step": 0.01},
         ("the step of 0.01 s is too long", "stiff"),
     ),
-    "function": ({"drive": {"A": lw.torque(lost)}}, ("the function 'lost' (test_diagnosis.py:", "KeyError", "row 7")),
+    "function": ({"drive": {"A": lw.drives.torque(lost)}}, ("the function 'lost' (test_diagnosis.py:", "KeyError", "row 7")),
     "long step": ({"integrator": "rk4", "step": 0.2}, ("step=0.2 s", "times shorter")),
     "own limit": ({"most_steps": 20}, ("most_steps = 20 was used up", "of 10 s", "A = ")),
     "own smallest step": ({"smallest_step": 0.5}, ("smallest_step = 0.5 s", "Lower smallest_step", "loosen")),
@@ -69,17 +69,17 @@ def test_the_cause_is_named_and_no_other(bar, cause):
 
 def test_advice_of_a_relay_and_of_stiffness_helps(bar):
     s, st = bar
-    assert s.simulate(st, 0.05, drive={"A": lw.torque(relay, every=0.01)}).certificate.status == "finished"
-    damped = {"A": lw.torque(lambda t, x: -1e9 * x["A.v"])}
+    assert s.simulate(st, 0.05, drive={"A": lw.drives.torque(relay, every=0.01)}).certificate.status == "finished"
+    damped = {"A": lw.drives.torque(lambda t, x: -1e9 * x["A.v"])}
     assert s.simulate(st, 10.0, drive=damped, integrator="rodas", tolerance=1e-6).certificate.status == "finished"
 
 
 @sweep("options", [{"integrator": "rk4", "step": 0.004}, {"integrator": "rk4", "step": 0.01}], now=1)
-def test_a_prescribed_motion_ends_at_its_dead_centre(bar, options):
-    """The rocker driven at 1 rad/s: it cannot pass its dead centre, where crank and coupler are in line; limits knows where."""
+def test_a_prescribed_motion_ends_at_its_dead_center(bar, options):
+    """The rocker driven at 1 rad/s: it cannot pass its dead center, where crank and coupler are in line; limits knows where."""
     s, _ = bar
-    text = said(s, s.assemble(v={"D": 1.0}), drive={"D": lw.speed(1.0)}, **options)
-    only(text, "dead centre", "prescribed motion of 'D'", "limits gives the range")
+    text = said(s, s.assemble(v={"D": 1.0}), drive={"D": lw.drives.speed(1.0)}, **options)
+    only(text, "dead center", "prescribed motion of 'D'", "limits gives the range")
     named = float(text.partition("D = ")[2].partition(" rad")[0])
     end = s.limits("D").high
     assert end - 2.0 * options["step"] < named < end + 1e-3

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.integrators import driver
-from linkwright.simulation import evidence
+from linkwright.simulation import certificate_evidence as evidence
 from tests.sweeps import sweep
 
 
@@ -16,7 +16,7 @@ def outcome(s, q, v, duration, **options):
     joint = s.names.v[0]
     try:
         st = s.assemble(q={joint: q}, v={joint: v})
-        run = s.simulate(st, duration, drive={joint: lw.torque(3.0)}, output=None, **options)
+        run = s.simulate(st, duration, drive={joint: lw.drives.torque(3.0)}, output=None, **options)
         said = ""
     except lw.SimulationError as error:
         run, said = error.run, str(error)
@@ -57,7 +57,7 @@ def test_long_runs_are_digested_in_parts_of_fixed_length(monkeypatch):
     st = s.assemble(q={"A": 0.3}, v={"A": 40.0})
 
     def run():
-        done = s.simulate(st, 1.0, drive={"A": lw.torque(1.0)})
+        done = s.simulate(st, 1.0, drive={"A": lw.drives.torque(1.0)})
         return str(done.checks()), done["C.angle"].tobytes()
 
     want = run()

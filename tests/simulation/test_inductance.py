@@ -35,7 +35,7 @@ def test_the_estimate_of_a_wiper_is_that_of_a_run_with_inductance(tau: float) ->
         return 12.0 * np.sin(20.0 * t)
 
     without, right = (
-        s.simulate(s.start, 1, drive={"A": lw.voltage(volts, motor=lw.motor(**PLATE, **more))}, tolerance=1e-9)
+        s.simulate(s.start, 1, drive={"A": lw.drives.voltage(volts, motor=lw.drives.motor(**PLATE, **more))}, tolerance=1e-9)
         for more in ({"time_constant": tau}, {"L": PLATE["R"] * tau})
     )
     (note,) = noted(without)
@@ -53,7 +53,7 @@ def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
 
     def run(**more: float) -> Any:
         volts = {"A1": 5.0, "A2": -5.0, "A3": 5.0}
-        return s.simulate(s.start, 1, drive={n: lw.voltage(u, motor=lw.motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9)
+        return s.simulate(s.start, 1, drive={n: lw.drives.voltage(u, motor=lw.drives.motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9)
 
     plain = run()
     assert not noted(plain)  # nothing is known of the motors' inductance
@@ -67,12 +67,12 @@ def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
 
 def test_a_time_constant_changes_no_motion_and_excludes_an_inductance(tmp_path: Any) -> None:
     s = lw.compile("wiper")
-    a, b = (s.simulate(s.start, 0.2, drive={"A": lw.voltage(12, motor=lw.motor(**PLATE, **x))}) for x in ({}, {"time_constant": "5 ms"}))
+    a, b = (s.simulate(s.start, 0.2, drive={"A": lw.drives.voltage(12, motor=lw.drives.motor(**PLATE, **x))}) for x in ({}, {"time_constant": "5 ms"}))
     assert np.array_equal(a.q, b.q) and np.array_equal(a.v, b.v)
     with pytest.raises(UsageError, match="Leave out L or time_constant"):
-        lw.motor(**PLATE, L="1 mH", time_constant="5 ms")
+        lw.drives.motor(**PLATE, L="1 mH", time_constant="5 ms")
     with pytest.raises(UsageError, match="time_constant"):
-        lw.motor(**PLATE, time_constant="-5 ms")
+        lw.drives.motor(**PLATE, time_constant="-5 ms")
     text = "motor_dc: {Kt: 0.05 N m/A, R: 0.4 ohm, ratio: 50, voltage: 12 V, time_constant: 20 ms"
     source = models.path("wiper").read_text(encoding="utf-8")
     path = tmp_path / "motor.yaml"

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.cli.bench.known_motions import chain_angle
 from linkwright.kernels.loop_rows import LoopRows
 from linkwright.mechanics.closing.partition import partition
 from linkwright.mechanics.kinematics.motion import joint_rate, motion
 from linkwright.numerics.sparse import LARGE, SparseStack
-from linkwright.papers.chain_cost import chain, moving_state
-from linkwright.results.batch import _shares
+from linkwright.results.channel_programs import _shares
+from linkwright.rings.cli.bench.known_motions import chain_angle
+from linkwright.rings.papers.chain_cost import chain, moving_state
 
 
 @pytest.mark.slow

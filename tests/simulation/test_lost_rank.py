@@ -78,11 +78,11 @@ def test_sarrus_with_certificate(linkage, tolerance):
 
 HOW = {
     **{f"{name} formulation": {"formulation": name} for name in (*FORMULATIONS, "auto")},
-    **{f"{name} stabiliser": {"stabiliser": name} for name in ("project", "baumgarte", "post_adjust", "none")},
+    **{f"{name} stabilizer": {"stabilizer": name} for name in ("project", "baumgarte", "post_adjust", "none")},
     "rk4": {"integrator": "rk4", "step": 1e-3},
     "rodas": {"integrator": "rodas", "tolerance": 1e-6},
 }
-ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabiliser": 1e-6, "none stabiliser": 1e-6}
+ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabilizer": 1e-6, "none stabilizer": 1e-6}
 
 
 @sweep("how", HOW, now=["auto formulation", "rk4", "rodas"])
@@ -131,7 +131,7 @@ def test_links_that_just_miss_a_change_point_follow_the_bend(gap):
 
 def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
     """Open by 1e-9, the redundant row looks independent; sign changes of its round-off were reported as seven more passages."""
-    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabiliser="none", output=0.1)
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabilizer="none", output=0.1)
     times = solve_ivp(lambda t, y: [y[1], 9.81 * 1.4 / 0.48 * np.sin(y[0])], (0, 1.5), [0, 1], events=lambda t, y: np.cos(y[0]), rtol=1e-10)
     assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 2
     np.testing.assert_allclose([p.time for p in run.passages], times.t_events[0], atol=1e-6)
@@ -140,8 +140,8 @@ def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
 
 @sweep("how", [{"integrator": "rk4", "step": 2e-3}, {"tolerance": 1e-6}], now=1)
 def test_loops_that_drift_open_are_named_where_nothing_closes_them(cranks, how):
-    with pytest.raises(lw.SimulationError, match=r"drift.*stabiliser='project'") as caught:
-        cranks.simulate(cranks.assemble(v={"A": -1.0}), 12.0, stabiliser="none", **how)
+    with pytest.raises(lw.SimulationError, match=r"drift.*stabilizer='project'") as caught:
+        cranks.simulate(cranks.assemble(v={"A": -1.0}), 12.0, stabilizer="none", **how)
     assert "tolerance=" not in str(caught.value) and "step=" not in str(caught.value) and not caught.value.run.checks().ok
 
 

@@ -1,4 +1,4 @@
-"""Integrators, formulations, stabilisers and controllers as objects: what a name gives, a method of one's own, wrong types."""
+"""Integrators, formulations, stabilizers and controllers as objects: what a name gives, a method of one's own, wrong types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
 from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, compiled
 from linkwright.mechanics.inverse import METHODS
-from linkwright.simulation.stabilisers import STABILISERS
+from linkwright.simulation.stabilizers import STABILIZERS
 from tests.sweeps import sweep
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
@@ -64,10 +64,10 @@ def test_a_formulation_with_options_integrates_too(swinging: tuple[Any, Any]) ->
     assert "skew" in run.certificate.formulation
 
 
-@pytest.mark.parametrize("name", STABILISERS)
-def test_a_stabiliser_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
+@pytest.mark.parametrize("name", STABILIZERS)
+def test_a_stabilizer_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
     s, st = swinging
-    runs = [s.simulate(st, 0.02, stabiliser=x) for x in (name, STABILISERS[name]())]
+    runs = [s.simulate(st, 0.02, stabilizer=x) for x in (name, STABILIZERS[name]())]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
 
 
@@ -82,10 +82,10 @@ def test_a_stabiliser_object_is_the_named_one(swinging: tuple[Any, Any], name: s
         ("formulation", Sslm, "a formulation is a name .* not <class"),
         ("formulation", np.zeros(3), "a formulation is a name"),
         ("formulation", "slmm", "no formulation 'slmm'. Did you mean"),
-        ("stabiliser", 3, "a stabiliser is a name .* not 3"),
-        ("stabiliser", np.zeros(2), "a stabiliser is a name"),
-        ("control", "pd", "control is lw.pd"),
-        ("control", 3, "control is lw.pd"),
+        ("stabilizer", 3, "a stabilizer is a name .* not 3"),
+        ("stabilizer", np.zeros(2), "a stabilizer is a name"),
+        ("control", "pd", "control is lw.control.pd"),
+        ("control", 3, "control is lw.control.pd"),
     ],
 )
 def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: Any, words: str) -> None:
@@ -112,10 +112,10 @@ def test_an_inverse_method_object_is_the_named_one(swinging: tuple[Any, Any], na
 def test_objects_in_the_calls_of_a_mechanism() -> None:
     """What `System.simulate` takes, `Mechanism.simulate`, `lw.compile`, `forward` and kernels take as well."""
     m = lw.load("wiper")
-    options = {"integrator": HEUN, "step": 1e-3, "formulation": Sslm(), "stabiliser": STABILISERS["project"]()}
+    options = {"integrator": HEUN, "step": 1e-3, "formulation": Sslm(), "stabilizer": STABILIZERS["project"]()}
     run = m.simulate(0.02, **options)
     assert "heun" in str(run.checks())
-    control = lw.pd({"A": 0.5}, P=20.0, D=2.0)
+    control = lw.control.pd({"A": 0.5}, P=20.0, D=2.0)
     assert m.simulate(0.02, control=control, **options).q.shape == run.q.shape
     s = lw.compile("wiper", formulation=Projection("skew"))
     st = s.assemble({"A": 0.4}, v={"A": 5.0})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.cli.bench.known_motions import change_point_error
+from linkwright.rings.cli.bench.known_motions import change_point_error
 from linkwright.simulation import passages
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank
@@ -31,7 +31,7 @@ def change_point():
 
 
 def swing(crank, seconds, **how):
-    return crank.simulate(crank.assemble({"A": START}), seconds, drive={"A": lw.torque(1.0)}, output=[seconds], **how)
+    return crank.simulate(crank.assemble({"A": START}), seconds, drive={"A": lw.drives.torque(1.0)}, output=[seconds], **how)
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_a_passage_is_reported_with_its_time_and_what_means_nothing_there(crank)
     labels = [run.certificate.branch_start, *(p.branch for p in run.passages)]
     assert labels == ["-", "+", "-", "+", "-"] and run.certificate.branch_end == "-"
     at = run.passages[0].time
-    near = crank.simulate(crank.assemble({"A": START}), 2.0, drive={"A": lw.torque(1.0)}, output=[at - 0.01, at - 0.001, at, at + 0.001])
+    near = crank.simulate(crank.assemble({"A": START}), 2.0, drive={"A": lw.drives.torque(1.0)}, output=[at - 0.01, at - 0.001, at, at + 0.001])
     lam = np.abs(near["lam.C"])
     assert lam[1] > 5 * lam[0], "a pole"
     assert near["singular.J"][2] < 1e-4 < near["singular.J"][0]
@@ -76,7 +76,7 @@ def test_a_passage_is_reported_with_its_time_and_what_means_nothing_there(crank)
 def test_at_rest_where_branches_meet_nothing_is_decided(crank):
     st = crank.state([1.5 * math.pi, -math.pi])
     with pytest.raises(lw.SimulationError, match="two branches meet") as caught:
-        crank.simulate(st, 1.0, drive={"A": lw.torque(1.0)})
+        crank.simulate(st, 1.0, drive={"A": lw.drives.torque(1.0)})
     assert len(caught.value.run) <= 1 and isinstance(caught.value.__cause__, lw.SingularityError)
 
 
@@ -145,10 +145,10 @@ def test_a_determinant_is_an_event_where_it_passes_zero():
     """The slider-crank loses rank with the crank upright: there, and only there, det.dependent changes its sign."""
     s = lw.load("slider-crank").system
     st = s.assemble(q={"A": "30 deg"}, v={"A": 3.0})
-    run = s.simulate(st, 1.0, events=[lw.when("det.dependent"), lw.when("A", "90 deg", name="upright")], output=0.1)
+    run = s.simulate(st, 1.0, events=[lw.events.when("det.dependent"), lw.events.when("A", "90 deg", name="upright")], output=0.1)
     named = {e.name: e.time for e in run.events}
     assert len(run.events) == 2 and abs(named["det.dependent"] - named["upright"]) < 1e-9  # two roots of one curve
-    short = s.simulate(st, 1.0, events=[lw.when("singular.J", 0.01)], largest_step=0.002, output=0.1)
+    short = s.simulate(st, 1.0, events=[lw.events.when("singular.J", 0.01)], largest_step=0.002, output=0.1)
     assert len(short.events) == 2 and abs(0.5 * sum(e.time for e in short.events) - named["upright"]) < 1e-4  # down and up again
 
 

@@ -18,7 +18,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.kinematics.motion import motion, pose_of, skeleton
 from linkwright.model import description as d
 from linkwright.results.state import State
-from linkwright.simulation.switching import RunMode, jump
+from linkwright.simulation.mode_switching import RunMode, jump
 from linkwright.topology import build_tree
 from tests import factory
 from tests.sweeps import sweep
@@ -199,7 +199,7 @@ def run_of(seed):
     s = lw.compile(mech.skel.tree.description)
     v = consistent_velocity(s.loops, mech.q, mech.v, mech.skel.start_coordinates)
     lock = s.names.v[int(np.argmax(np.abs(v)))]  # one that moves: the rod may hold others already
-    events = [lw.when("t", 0.05, do=lw.lock(lock)), lw.when("t", 0.11, do=lw.unlock(lock)), lw.when("t", 0.16, do=lw.release("R0"))]
+    events = [lw.events.when("t", 0.05, do=lw.events.lock(lock)), lw.events.when("t", 0.11, do=lw.events.unlock(lock)), lw.events.when("t", 0.16, do=lw.events.release("R0"))]
     return s, s.state(mech.q, v), lock, events
 
 
@@ -229,8 +229,8 @@ def test_energy_of_runs_in_which_a_rod_engages_balances(seed):
     was released, both times without feeling it. Energy is lost by what takes hold, and by nothing else."""
     mech = chain_of(seed)
     d0, lock = mech.skel.tree.description, mech.skel.tree.nodes[-1].joint.name
-    actions = (lw.lock(lock), lw.unlock(lock), lw.engage("R0"), lw.release("R0"), lw.lock(lock))
-    events = [lw.when("t", at, do=do) for at, do in zip((0.02, 0.03, 0.06, 0.12, 0.14), actions, strict=True)]
+    actions = (lw.events.lock(lock), lw.events.unlock(lock), lw.events.engage("R0"), lw.events.release("R0"), lw.events.lock(lock))
+    events = [lw.events.when("t", at, do=do) for at, do in zip((0.02, 0.03, 0.06, 0.12, 0.14), actions, strict=True)]
     s = lw.compile(d0)
     first = s.simulate(s.state(mech.q, mech.v), 0.06, off=["R0"], events=events[:2], output=[0.06])
     rod = replace(d0.rods[0], length=float(rod_length(first, d0.rods[0])[-1]))

@@ -44,7 +44,7 @@ def test_the_scraper_swings_as_the_reference_says(scraper):
 
 def test_the_scraper_comes_back_after_its_period(scraper):
     s, st = scraper
-    run = s.simulate(st, 4.0, tolerance=1e-10, events=[lw.when("J1.v", direction="falling", name="turns back")])
+    run = s.simulate(st, 4.0, tolerance=1e-10, events=[lw.events.when("J1.v", direction="falling", name="turns back")])
     times = [e.time for e in run.events]
     assert len(times) == 3
     np.testing.assert_allclose(np.diff(times), PERIOD, atol=1e-8)
@@ -62,12 +62,12 @@ def test_the_torque_of_the_inverse_turns_the_crank_evenly(scraper):
     """[Koul2013 Figs. 7(b), (c)]; perturbations grow about twelve times in 5 s, the spline's error is far below."""
     s, st = scraper
     speed = 4.7124
-    turned = s.simulate(st, 2 * math.pi / speed, drive={"J1": lw.speed(speed)}, output=2 * math.pi / speed / 720, tolerance=1e-12)
+    turned = s.simulate(st, 2 * math.pi / speed, drive={"J1": lw.drives.speed(speed)}, output=2 * math.pi / speed / 720, tolerance=1e-12)
     torque = s.kernel("inverse", drives=["J1"])(turned.q, turned.v, turned.a).u[:, 0]
     np.testing.assert_allclose(turned["J1.torque"], torque, atol=1e-8)  # a prescribed motion tells the same effort
     torque[-1] = torque[0]
     spline = make_interp_spline(np.linspace(0.0, 2 * math.pi, len(torque)), torque, k=7, bc_type="periodic")
-    drive = {"J1": lw.torque(lambda t: float(spline((speed * t) % (2 * math.pi))))}
+    drive = {"J1": lw.drives.torque(lambda t: float(spline((speed * t) % (2 * math.pi))))}
     run = s.simulate(st, 5.0, drive=drive, tolerance=1e-10)
     assert np.abs(run["J1"] - speed * run.t).max() < 1e-7
     assert "called back" in run.certificate.inputs
@@ -86,11 +86,11 @@ def test_the_three_legged_robot_falls_as_the_reference_says():
 
 def pd(joint, wanted):
     """Joint torque 150 (wanted - angle) - 50 speed through the motor's constant r Kt / R = 10, within its 34 V."""
-    return lw.voltage(lambda t, st: (150.0 * (wanted - st[joint]) - 50.0 * st[f"{joint}.v"]) / 10.0)
+    return lw.drives.voltage(lambda t, st: (150.0 * (wanted - st[joint]) - 50.0 * st[f"{joint}.v"]) / 10.0)
 
 
 CASES = {
-    "case1 u=[5,-5,5] V (k=10,c=10)": ({"A1": lw.voltage(5), "A2": lw.voltage(-5), "A3": lw.voltage(5)}, (4, 5)),
+    "case1 u=[5,-5,5] V (k=10,c=10)": ({"A1": lw.drives.voltage(5), "A2": lw.drives.voltage(-5), "A3": lw.drives.voltage(5)}, (4, 5)),
     "case2 PD=joint torque (k=1,c=10)": ({"A1": pd("A1", 0.4), "A2": pd("A2", 0.8), "A3": pd("A3", 1.0)}, (1, 6)),
 }
 
@@ -114,17 +114,17 @@ def test_the_motor_driven_robot(robot, case):
     assert len(signs.notes) >= 3 and any("creates energy" in n for n in signs.notes)
 
 
-def test_the_papers_own_stabilisation_leaves_what_the_reference_says(robot):
+def test_the_papers_own_stabilization_leaves_what_the_reference_says(robot):
     """RK4 with 0.002 s: residuals up to 1.2e-6 m^2 in [0, 3] s, in [0, 1] s hardly less, errors of the reference's table."""
     drive, _ = CASES["case1 u=[5,-5,5] V (k=10,c=10)"]
-    keep = lw.baumgarte(1.0, 100.0 * math.sqrt(2.0)) + lw.post_adjust(M=0.1, A=100.0 * (2 * LINK) ** 2)
-    run = robot.simulate(robot.start, 3.0, drive=drive, integrator="rk4", step=0.002, stabiliser=keep, output=[0.1, 0.5, 1.0, 3.0])
+    keep = lw.stabilizers.baumgarte(1.0, 100.0 * math.sqrt(2.0)) + lw.stabilizers.post_adjust(M=0.1, A=100.0 * (2 * LINK) ** 2)
+    run = robot.simulate(robot.start, 3.0, drive=drive, integrator="rk4", step=0.002, stabilizer=keep, output=[0.1, 0.5, 1.0, 3.0])
     level = run.certificate.position_residual * robot.loops.kappa * 2 * LINK
     assert 0.6e-6 < level < 2.4e-6
-    table = load("aghili_hoang")["hoang_stabilisation_errors_vs_truth"]["case1 dt=0.002 err at .1,.5,1,2,3"]["Baum+post"]
+    table = load("aghili_hoang")["hoang_stabilization_errors_vs_truth"]["case1 dt=0.002 err at .1,.5,1,2,3"]["Baum+post"]
     for i, x in enumerate(list(HOANG["case1 u=[5,-5,5] V (k=10,c=10)"]["states"].values())):
         assert np.abs(run.q[i] - np.array(x["q"])).max() == pytest.approx(table[i], rel=0.05)
-    assert not run.checks().ok, "loops open by a micrometre are told"
+    assert not run.checks().ok, "loops open by a micrometer are told"
 
 
 def test_a_little_inductance_changes_little(robot):
@@ -132,8 +132,8 @@ def test_a_little_inductance_changes_little(robot):
     volts = {"A1": 5, "A2": -5, "A3": 5}
 
     def run(L, **how):
-        motor = lw.motor(Kt=3, Ke=0.1, R=3, L=L, J=0.01, ratio=10)
-        drive = {j: lw.voltage(u, motor=motor) for j, u in volts.items()}
+        motor = lw.drives.motor(Kt=3, Ke=0.1, R=3, L=L, J=0.01, ratio=10)
+        drive = {j: lw.drives.voltage(u, motor=motor) for j, u in volts.items()}
         return robot.simulate(robot.start, 0.5, drive=drive, output=0.005, **how)
 
     still, moving = run(0.0, tolerance=1e-9), run(5e-5, tolerance=1e-7, integrator="rodas")

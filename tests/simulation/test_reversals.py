@@ -33,7 +33,7 @@ def parallelogram():
 def stopped(case, d, **options):
     """A run that a constant torque stops d before the singular position (behind it where d is negative), and the way that is."""
     s, st, energy, way, length = case()
-    return s.simulate(st, 6.0, drive={"A": lw.torque(-energy / (way - d))}, **options), length * abs(d)
+    return s.simulate(st, 6.0, drive={"A": lw.drives.torque(-energy / (way - d))}, **options), length * abs(d)
 
 
 @sweep(
@@ -55,7 +55,7 @@ def test_a_motion_that_turns_round_too_near_is_not_called_known(case, d, tmp_pat
     assert "on which branch it continues is not known" in str(c) and "passed: loops" not in str(c)
     assert c.notes.count(note) == 1 and c.branch_doubts == (note,)
     run.save(tmp_path / "run.npz")
-    again = lw.open(tmp_path / "run.npz")
+    again = lw.load_result(tmp_path / "run.npz")
     assert again.certificate.branch_doubts == (note,) and not again.checks()
 
 
@@ -72,9 +72,9 @@ def test_a_motion_that_turns_round_far_off_is(case, d):
 
 def test_a_passage_at_speed_and_far_reversals_have_no_note():
     s, st, energy, way, _ = crank()
-    thrown = s.simulate(st, 6.0, drive={"A": lw.torque(0.2)})
+    thrown = s.simulate(st, 6.0, drive={"A": lw.drives.torque(0.2)})
     assert thrown.certificate.rank_passages and not thrown.notes and thrown.certificate.ok
-    back = s.simulate(st, 8.0, drive={"A": lw.torque(-energy / (0.8 * way))})  # turns round early, then passes 90 deg at speed
+    back = s.simulate(st, 8.0, drive={"A": lw.drives.torque(-energy / (0.8 * way))})  # turns round early, then passes 90 deg at speed
     assert back.certificate.rank_passages and not back.notes and back.certificate.ok
     swinging = lw.load("wiper").system
     assert not swinging.simulate(swinging.start, 1.0, drive={}).notes
@@ -95,14 +95,14 @@ def test_a_prescribed_motion_that_turns_round_there():
     """The law is exact, the branch is not: a crank that stops in the flat position may be followed either way."""
     s = parallelogram()[0]
     st = s.assemble({"A": np.pi - 0.5}, {"A": 1.0})
-    run = s.simulate(st, 2.0, drive={"A": lw.position(f"{np.pi} rad - 0.5 rad/s^2*(t - 1 s)^2")})
+    run = s.simulate(st, 2.0, drive={"A": lw.drives.position(f"{np.pi} rad - 0.5 rad/s^2*(t - 1 s)^2")})
     assert "t = 1 s" in run.notes[0] and not run.certificate.checks()["branch"]
 
 
 def test_a_motion_that_comes_to_rest_there():
     """The same run as one that turns round, ended when it stands: after 2 (1 - d) s."""
     s, st, energy, _, _ = parallelogram()
-    run = s.simulate(st, 2.0 - 1e-5, drive={"A": lw.torque(-energy / (1.0 - 1e-8))})
+    run = s.simulate(st, 2.0 - 1e-5, drive={"A": lw.drives.torque(-energy / (1.0 - 1e-8))})
     assert any("comes to rest" in n for n in run.notes) and not run.certificate.ok
 
 

@@ -8,9 +8,9 @@ from scipy.integrate import quad
 
 import linkwright as lw
 from linkwright.errors import ModelError, SimulationError
-from linkwright.exchange.writing.losses import LossWarning
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
+from linkwright.rings.exchange.writing.losses import LossWarning
 
 PENDULUM = {
     "plane": "xy",
@@ -112,7 +112,7 @@ def test_two_stops_at_once_and_a_controller():
     assert run["A.stop.torque"][-1] == pytest.approx(9.81 * np.cos(0.5)) == run["C.stop.torque"][-1]
     m = lw.load({**PENDULUM, "gravity": [0, 0], "stops": {"A": {"max": 0.3}}, "drive": ["A"]})
     there = ([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])
-    run = m.simulate(2.0, control=lw.pd({"A": lw.spline(*there)}, P=40.0, D=8.0))
+    run = m.simulate(2.0, control=lw.control.pd({"A": lw.control.spline(*there)}, P=40.0, D=8.0))
     assert run["A"].max() == pytest.approx(0.3, abs=1e-9) and run["A"][-1] < 0.2
     np.testing.assert_allclose(run["A.torque"][run["A.stop.torque"] < 0.0], -run["A.stop.torque"][run["A.stop.torque"] < 0.0], rtol=1e-6)
 
@@ -138,10 +138,10 @@ def test_sliders_cylinders_and_single_coordinates():
 def test_prescribed_motions_pass_an_end_and_it_is_said():
     stopped = {**LOOP, "stops": {"K": {"joint": "D", "max": "100 deg"}}, "units": ["deg"]}
     m = lw.load({**stopped, "drive": {"A": "60 rpm"}})
-    assert any("the stop of 'D'" in n for n in m.turn().notes) and m.turn()["D"].max() == pytest.approx(np.radians(100), abs=1e-9)
-    programme = lw.load({**stopped, "drive": {"A": {"position": "2 rad/s * t"}}})
-    assert any("stop 'K': 'D' goes to" in n and "beyond its end at 100 deg" in n for n in programme.turn(duration=3.0).notes)
-    assert not any("stop" in n for n in lw.load({**LOOP, "drive": {"A": "60 rpm"}}).turn().notes)
+    assert any("the stop of 'D'" in n for n in m.cycle().notes) and m.cycle()["D"].max() == pytest.approx(np.radians(100), abs=1e-9)
+    program = lw.load({**stopped, "drive": {"A": {"position": "2 rad/s * t"}}})
+    assert any("stop 'K': 'D' goes to" in n and "beyond its end at 100 deg" in n for n in program.cycle(duration=3.0).notes)
+    assert not any("stop" in n for n in lw.load({**LOOP, "drive": {"A": "60 rpm"}}).cycle().notes)
     own = lw.load({**PENDULUM, "stops": {"A": {"max": 0.5}}, "drive": {"A": "1 rad/s"}})
     run = own.simulate(1.0)
     assert run["A"][-1] == pytest.approx(1.0) and any("beyond its end" in n for n in run.notes)
@@ -185,7 +185,7 @@ def passing_while_held():
 
 def test_singular_positions_are_located_while_a_stop_holds():
     run = passing_while_held().simulate(1.0)
-    free = lw.load("change-point-four-bar").simulate(1.0, drive={"A": lw.torque(0.0)})
+    free = lw.load("change-point-four-bar").simulate(1.0, drive={"A": lw.drives.torque(0.0)})
     assert [e.name for e in run.events] == ["stop E lower"] and run["E"][-1] == pytest.approx(-0.2, abs=1e-12)
     assert run.checks().ok and len(run.passages) == 2
     assert [p.time for p in run.passages] == pytest.approx([p.time for p in free.passages], abs=1e-7)

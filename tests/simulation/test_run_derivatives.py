@@ -24,15 +24,15 @@ PENDULUM = {  # a wheel on a torsion spring: I q'' = -k q
     "start": {"A": 0.4},
 }
 CASES: dict[str, tuple[Any, list[str], dict[str, Any]]] = {
-    "effort": ("wiper", ["crank.B.x", "coupler.mass", "rocker.com.x"], {**RK4, "drive": {"A": lw.torque(0.05)}}),
+    "effort": ("wiper", ["crank.B.x", "coupler.mass", "rocker.com.x"], {**RK4, "drive": {"A": lw.drives.torque(0.05)}}),
     "inside a step": (
         "wiper",
         ["crank.B.x"],
-        {"integrator": "rk4", "step": 1.1e-3, "drive": {"A": lw.torque("0.05 N m * sin(8 rad/s * t)")}},
+        {"integrator": "rk4", "step": 1.1e-3, "drive": {"A": lw.drives.torque("0.05 N m * sin(8 rad/s * t)")}},
     ),
     "adaptive": ("wiper", ["crank.B.x", "coupler.mass"], {"tolerance": 1e-11}),
-    "prescribed": ("wiper", ["crank.B.x"], {**RK4, "drive": {"A": lw.speed(2.0)}}),
-    "no projection": ("wiper", ["crank.B.x"], {**RK4, "stabiliser": "none"}),
+    "prescribed": ("wiper", ["crank.B.x"], {**RK4, "drive": {"A": lw.drives.speed(2.0)}}),
+    "no projection": ("wiper", ["crank.B.x"], {**RK4, "stabilizer": "none"}),
     "springs and gravity": (SMOOTH, ["coil.stiffness", "crank.B.x", "gravity.y", "d.coefficient"], RK4),
     "two drives": ("five-bar", ["left.B.x", "right.mass"], RK4),
     "quaternions": ("rssr", ["crank.mass", "crank.A.x"], RK4),
@@ -109,7 +109,7 @@ def test_steps_converge_to_those_of_a_tight_run() -> None:
 def test_a_controller_is_differentiated_with_the_mechanism() -> None:
     s = lw.compile("wiper", free=["coupler.mass"])
     st, value = start(s), s.free[0].value
-    control = lw.pd({"A": lw.sinusoid("20 deg", "1 Hz")}, P=3.0, D=0.2)
+    control = lw.control.pd({"A": lw.control.sinusoid("20 deg", "1 Hz")}, P=3.0, D=0.2)
 
     def go(mass: float) -> Any:
         return s.simulate(st, 0.2, control=control, free=[mass], output=0.05, **RK4)
@@ -124,9 +124,9 @@ def test_a_controller_is_differentiated_with_the_mechanism() -> None:
 @sweep(
     ("options", "by", "text"),
     [
-        ({"stabiliser": "baumgarte"}, "crank.mass", "stabiliser 'project' or 'none'"),
+        ({"stabilizer": "baumgarte"}, "crank.mass", "stabilizer 'project' or 'none'"),
         ({"integrator": "rodas"}, "crank.mass", "explicit integrator"),
-        ({"drive": {"A": lw.torque(lambda t: 0.1, every="1 ms")}}, "crank.mass", "sampled or called"),
+        ({"drive": {"A": lw.drives.torque(lambda t: 0.1, every="1 ms")}}, "crank.mass", "sampled or called"),
         ({}, [], "name the numbers"),
         ({}, "crank.maß", "no parameter"),
     ],
@@ -142,7 +142,7 @@ def test_what_has_no_derivatives_is_refused(options: dict[str, Any], by: Any, te
 @sweep("kind", ["torque", "speed"], now=["torque"])
 def test_loads_and_recorded_channels(kind: str) -> None:
     """Against differences of order four of runs with other numbers, good to 1e-9."""
-    drive = {"torque": lw.torque(0.05), "speed": lw.speed(2.0)}[kind]
+    drive = {"torque": lw.drives.torque(0.05), "speed": lw.drives.speed(2.0)}[kind]
     s = lw.compile("wiper", free=["crank.B.x"])
     st, value, h = start(s), s.free[0].value, 1e-5
 
@@ -160,7 +160,7 @@ def test_loads_and_recorded_channels(kind: str) -> None:
 @pytest.mark.slow
 def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
     s = lw.compile("wiper", free=["crank.mass"], engine="python")
-    run = s.simulate(start(s), 0.02, drive={"A": lw.torque(0.1)}, engine="python")
+    run = s.simulate(start(s), 0.02, drive={"A": lw.drives.torque(0.1)}, engine="python")
     with pytest.raises(LinkwrightError, match=r"must be free: name them in lw\.compile"):
         run.derivatives("coupler.mass")
     with pytest.raises(LinkwrightError, match="was recorded"):
@@ -176,10 +176,10 @@ def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
 @pytest.mark.parametrize(
     ("model", "of", "options"),
     [
-        ("wiper", "rocker.angle.a", {**RK4, "drive": {"A": lw.torque(0.05)}}),
+        ("wiper", "rocker.angle.a", {**RK4, "drive": {"A": lw.drives.torque(0.05)}}),
         pytest.param("wiper", "rocker.angle.a", {"tolerance": 1e-9}, marks=pytest.mark.slow),
-        pytest.param("wiper", "rocker.angle", {**RK4, "drive": {"A": lw.speed(2.0)}}, marks=pytest.mark.slow),
-        pytest.param("wiper", "energy.total", {**RK4, "control": lw.pd({"A": lw.setpoint(0.5)}, P=3.0, D=0.2)}, marks=pytest.mark.slow),
+        pytest.param("wiper", "rocker.angle", {**RK4, "drive": {"A": lw.drives.speed(2.0)}}, marks=pytest.mark.slow),
+        pytest.param("wiper", "energy.total", {**RK4, "control": lw.control.pd({"A": lw.control.setpoint(0.5)}, P=3.0, D=0.2)}, marks=pytest.mark.slow),
         pytest.param(SMOOTH, "coupler.P.x", {"integrator": "rk4", "step": 1.1e-3}, marks=pytest.mark.slow),
         pytest.param("rssr", "rocker.v", RK4, marks=pytest.mark.slow),
     ],
@@ -210,4 +210,4 @@ def test_wrong_wishes_backwards() -> None:
         with pytest.raises(LinkwrightError, match=text):
             run.derivatives("*.mass", **options)
     with pytest.raises(LinkwrightError, match="for simulated runs"):
-        lw.load("wiper").turn(steps=8).derivatives("*.mass", of="A")
+        lw.load("wiper").cycle(steps=8).derivatives("*.mass", of="A")

@@ -1,4 +1,4 @@
-"""What a run promises whatever the mechanism: inputs, formulations, stabilisers, engines, errors, interrupts, certificates, batches."""
+"""What a run promises whatever the mechanism: inputs, formulations, stabilizers, engines, errors, interrupts, certificates, batches."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def truth(bar, seconds, **how):
 # -------------------------------------------------------------------- combinations
 
 
-def test_any_stabiliser_with_any_formulation(bar):
+def test_any_stabilizer_with_any_formulation(bar):
     """All combinations, one motion; none and baumgarte leave the loops open by the method's error only."""
     s, st = bar
     right = truth(bar, 0.1)["A"][-1]
     keepers = ["none", "baumgarte", "post_adjust", "project", "baumgarte+post_adjust", "baumgarte+project"]
     for formulation, keeper in itertools.product(FORMULATIONS, keepers):
-        run = s.simulate(st, 0.1, formulation=formulation, stabiliser=keeper, integrator="rk4", step=0.005, output=[0.1])
+        run = s.simulate(st, 0.1, formulation=formulation, stabilizer=keeper, integrator="rk4", step=0.005, output=[0.1])
         assert run["A"][-1] == pytest.approx(right, abs=2e-6), (formulation, keeper)  # rk4's own error
-        assert run.settings["stabiliser"]["stabiliser"] == keeper and run.settings["formulation"] == formulation
+        assert run.settings["stabilizer"]["stabilizer"] == keeper and run.settings["formulation"] == formulation
 
 
 @sweep("how", [{"integrator": "rk4", "step": 0.01}, {"tolerance": 1e-8}, {"integrator": "rodas", "tolerance": 1e-6}], now=1)
 def test_both_engines_do_the_same(bar, how):
     """The same bits, through inputs with a state of their own, quadratures and events."""
     s, st = bar
-    motor = lw.motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, ratio=5)
-    given = {"drive": {"A": lw.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "output": 0.05, **how}
+    motor = lw.drives.motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, ratio=5)
+    given = {"drive": {"A": lw.drives.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "output": 0.05, **how}
     runs = [s.simulate(st, 0.15, engine=engine, **given) for engine in ("native", "python")]
     assert runs[0].certificate.engine == "native" and runs[1].certificate.engine.startswith("python")
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
@@ -65,13 +65,13 @@ def test_without_llvmlite_it_still_runs(bar, tmp_path):
         "import sys; sys.modules['llvmlite'] = None\n"
         "import linkwright as lw\n"
         "s = lw.compile(lw.load('four-bar')); st = s.assemble({'A': 1.0}, {'A': 6.0})\n"
-        "run = s.simulate(st, 0.02, integrator='rk4', step=0.01, output=[0.02], drive={'A': lw.torque(lambda t: t)})\n"
+        "run = s.simulate(st, 0.02, integrator='rk4', step=0.01, output=[0.02], drive={'A': lw.drives.torque(lambda t: t)})\n"
         "print(run.certificate.engine, repr(float(run['A'][-1])), run.certificate.position_residual < 1e-13)"
     )
     given = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parent.parent), "LINKWRIGHT_CACHE": str(tmp_path)}
     told = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True).stdout.split()
     s, st = bar
-    here = s.simulate(st, 0.02, integrator="rk4", step=0.01, output=[0.02], drive={"A": lw.torque(lambda t: t)})
+    here = s.simulate(st, 0.02, integrator="rk4", step=0.01, output=[0.02], drive={"A": lw.drives.torque(lambda t: t)})
     assert told[0] == "python" and told[2] == "True" and float(told[1]) == pytest.approx(here["A"][-1], abs=1e-13)
 
 
@@ -83,7 +83,7 @@ def test_kinds_of_inputs_can_be_mixed():
     s = lw.compile(lw.load("five-bar"))
     first, second = (d.joint for d in s.description.drives)
     st = s.assemble(v={first: 1.0, second: 0.0})
-    drive = {first: lw.speed(1.0), second: lw.torque(lambda t, x: 0.3 * math.e ** (-t) - 0.1 * x[f"{second}.v"])}
+    drive = {first: lw.drives.speed(1.0), second: lw.drives.torque(lambda t, x: 0.3 * math.e ** (-t) - 0.1 * x[f"{second}.v"])}
     run = s.simulate(st, 0.5, drive=drive, tolerance=1e-10, output=0.05)
     np.testing.assert_allclose(run[f"{first}.v"], 1.0, atol=1e-12)
     np.testing.assert_allclose(run[f"{second}.torque"], 0.3 * np.exp(-run.t) - 0.1 * run[f"{second}.v"], atol=1e-12)
@@ -97,7 +97,7 @@ def test_kinds_of_inputs_can_be_mixed():
 def test_power_in_is_the_change_of_energy(bar):
     """Damped, driven and loaded: work of the drive by quadrature along with the motion, against a quadrature of the samples."""
     s, st = bar
-    run = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: 2.0 * np.sin(5.0 * t))}, tolerance=1e-11, output=0.0005)
+    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 2.0 * np.sin(5.0 * t))}, tolerance=1e-11, output=0.0005)
     power = run["A.torque"] * run["A.v"]
     work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(run.t))])
     np.testing.assert_allclose(run["work.in"], work, atol=2e-5)  # trapezoids of 0.5 ms
@@ -117,11 +117,11 @@ def test_a_sampled_controller_is_held(bar):
         seen.append(t)
         return -0.5 * float(x["A.v"])
 
-    run = s.simulate(st, 0.1, drive={"A": lw.torque(law, every=0.02)}, tolerance=1e-11, output=0.01)
+    run = s.simulate(st, 0.1, drive={"A": lw.drives.torque(law, every=0.02)}, tolerance=1e-11, output=0.01)
     np.testing.assert_allclose(sorted(set(seen)), 0.02 * np.arange(len(set(seen))), atol=1e-12)
     here = st
     for _ in range(5):
-        part = s.simulate(here, 0.02, drive={"A": lw.torque(-0.5 * float(here["A.v"]))}, tolerance=1e-11, output=[here.t + 0.02])
+        part = s.simulate(here, 0.02, drive={"A": lw.drives.torque(-0.5 * float(here["A.v"]))}, tolerance=1e-11, output=[here.t + 0.02])
         here = part.state(-1)
     assert run["A"][-1] == pytest.approx(float(here["A"]), abs=1e-9)
     assert len(np.unique(np.round(run["A.torque"][:10], 12))) == 5 and "once per sample" in " ".join(run.notes)
@@ -133,7 +133,7 @@ def test_a_sampled_controller_is_held(bar):
 def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
     s, st = bar
     with pytest.raises(lw.SimulationError, match=r"t = 0\.\d+ s.*(A|B|C)") as caught:
-        s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, output=0.01)
+        s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, output=0.01)
     run = caught.value.run
     assert 0.3 < run.t[-1] <= 0.5 and np.isfinite(run.q).all() and not run.checks().ok
     tau, force = run["A.torque"], run["C.on.rocker"]
@@ -145,10 +145,10 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
         return float(x["A"])
 
     with pytest.raises(lw.SimulationError, match="the table has no such row") as caught:
-        s.simulate(st, 1.0, drive={"A": lw.torque(broken)}, output=0.01)
+        s.simulate(st, 1.0, drive={"A": lw.drives.torque(broken)}, output=0.01)
     assert isinstance(caught.value.__cause__, ValueError) and caught.value.run.t[-1] <= 0.06
     with pytest.raises(lw.SimulationError, match="every="):  # a relay chatters
-        s.simulate(st, 10.0, drive={"A": lw.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
+        s.simulate(st, 10.0, drive={"A": lw.drives.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
     with pytest.raises(lw.SimulationError, match="most_steps") as caught:
         s.simulate(st, 10.0, most_steps=20)
     assert caught.value.run.t[-1] < 10.0
@@ -196,17 +196,17 @@ def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
     [
         ({"integrator": "euler"}, "Integrators"),
         ({"integrator": "rk4"}, "step"),
-        ({"stabiliser": "projekt"}, "project"),
+        ({"stabilizer": "projekt"}, "project"),
         ({"formulation": "newton"}, "formulation"),
         ({"output": -1.0}, "output"),
         ({"output": [0.2, 0.1]}, "increasing"),
         ({"output": 1e-9}, "samples"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
-        ({"drive": {"X": lw.torque(1.0)}}, "X"),
-        ({"drive": {"A": 3.0}}, "lw.torque"),
-        ({"drive": {"A": lw.voltage(3.0)}}, "motor"),
-        ({"drive": {"A": lw.speed(1.0)}}, "assemble"),
+        ({"drive": {"X": lw.drives.torque(1.0)}}, "X"),
+        ({"drive": {"A": 3.0}}, "lw.drives.torque"),
+        ({"drive": {"A": lw.drives.voltage(3.0)}}, "motor"),
+        ({"drive": {"A": lw.drives.speed(1.0)}}, "assemble"),
         ({"engine": "fortran"}, "engine"),
         ({"tolerence": 1e-3}, "tolerance"),
         ({"free": {"L1": 1.0}}, "free"),
@@ -248,7 +248,7 @@ def test_half_the_step_tells_the_error(bar):
 
 def test_a_verdict_names_what_is_wrong(bar):
     s, st = bar
-    loose = s.simulate(st, 3.0, stabiliser="none", integrator="rk4", step=0.02)
+    loose = s.simulate(st, 3.0, stabilizer="none", integrator="rk4", step=0.02)
     assert not loose.checks().ok and loose.checks()["loops"].verdict == "failed"
     assert loose.certificate.position_residual > 1e-7
     good = s.simulate(st, 3.0)
@@ -261,7 +261,7 @@ def test_the_designers_run_is_driven_as_the_file_says():
     run = lw.load("wiper").simulate(4.0 / 3.0, output=2.0 / 3.0)
     np.testing.assert_allclose(run["A.v", "rpm"], 45.0, atol=1e-9)
     np.testing.assert_allclose(run["A"] - run["A"][0], 1.5 * math.pi * run.t, atol=1e-9)
-    turn = lw.load("wiper").turn(steps=4)
+    turn = lw.load("wiper").cycle(steps=4)
     assert run["A.torque"][0] == pytest.approx(turn["A.torque"][0], rel=1e-8)
     assert run.load("C", on="rocker").max > 1.0
 
@@ -296,7 +296,7 @@ def test_a_batch_of_parameters_closes_each_start():
 
 
 def test_a_hinge_without_inertia_is_named():
-    """A weight hung on its own centre, without inertia: its spin is nobody's business in one state (an arm with 2 kg more at its
+    """A weight hung on its own center, without inertia: its spin is nobody's business in one state (an arm with 2 kg more at its
     tip, 3 g / 2 L (1 + 4) / (1 + 6) of it), but a run must know it, and says whose inertia is missing."""
     pendulum = {
         "name": "weighted", "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [1, 0]},
@@ -305,7 +305,7 @@ def test_a_hinge_without_inertia_is_named():
     s = lw.load(pendulum).system
     found = s.forward(s.start)
     assert found.a == pytest.approx([-1.5 * 9.81 * 5 / 7, 0.0])
-    for attempt in (lambda: s.simulate(s.start, 0.1), lambda: s.linearise(s.start)):
+    for attempt in (lambda: s.simulate(s.start, 0.1), lambda: s.linearize(s.start)):
         with pytest.raises(lw.LinkwrightError, match=r"^B can move without .* mass of 'weight' lies on.* Give 'weight' an inertia"):
             attempt()
 

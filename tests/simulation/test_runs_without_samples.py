@@ -31,8 +31,8 @@ VERBS = {
     "to_pandas": lambda r, path: r.to_pandas(),
     "to_xarray": lambda r, path: r.to_xarray(),
     "csv": lambda r, path: r.save(path / "a.csv"),
-    "npz": lambda r, path: lw.open(r.save(path / "a.npz")).checks(),
-    "parquet": lambda r, path: lw.open(r.save(path / "a.parquet")).checks(),
+    "npz": lambda r, path: lw.load_result(r.save(path / "a.npz")).checks(),
+    "parquet": lambda r, path: lw.load_result(r.save(path / "a.parquet")).checks(),
     "plot": lambda r, path: r.plot("A", path / "a.svg"),
     "plot energy": lambda r, path: r.plot("energy", path / "e.svg"),
     "report": lambda r, path: r.report(path / "r.html"),
@@ -79,7 +79,7 @@ def test_the_verdict_of_a_run_that_did_not_start(runs):
 
 
 def test_a_run_that_did_not_start_is_saved_and_opened(runs, tmp_path):
-    again = lw.open(runs["none"].save(tmp_path / "none.npz"))
+    again = lw.load_result(runs["none"].save(tmp_path / "none.npz"))
     assert len(again) == 0 and not again.checks() and again["A"].shape == (0,)
     assert np.array_equal(again.counted_from, runs["none"].counted_from)
 

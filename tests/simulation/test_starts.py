@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import AssemblyError
-from linkwright.simulation import starts
+from linkwright.simulation import start_states as starts
 from tests.sweeps import sweep
 
 SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2

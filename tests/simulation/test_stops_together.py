@@ -169,7 +169,7 @@ def test_a_control_law_in_a_run_that_meets_stops():
     """A law without a reference, sampled or not, also as a plain function; the push at rest balances weight and the law's torque."""
     for i, law in enumerate((
         lambda t, st: {"A0": 1.0, "A1": -0.1 * st["A1.v"]},
-        lw.control_law(lambda t, st: {"A0": 1.0, "A1": -0.1 * st["A1.v"]}, drives=["A0", "A1"], every="10 ms"),
+        lw.control.control_law(lambda t, st: {"A0": 1.0, "A1": -0.1 * st["A1.v"]}, drives=["A0", "A1"], every="10 ms"),
     )):  # fmt: skip
         m = lw.load({**chain(2), "drive": ["A0", "A1"]})
         run = m.simulate(0.7, output=0.1, control=law)
@@ -183,6 +183,6 @@ def test_a_control_law_in_a_run_that_meets_stops():
 def test_a_control_law_continues_after_any_switch():
     """The same with a joint that is locked on the way: nothing here is about stops alone."""
     m = lw.load({**chain(2), "stops": {}, "drive": ["A0"]})
-    law = lw.control_law(lambda t, st: {"A0": -0.1 * st["A0.v"]}, drives=["A0"])
-    run = m.simulate(0.5, control=law, events=[lw.when("t", 0.2, do=lw.lock("A1"))])
+    law = lw.control.control_law(lambda t, st: {"A0": -0.1 * st["A0.v"]}, drives=["A0"])
+    run = m.simulate(0.5, control=law, events=[lw.events.when("t", 0.2, do=lw.events.lock("A1"))])
     assert run.t[-1] == 0.5 and run["A1.v"][-1] == pytest.approx(0.0, abs=1e-12)

@@ -37,7 +37,7 @@ def scraper():
 
 def test_events_are_noted_in_order_with_their_units(scraper):
     s, st = scraper
-    run = s.simulate(st, 1.0, events=[lw.when("J1", "30 deg"), lw.when("t", "0.2 s", name="later"), lambda t, q, v: v[0] - 5.0])
+    run = s.simulate(st, 1.0, events=[lw.events.when("J1", "30 deg"), lw.events.when("t", "0.2 s", name="later"), lambda t, q, v: v[0] - 5.0])
     assert [e.name for e in run.events][:2] == ["J1", "<lambda>"] or [e.name for e in run.events][:2] == ["<lambda>", "J1"]
     named = {e.name: e.time for e in run.events}
     assert named["later"] == pytest.approx(0.2, abs=1e-12)
@@ -48,7 +48,7 @@ def test_events_are_noted_in_order_with_their_units(scraper):
 
 def test_a_condition_stops_the_run(scraper):
     s, st = scraper
-    run = s.simulate(st, 5.0, events=[lw.when("J1.v", direction="falling", do="stop")], output=0.01)
+    run = s.simulate(st, 5.0, events=[lw.events.when("J1.v", direction="falling", do="stop")], output=0.01)
     assert run.certificate.status == "event" and 0.6 < run.t[-1] < 0.62 < 5.0
     assert run.certificate.duration == pytest.approx(0.6149915732, abs=1e-8)  # where the reference swing turns back
 
@@ -56,7 +56,7 @@ def test_a_condition_stops_the_run(scraper):
 def test_locking_a_joint_is_an_inelastic_impact(double):
     """The elbow locks while it bends at w: angular momentum about the fixed pivot stays, the relative motion's energy is lost."""
     st = double.assemble({"O": 0.0, "P": 0.5 * math.pi}, {"O": 1.0, "P": 3.0})
-    run = double.simulate(st, 0.6, events=[lw.when("t", 0.3, do=lw.lock("P"), name="latch")], tolerance=1e-11, output=0.001)
+    run = double.simulate(st, 0.6, events=[lw.events.when("t", 0.3, do=lw.events.lock("P"), name="latch")], tolerance=1e-11, output=0.001)
     (event,) = run.events
     before = double.simulate(st, 0.3, tolerance=1e-11, output=[0.3])
     q, v = before.q[-1], before.v[-1]
@@ -79,15 +79,15 @@ def test_locking_a_joint_is_an_inelastic_impact(double):
 def test_a_time_that_is_past_does_not_come_again():
     """Equations without time: an event of the time, watched again after a lock, is on the side of the present."""
     m = lw.load("wiper")
-    events = [lw.when("t", 0.05, do=lw.lock("A")), lw.when("t", 0.1, do=lw.unlock("A"))]
-    run = m.simulate("0.15 s", drive={"A": lw.torque("2 N m")}, events=events)
+    events = [lw.events.when("t", 0.05, do=lw.events.lock("A")), lw.events.when("t", 0.1, do=lw.events.unlock("A"))]
+    run = m.simulate("0.15 s", drive={"A": lw.drives.torque("2 N m")}, events=events)
     assert [(e.values["did"], round(e.time, 9)) for e in run.events] == [("lock A", 0.05), ("unlock A", 0.1)]
     assert run["A.v"][-1] > 0.1  # it moves again
 
 
 def test_a_lock_can_be_opened_again(double):
     st = double.assemble({"O": 0.0, "P": 0.3}, {"O": 0.5})
-    events = [lw.when("t", 0.1, do=lw.lock("P")), lw.when("t", 0.4, do=lw.unlock("P"))]
+    events = [lw.events.when("t", 0.1, do=lw.events.lock("P")), lw.events.when("t", 0.4, do=lw.events.unlock("P"))]
     run = double.simulate(st, 0.8, events=events, tolerance=1e-10, output=0.01)
     inside = (run.t > 0.1) & (run.t <= 0.4)
     assert np.ptp(run["P"][inside]) < 1e-12 and np.ptp(run["P"][run.t > 0.4]) > 0.1
@@ -105,9 +105,9 @@ def test_a_rod_that_breaks_and_one_that_catches():
     """The tether is slack until the bob comes to its length; then the radial speed is lost at once, the rest stays."""
     s = tethered()
     st = s.state([0.0, -2.2], [0.0, 0.0])
-    distance = lw.when(lambda x: x["lower.Q.x"] ** 2 + x["lower.Q.y"] ** 2, 1.6**2, direction="rising", do=lw.engage("tether"), name="taut")
+    distance = lw.events.when(lambda x: x["lower.Q.x"] ** 2 + x["lower.Q.y"] ** 2, 1.6**2, direction="rising", do=lw.events.engage("tether"), name="taut")
     off = lw.compile(lw.load(PENDULUM)).simulate(
-        lw.compile(lw.load(PENDULUM)).state(st.q), 2.0, events=[lw.when(distance.function, 1.6**2, do="stop")]
+        lw.compile(lw.load(PENDULUM)).state(st.q), 2.0, events=[lw.events.when(distance.function, 1.6**2, do="stop")]
     )
     run = s.simulate(s.state(st.q, st.v), 1.5, off=["tether"], events=[distance], tolerance=1e-10, output=0.005)
     (event,) = run.events
@@ -124,7 +124,7 @@ def test_a_rod_that_breaks_and_one_that_catches():
     np.testing.assert_allclose(run["singular.J"], np.where(taut, lever, 1.0), atol=1e-12)
     assert run.certificate.smallest_singular_value == run.certificate.smallest_dependent == pytest.approx(lever[taut].min(), abs=1e-12)
     again = s.simulate(
-        run.state(-1), 0.5, events=[lw.when("t", run.t[-1] + 0.1, do=lw.release("tether"), name="cut")], tolerance=1e-10, output=0.01
+        run.state(-1), 0.5, events=[lw.events.when("t", run.t[-1] + 0.1, do=lw.events.release("tether"), name="cut")], tolerance=1e-10, output=0.01
     )
     later = np.linalg.norm(again["lower.Q"], axis=1)
     assert np.ptp(later[:10]) < 1e-9 and np.ptp(later[12:]) > 1e-3 and again.checks().ok
@@ -133,20 +133,20 @@ def test_a_rod_that_breaks_and_one_that_catches():
 def test_what_cannot_be_switched_is_said(double, scraper):
     s, st = scraper
     with pytest.raises(UsageError, match="carries coordinates"):
-        s.simulate(st, 1.0, events=[lw.when("t", 0.5, do=lw.release("J1"))])
+        s.simulate(st, 1.0, events=[lw.events.when("t", 0.5, do=lw.events.release("J1"))])
     with pytest.raises(UsageError, match="Constraints of loops"):
         s.simulate(st, 1.0, off=["nothing"])
     with pytest.raises(lw.SimulationError, match="cannot take hold"):
         t = tethered()
-        t.simulate(t.state([0.0, -2.2]), 0.2, off=["tether"], events=[lw.when("t", 0.1, do=lw.engage("tether"))])
+        t.simulate(t.state([0.0, -2.2]), 0.2, off=["tether"], events=[lw.events.when("t", 0.1, do=lw.events.engage("tether"))])
     with pytest.raises(UsageError, match="rising"):
-        lw.when("J1", direction="up")
+        lw.events.when("J1", direction="up")
     with pytest.raises(UsageError, match="lock, unlock"):
-        lw.when("J1", do="explode")
+        lw.events.when("J1", do="explode")
     with pytest.raises(ChannelError, match="J1"):
         s.simulate(st, 1.0, events=["J1.w"])
     with pytest.raises(UsageError, match="SI"):
-        s.simulate(st, 1.0, events=[lw.when(lambda st: st["J1"], "3 deg")])
+        s.simulate(st, 1.0, events=[lw.events.when(lambda st: st["J1"], "3 deg")])
 
 
 def test_a_sampled_function_that_remembers_is_asked_once_a_sample():
@@ -157,11 +157,11 @@ def test_a_sampled_function_that_remembers_is_asked_once_a_sample():
         asked.append(round(float(t), 6))
         return 0.1 * len(asked)
 
-    other = lw.torque(lambda t: 1.0 + t, every="10 ms")
+    other = lw.drives.torque(lambda t: 1.0 + t, every="10 ms")
     for joint, times in (("E", [0.0, 0.01, 0.02, 0.03, 0.04]), ("A", [0.0, 0.01, 0.02, 0.04])):
         asked.clear()
-        drive = {"A": lw.torque(counting, every="10 ms")} | ({"E": other} if joint == "A" else {})
-        events = [lw.when("t", 0.02, do=lw.lock(joint)), lw.when("t", 0.034, do=lw.unlock(joint))]
+        drive = {"A": lw.drives.torque(counting, every="10 ms")} | ({"E": other} if joint == "A" else {})
+        events = [lw.events.when("t", 0.02, do=lw.events.lock(joint)), lw.events.when("t", 0.034, do=lw.events.unlock(joint))]
         run = s.simulate(s.start, 0.048, drive=drive, events=events, output=0.006)
         assert asked == times
         free = (run.t < 0.02) | (run.t > 0.034)

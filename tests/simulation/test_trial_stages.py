@@ -58,7 +58,7 @@ def test_a_fixed_step_that_is_too_long_is_named_as_the_cause():
 def test_numbers_that_a_function_cannot_take_reject_a_step():
     """exp of a trial speed overflows in Python's own arithmetic; at the speeds of the motion, below 10 rad/s, it does not."""
     s = lw.compile("four-bar")
-    st, steep = s.assemble(v={"A": 9.0}), {"A": lw.torque(lambda t, x: -math.expm1(70.0 * (float(x["A.v"]) - 9.0)))}
+    st, steep = s.assemble(v={"A": 9.0}), {"A": lw.drives.torque(lambda t, x: -math.expm1(70.0 * (float(x["A.v"]) - 9.0)))}
     run = s.simulate(st, 0.02, drive=steep, tolerance=1e-7)
     assert run.certificate.status == "finished" and run["A.v"].max() < 9.5
 
@@ -71,5 +71,5 @@ def test_an_error_that_stays_is_still_the_cause():
 
     s = lw.compile("four-bar")
     with pytest.raises(lw.SimulationError, match=r"'only_until' \(test_trial_stages.py:.*ZeroDivisionError") as caught:
-        s.simulate(s.assemble(v={"A": 1.0}), 1.0, drive={"A": lw.torque(only_until)})
+        s.simulate(s.assemble(v={"A": 1.0}), 1.0, drive={"A": lw.drives.torque(only_until)})
     assert str(caught.value).startswith("t = 0.1 s:")  # steps shrink before it

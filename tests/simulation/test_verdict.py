@@ -58,10 +58,10 @@ def test_the_energy_of_a_loose_run_is_measured(bar):
     assert not c.checks()["energy"]
 
 
-def test_the_gaps_of_an_unstabilised_run_are_measured(bar):
+def test_the_gaps_of_an_unstabilized_run_are_measured(bar):
     """phi and J v of every step by the float path, over the size and the largest speed: both drift, both are named."""
     s, st = bar
-    run = s.simulate(st, 2.0, integrator="rk4", step=0.01, stabiliser="none", output="steps")
+    run = s.simulate(st, 2.0, integrator="rk4", step=0.01, stabilizer="none", output="steps")
     c = run.certificate
     phi, gap, speed = 0.0, 0.0, 1.0
     for q, v, near in zip(run.q, run.v, run.references, strict=True):
@@ -99,5 +99,5 @@ def test_what_stands_still_passes():
 def test_the_work_of_a_prescribed_motion_has_a_say_in_the_steps():
     """A crank at constant speed could be followed in a handful of steps, which would leave its work wrong by a tenth."""
     s = lw.compile("slider-crank")
-    run = s.simulate(s.assemble(q={"A": "120 deg"}, v={"A": 3.0}), 2.0, drive={"A": lw.speed(3.0)})
+    run = s.simulate(s.assemble(q={"A": "120 deg"}, v={"A": 3.0}), 2.0, drive={"A": lw.drives.speed(3.0)})
     assert run.checks().ok and run.certificate.energy_imbalance < 1e-6

@@ -20,7 +20,7 @@ def wiper():
 def test_batches_begin_together(wiper):
     states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
     with pytest.raises(lw.UsageError, match="first state"):
-        wiper.simulate_batch(states, 1.0, drive={"A": lw.speed(2.0)}, output=0.5)
+        wiper.simulate_batch(states, 1.0, drive={"A": lw.drives.speed(2.0)}, output=0.5)
     with pytest.raises(lw.UsageError, match="times"):
         wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, output=0.5)
 
@@ -42,11 +42,11 @@ def boom(*_):
     [
         ({"drive": "A"}, "dict"),
         ({"wrench": [1]}, "dict"),
-        ({"events": [3]}, "lw.when"),
+        ({"events": [3]}, "lw.events.when"),
         ({"events": 3}, "events"),
         ({"events": [lambda st: "x"]}, "one number|event function"),
         ({"events": [lambda st: boom()]}, "boom"),
-        ({"drive": {"A": lw.torque(lambda t: boom())}}, "boom"),
+        ({"drive": {"A": lw.drives.torque(lambda t: boom())}}, "boom"),
         ({"tolerance": "x"}, "tolerance"),
         ({"tolerance": []}, "tolerance"),
         ({"most_steps": "a"}, "most_steps"),

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import linkwright as lw
-from linkwright.studies import running
+from linkwright.rings.design.studies import execution as running
 
 
 def arguments() -> dict[str, Any]:

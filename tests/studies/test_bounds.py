@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model import file as modelfile
-from linkwright.views.live import sliders
+from linkwright.rings.studio.live import sliders
 from tests.studies.models import SLIDER
 
 BOUNDED: dict[str, Any] = {**SLIDER, "parameters": {"r": {"value": "50 mm", "min": "40 mm", "max": "60 mm"}, "l": "200 mm"}}
@@ -27,7 +27,7 @@ def test_bounds_are_read_written_and_shown_by_sliders() -> None:
     m = lw.load(BOUNDED)
     assert m.description.bounds == (("r", 0.04, 0.06),)
     assert modelfile.read_text(modelfile.write(m.description)).bounds == m.description.bounds
-    assert lw.load(BOUNDED, r="45 mm").turn()["slide"].size and np.isclose(np.ptp(m.turn()["slide"]), 0.1)
+    assert lw.load(BOUNDED, r="45 mm").cycle()["slide"].size and np.isclose(np.ptp(m.cycle()["slide"]), 0.1)
     found = {s["name"]: s for s in sliders.sliders(m.system)}
     assert (found["r"]["low"], found["r"]["high"]) == (0.04, 0.06) and found["r"]["yaml"] == ["parameters", "r", "value"]
 
@@ -69,5 +69,5 @@ def test_a_number_without_a_unit_is_one_in_the_units_of_the_file(tmp_path) -> No
     with pytest.raises(LinkwrightError, match="does not suit the model"):
         lw.study(m, {"r": "45..55 kg / 3"}, "range slide")
     lw.study(m, {"r": "45..55 mm / 3"}, "range slide", folder=tmp_path / "s")
-    again = lw.open(tmp_path / "s")
+    again = lw.load_result(tmp_path / "s")
     assert np.isclose(np.ptp(again.result(2)["slide"]), 0.11) and again.values(2) == {"r": 55.0}

@@ -29,7 +29,7 @@ def test_text_without_a_unit_means_what_it_does_in_the_file() -> None:
     m = lw.load(DEGREES)
     s = lw.study(m, {"drive.A": ["60", "90 rpm", np.pi]}, "max A.v")
     np.testing.assert_allclose(s["max A.v"], [2 * np.pi, 3 * np.pi, np.pi], rtol=1e-12)
-    s = lw.study(m, {"start.A": "10..30 / 3", "l": ["190", "200 mm"]}, "start A", of=lw.simulating("1 ms", drive={}))
+    s = lw.study(m, {"start.A": "10..30 / 3", "l": ["190", "200 mm"]}, "start A", of=lw.Run("1 ms", drive={}))
     np.testing.assert_allclose(np.unique(np.round(s["start A"], 12)), np.round(np.radians([10, 20, 30]), 12))
     np.testing.assert_allclose(np.unique(s["l"]), [0.19, 0.2])
 
@@ -37,7 +37,7 @@ def test_text_without_a_unit_means_what_it_does_in_the_file() -> None:
 def test_bounds_without_a_unit_hold_for_values_with_one() -> None:
     m = lw.load({**BARE, "parameters": {"r": {"value": 50, "min": 20, "max": 60}, "l": "200 mm"}})
     np.testing.assert_allclose(lw.study(m, {"r": "30..60 mm / 2"}, "range slide")["range slide"], [0.06, 0.12], rtol=1e-9)
-    assert np.ptp(m.with_(r="30 mm").turn()["slide"]) == pytest.approx(0.06)
+    assert np.ptp(m.with_(r="30 mm").cycle()["slide"]) == pytest.approx(0.06)
     with pytest.raises(LinkwrightError, match="outside its bounds"):
         m.with_(r="70 mm")
 
@@ -98,7 +98,7 @@ def test_blocks_of_designs_that_grow_have_room() -> None:
     """The first blocks lose designs, later ones do not: memory is that of the largest."""
     lengths = np.full(1400, 0.3)
     lengths[:40:2] = 5.0
-    t = lw.load("four-bar").turns({"L1": lengths}, read=["A.torque", "C.load"])
+    t = lw.load("four-bar").cycles({"L1": lengths}, read=["A.torque", "C.load"])
     assert (t.ok == (lengths < 1.0)).all()
     good = t["C.load"][t.ok]
     assert np.isfinite(good).all() and (good == good[-1]).all(axis=1).mean() > 0.9 and np.abs(good - good[-1]).max() < 1e-9 * good.max()

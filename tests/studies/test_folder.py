@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.studies import running
+from linkwright.rings.design.studies import execution as running
 from tests import ROOT
 from tests.studies.big_study import arguments, measured
 
@@ -42,7 +42,7 @@ def test_a_folder_gives_the_table_of_memory_and_opens_again(tmp_path, small_chun
     given = {"vary": VARY, "measure": ["max A.torque", "range D"]}
     kept, plain = lw.study("four-bar", folder=tmp_path / "s", **given), lw.study("four-bar", **given)
     assert equal(kept, plain) and len(parts(tmp_path / "s")) > 1
-    again = lw.open(tmp_path / "s")
+    again = lw.load_result(tmp_path / "s")
     assert equal(again, plain) and again.complete and again.units == plain.units
     assert again.best_row("min max A.torque") == plain.best_row("min max A.torque")
     assert again.result(3)["A.torque"].max() == pytest.approx(plain["max A.torque"][3], rel=1e-9)
@@ -91,7 +91,7 @@ def test_files_of_others_stay_as_they_are(tmp_path) -> None:
         lw.study("four-bar", folder=tmp_path / "thesis.txt", **given)
     assert (tmp_path / "thesis.txt").read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
     with pytest.raises(UsageError, match="folder without a study"):
-        lw.open(tmp_path)
+        lw.load_result(tmp_path)
 
 
 DAMAGES = {
@@ -108,7 +108,7 @@ DAMAGES = {
 
 
 def test_damaged_manifests_are_refused(tmp_path) -> None:
-    lw.study("four-bar", {"L1": [0.3, 0.31]}, "range D", lw.turning(steps=4), folder=tmp_path / "s", threads=1)
+    lw.study("four-bar", {"L1": [0.3, 0.31]}, "range D", lw.Cycle(steps=4), folder=tmp_path / "s", threads=1)
     (path,) = tmp_path.rglob("manifest.json")
     sound = path.read_text(encoding="utf-8")
     for damage in DAMAGES.values():
@@ -116,30 +116,30 @@ def test_damaged_manifests_are_refused(tmp_path) -> None:
         damage(manifest)
         path.write_text(json.dumps(manifest), encoding="utf-8")
         with pytest.raises(UsageError):
-            lw.open(tmp_path / "s")
+            lw.load_result(tmp_path / "s")
     path.write_text(sound, encoding="utf-8")
-    assert len(lw.open(tmp_path / "s")) == 2
+    assert len(lw.load_result(tmp_path / "s")) == 2
 
 
 def test_parts_without_their_columns_count_as_not_done(tmp_path) -> None:
-    given = {"vary": {"L1": [0.3, 0.31]}, "measure": "range D", "of": lw.turning(steps=4), "folder": tmp_path / "s", "threads": 1}
+    given = {"vary": {"L1": [0.3, 0.31]}, "measure": "range D", "of": lw.Cycle(steps=4), "folder": tmp_path / "s", "threads": 1}
     whole = lw.study("four-bar", **given)["range D"]
     (path,) = parts(tmp_path / "s")
     table = pq.read_table(path)
     for damaged in (table.drop_columns(["measure range D"]), table.set_column(1, "vary L1", pa.array(["a", "b"]))):
         pq.write_table(damaged.replace_schema_metadata(table.schema.metadata), path)
-        assert len(lw.open(tmp_path / "s")) == 0
+        assert len(lw.load_result(tmp_path / "s")) == 0
     assert (lw.study("four-bar", **given)["range D"] == whole).all()  # computed again
 
 
 def test_a_damaged_byte_anywhere_counts_as_not_done_or_changes_nothing(tmp_path) -> None:
     """Pages are read when a part is looked at first, so that no value is met later that cannot be read."""
-    lw.study("four-bar", vary={"L1": [0.3, 0.31]}, measure="range D", of=lw.turning(steps=4), folder=tmp_path / "s", threads=1)
+    lw.study("four-bar", vary={"L1": [0.3, 0.31]}, measure="range D", of=lw.Cycle(steps=4), folder=tmp_path / "s", threads=1)
     (path,) = parts(tmp_path / "s")
     sound, lost = path.read_bytes(), 0
     for place in range(4, len(sound), 29):
         path.write_bytes(sound[:place] + bytes([sound[place] ^ 0xFF]) + sound[place + 1 :])
-        found = lw.open(tmp_path / "s")
+        found = lw.load_result(tmp_path / "s")
         assert str(found.summary())
         lost += len(found) == 0
     assert lost > 5

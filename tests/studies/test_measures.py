@@ -9,22 +9,22 @@ from scipy.integrate import trapezoid
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
-from linkwright.studies.statistics import statistics
+from linkwright.rings.design.studies.statistics import statistics
 from tests.studies.models import SLIDER
 from tests.sweeps import sweep
 
 
 @pytest.fixture(scope="module")
 def turn() -> lw.Trajectory:
-    return lw.load(SLIDER).turn()
+    return lw.load(SLIDER).cycle()
 
 
 def test_every_word(turn) -> None:
     x, t, angle = turn["slide"], turn["t"], np.mod(turn["A"] - 1e-12, 2 * np.pi)
-    assert measure("max slide").read_from(turn) == pytest.approx(x.max(), rel=1e-12)  # dead centres are samples here
+    assert measure("max slide").read_from(turn) == pytest.approx(x.max(), rel=1e-12)  # dead centers are samples here
     assert measure("min slide").read_from(turn) == pytest.approx(x.min(), rel=1e-12)
     assert measure("range slide").read_from(turn) == pytest.approx(0.1, rel=1e-12)  # twice the crank
-    fine = lw.load(SLIDER).turn(steps=36_000)  # samples of 0.01 deg are within 1e-8 of the peak between them
+    fine = lw.load(SLIDER).cycle(steps=36_000)  # samples of 0.01 deg are within 1e-8 of the peak between them
     assert measure("peak A.torque").read_from(turn) == pytest.approx(np.abs(fine["A.torque"]).max(), rel=3e-8)
     assert np.abs(turn["A.torque"]).max() < (1.0 - 1e-6) * np.abs(fine["A.torque"]).max()
     assert measure("start slide").read_from(turn) == x[0] and measure("end slide").read_from(turn) == x[-1]
@@ -52,12 +52,12 @@ WORDS = ("max slide.v", "min slide.a", "range slide", "peak A.torque", "rms A.to
 @sweep("text", WORDS, later=["min slide.a", "std slide", "mean C.load", "range slide"])
 def test_derivatives_are_those_of_differences(text: str) -> None:
     m = lw.load(SLIDER)
-    c, word = m.turn(), measure(text)
+    c, word = m.cycle(), measure(text)
     exact = word.slopes(c, c.derivatives(["r", "l"]))
     h = 1e-6  # of lengths of 0.1 m: h^2 and round-off over h are both near 1e-9
     for k, name in enumerate(("r", "l")):
         value = dict(m.description.parameters)[name]
-        ends = [word.read_from(m.with_(**{name: value + s * h}).turn()) for s in (1.0, -1.0)]
+        ends = [word.read_from(m.with_(**{name: value + s * h}).cycle()) for s in (1.0, -1.0)]
         rough = (ends[0] - ends[1]) / (2 * h)
         # the straight line between samples is differentiated at the samples' own slopes; all else exactly
         assert exact[k] == pytest.approx(rough, rel=2e-3 if "time" in text else 1e-6, abs=1e-6 * (1.0 + np.abs(exact).max()))

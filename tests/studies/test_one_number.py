@@ -1,4 +1,4 @@
-"""One phrase is one number in every verb: measure, turns, study, tolerances, sensitivity, optimise, report, tables, command line."""
+"""One phrase is one number in every verb: measure, turns, study, tolerances, sensitivity, optimize, report, tables, command line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.cli.dispatch import main
-from linkwright.design.efforts import efforts
-from linkwright.views.report_measures import read
+from linkwright.rings.cli.dispatch import main
+from linkwright.rings.design.drive_duty import efforts
+from linkwright.rings.studio.report_measures import read
 
 # a polynomial of degree 8 through samples 1 deg apart: below 1e-9 of these curves; sensitivity takes 72 samples and a golden section
 SAME = 2e-7
@@ -19,8 +19,8 @@ SAME = 2e-7
 @pytest.mark.parametrize(("name", "vary", "phrases"), [("wiper", "crank.mass", ("peak A.torque", "max A.power", "range rocker.angle"))])
 def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
-    c, mass = m.turn(), m.description.numbers().body(vary.split(".")[0]).mass
-    turns = m.turns({vary: [mass, 1.1 * mass]})
+    c, mass = m.cycle(), m.description.numbers().body(vary.split(".")[0]).mass
+    turns = m.cycles({vary: [mass, 1.1 * mass]})
     study = lw.study(m, {vary: [mass, 1.1 * mass]}, list(phrases))
     tolerances = m.tolerances({vary: "+- 1 %"}, list(phrases), n=2)
     assert main(["turn", name, "--json", *(x for p in phrases for x in ("--measure", p))]) == 0
@@ -29,7 +29,7 @@ def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[s
         value = c.measure(phrase)
         assert value.error <= 1e-9 * abs(value)
         found = {
-            "steps": m.turn(steps=97).measure(phrase),
+            "steps": m.cycle(steps=97).measure(phrase),
             "turns": turns.measure(phrase)[0],
             "study": study[phrase][0],
             "tolerances": tolerances[phrase].nominal,
@@ -39,15 +39,15 @@ def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[s
         }
         assert found == pytest.approx(dict.fromkeys(found, float(value)), rel=SAME), phrase
         assert printed[phrase]["grows_without_bound"] is None
-    assert abs(efforts(c)["A"].peak) == pytest.approx(c.measure("peak A.torque"), rel=SAME)  # the table of `linkwright turn`
+    assert abs(efforts(c)["A"].peak) == pytest.approx(c.measure("peak A.torque"), rel=SAME)  # the table of `linkwright cycle`
 
 
-def test_optimise_begins_with_the_same_number() -> None:
+def test_optimize_begins_with_the_same_number() -> None:
     m = lw.load("wiper")
-    best = m.optimise("min peak A.torque", {"crank.mass": "0.1..0.5"}, n=8, starts=1, of=lw.turning(steps=60))
+    best = m.optimize("min peak A.torque", {"crank.mass": "0.1..0.5"}, n=8, starts=1, of=lw.Cycle(steps=60))
     (goal,) = best.goals
-    assert goal.before == pytest.approx(m.turn(steps=60).measure("peak A.torque"), rel=1e-9)
-    assert goal.after == pytest.approx(best.mechanism.turn(steps=60).measure("peak A.torque"), rel=1e-9)
+    assert goal.before == pytest.approx(m.cycle(steps=60).measure("peak A.torque"), rel=1e-9)
+    assert goal.after == pytest.approx(best.mechanism.cycle(steps=60).measure("peak A.torque"), rel=1e-9)
 
 
 def test_info_and_balance_look_between_samples_too() -> None:

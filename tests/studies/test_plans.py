@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import qmc
 
 from linkwright.errors import UsageError
-from linkwright.studies.plans import Grid, permuted, plan
-from linkwright.studies.variations import variation
+from linkwright.rings.design.studies.plans import Grid, permuted, plan
+from linkwright.rings.design.studies.variations import variation
 
 TWO = [variation("a", "1..3 / 3", None), variation("b", "10 +- 1", None), variation("c", [4.0, 5.0], None)]
 

@@ -11,9 +11,9 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import every_parameter
 from linkwright.results.measures import measure
-from linkwright.studies.plans import plan
-from linkwright.studies.statistics import sobol_indices, statistics
-from linkwright.studies.variations import variation
+from linkwright.rings.design.studies.plans import plan
+from linkwright.rings.design.studies.statistics import sobol_indices, statistics
+from linkwright.rings.design.studies.variations import variation
 from tests.results.test_checks import ARM, LIMITED, VALVE
 from tests.studies.models import SLIDER
 from tests.sweeps import sweep
@@ -32,7 +32,7 @@ def test_rows_are_the_designs_computed_one_by_one(grid) -> None:
     frame = grid.to_pandas()
     assert grid.work.lanes == "turns" and len(frame) == 12 and frame.ok.all() and grid.complete
     for row in (0, 5, 11):
-        c = m.with_(**grid.values(row)).turn()
+        c = m.with_(**grid.values(row)).cycle()
         for text in MEASURES:
             assert frame[text][row] == pytest.approx(measure(text).read_from(c), rel=1e-9)  # lanes close loops to 2e-15 by other steps
         assert grid.result(row).measure("max A.torque") == pytest.approx(frame["max A.torque"][row], rel=1e-9)
@@ -129,24 +129,24 @@ def test_failures_are_rows_with_their_reason() -> None:
     assert "cannot turn fully" in s.why[1] and "cannot" in s.why[2]
     assert sum(s.summary().failures.values()) == 2
     short = lw.load(SLIDER, l="40 mm")  # shorter than the crank: it closes up to 53 deg only
-    run = lw.study(short, {"start.A": ["40 deg", "100 deg"]}, "end slide", of=lw.simulating("0.01 s", drive={}))
+    run = lw.study(short, {"start.A": ["40 deg", "100 deg"]}, "end slide", of=lw.Run("0.01 s", drive={}))
     assert run.verdicts.tolist() == ["unknown", "failed"] and "A" in run.why[1]
     assert "drawn 0.2 m apart" in run.unknown[0]  # of a rod of 40 mm
 
 
 @pytest.mark.slow
 def test_start_drive_gravity_and_gains_vary() -> None:
-    law = lw.pd({"A": lw.setpoint("90 deg"), "E": lw.setpoint("90 deg")}, P=100, D=10)
+    law = lw.control.pd({"A": lw.control.setpoint("90 deg"), "E": lw.control.setpoint("90 deg")}, P=100, D=10)
     s = lw.study(
         "five-bar",
         {"control.P": [50.0, 200.0], "start.A": ["85 deg"], "gravity.y": [0.0, -9.81]},
         ["start A", "peak A.torque", "end A"],
-        of=lw.simulating("0.2 s", control=law),
+        of=lw.Run("0.2 s", control=law),
     )
     for row in range(4):
         v = s.values(row)
         m = lw.load("five-bar", start={"A": "85 deg"}, gravity=[0.0, v["gravity.y"]])
-        run = m.simulate("0.2 s", control=lw.pd(law.reference, P=v["control.P"], D=10))
+        run = m.simulate("0.2 s", control=lw.control.pd(law.reference, P=v["control.P"], D=10))
         assert s["end A"][row] == pytest.approx(run["A"][-1], rel=1e-8) and s["start A"][row] == pytest.approx(np.radians(85), rel=1e-12)
     turned = lw.study("wiper", {"drive.A": ["2 rad/s", "4 rad/s"]}, "max A.v")
     np.testing.assert_allclose(turned["max A.v"], [2.0, 4.0], rtol=1e-12)
@@ -158,7 +158,7 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         "five-bar",
         {"left.mass": "0.9..1.1", "left.B.x": f"{0.99 * length}..{1.01 * length}"},
         ["end A", "max A.v", "end left_rod.C.x"],
-        of=lw.simulating("0.2 s", drive={}),
+        of=lw.Run("0.2 s", drive={}),
         plan="sobol",
         n=16,
     )
@@ -171,9 +171,9 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
 @sweep(
     ("model", "vary", "of", "lanes"),
     [
-        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.simulating("1 s"), "runs"),
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.Run("1 s"), "runs"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, "turn", "turns"),
-        (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.simulating("0.03 s"), ""),  # contact needs loads, which lanes do not have
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.Run("0.03 s"), ""),  # contact needs loads, which lanes do not have
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
         (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
     ],
@@ -193,12 +193,12 @@ def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary:
 def test_designs_with_the_plate_of_a_motor_are_single_motions() -> None:
     motor = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "ratio": 10, "max_torque": "0.4 N m"}
     m = lw.load({**LIMITED, "drive": {"A": {"motor_dc": {**motor, "voltage": "12 V"}}}})
-    s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", of=lw.turning(speed="60 rpm"))
+    s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", of=lw.Cycle(speed="60 rpm"))
     assert s.ok.tolist() == [True, False] and "motor of A exceeds a limit: peak torque" in s.why[1]
 
 
 def test_runs_with_options_of_single_runs_are_done_one_by_one() -> None:
-    s = lw.study("four-bar", {"gravity.y": [-9.81, -5.0]}, "end A", of=lw.simulating("0.05 s", drive={}, off=["C"]))
+    s = lw.study("four-bar", {"gravity.y": [-9.81, -5.0]}, "end A", of=lw.Run("0.05 s", drive={}, off=["C"]))
     assert not s.work.lanes and s.ok.all()
     for row, g in enumerate((-9.81, -5.0)):
         c = lw.load("four-bar", gravity=[0, g]).simulate("0.05 s", drive={}, off=["C"])
@@ -211,14 +211,14 @@ def test_equilibria_functions_and_frames() -> None:
     s = lw.study("boot-lid", pd.DataFrame({"gravity.y": [-9.81, -9.0]}), {"opened": "end lid.angle"}, of="settle")
     for row, g in enumerate((-9.81, -9.0)):
         assert s["opened"][row] == pytest.approx(float(lw.load("boot-lid", gravity=[0, g]).settle()["lid.angle"]), rel=1e-9)
-    f = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"ends": lambda c: c["A"][-1] - c["A"][0]}, of=lambda m: m.turn(steps=36))
+    f = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"ends": lambda c: c["A"][-1] - c["A"][0]}, of=lambda m: m.cycle(steps=36))
     np.testing.assert_allclose(f["ends"], 2 * np.pi, rtol=1e-12)
 
 
 def test_thinned_samples_are_stored_on_demand(tmp_path) -> None:
     for folder in (None, tmp_path / "study"):
         s = lw.study("four-bar", {"L1": [0.3, 5.0]}, "max A.torque", traces=["A.torque", "coupler.P"], thinned=9, folder=folder)
-        c = lw.load("four-bar").turn()
+        c = lw.load("four-bar").cycle()
         found = s.traces(0)
         np.testing.assert_allclose(found["A.torque"], c["A.torque"][::45], rtol=1e-9, atol=1e-9)
         assert found["coupler.P"].shape == (9, 2) and s.traces(1) == {}

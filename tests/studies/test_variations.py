@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from linkwright.errors import UsageError
-from linkwright.studies.variations import variation
+from linkwright.rings.design.studies.variations import variation
 from linkwright.text.ranges import unit_written
 from linkwright.text.units import KINDS
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.cli import main
-from linkwright.studies.store import OLDER
+from linkwright.rings.cli import main
+from linkwright.rings.design.studies.store import OLDER
 from tests.results.test_checks import ARM
 from tests.studies.models import SLIDER
 
@@ -54,14 +54,14 @@ def test_designs_at_a_change_point_are_unknown_in_lanes_as_row_by_row() -> None:
     assert "singularities (" in s.unknown[2] and "depend on the sample distance" in s.unknown[2]
     single = lw.study(lw.load(PARALLEL), {"r": ["60 mm", "80 mm", "100 mm"]}, "peak A.torque", traces=["A"])
     assert not single.work.lanes and single.unknown == s.unknown
-    many = lw.load(PARALLEL).turns({"r": [0.06, 0.1]}, read=["A.torque"])
+    many = lw.load(PARALLEL).cycles({"r": [0.06, 0.1]}, read=["A.torque"])
     assert many.ok.all() and list(many.unknown) == [1] and many.near_singular[1].any() and not many.near_singular[0].any()
 
 
 def test_limits_that_samples_leave_open_are_unknown_or_looked_at_again() -> None:
     """Limits that a curve with few samples holds by little: more samples decide in lanes as they do in a single cycle."""
     for steps in (6, 12, 40):
-        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", of=lw.turning(steps=steps), plan="sobol", n=8)
+        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", of=lw.Cycle(steps=steps), plan="sobol", n=8)
         assert s.work.lanes == "turns"
         for row in range(8):
             assert (s.why.get(row, ""), s.unknown.get(row, "")) == alone(s, row)
@@ -75,7 +75,7 @@ def test_loads_that_are_not_unique_are_unknown_only_where_they_are_measured() ->
 
 
 def test_lanes_say_what_they_do_not_check() -> None:
-    of = lw.simulating("0.05 s", drive={})
+    of = lw.Run("0.05 s", drive={})
     s = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", of=of)
     assert s.work.lanes == "runs" and {"energy", "estimated error"} < set(s.not_checked)
     assert "not checked: loops, velocities, energy" in str(s.summary()) and s.frame.attrs["not_checked"] == list(s.not_checked)
@@ -85,7 +85,7 @@ def test_lanes_say_what_they_do_not_check() -> None:
 
 @pytest.mark.parametrize("traces", [(), ("A",)])
 def test_runs_have_unknown_checks_too(traces: tuple[str, ...]) -> None:
-    s = lw.study(lw.load(HEAVY), {"crank.mass": [0.9]}, "end A.v", of=lw.simulating("0.01 s"), traces=traces)
+    s = lw.study(lw.load(HEAVY), {"crank.mass": [0.9]}, "end A.v", of=lw.Run("0.01 s"), traces=traces)
     assert s.work.lanes == ("" if traces else "runs") and s.verdicts.tolist() == ["unknown"] and "inputs (gravity" in s.unknown[0]
 
 
@@ -98,12 +98,12 @@ def test_verdicts_are_stored_and_older_folders_are_unknown(tmp_path: Any) -> Non
     pq = pytest.importorskip("pyarrow.parquet")
     vary = {"r": ["60 mm", "100 mm", "900 mm"]}
     s = lw.study(lw.load(PARALLEL), vary, "peak A.torque", folder=tmp_path / "rows")
-    again = lw.open(tmp_path / "rows")
+    again = lw.load_result(tmp_path / "rows")
     assert again.verdicts.tolist() == s.verdicts.tolist() == ["passed", "unknown", "failed"]
     assert (again.unknown, again.not_checked) == (s.unknown, s.not_checked)
     for path in (tmp_path / "rows").rglob("*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["unknown"]), path)
-    older = lw.open(tmp_path / "rows")
+    older = lw.load_result(tmp_path / "rows")
     assert older.verdicts.tolist() == ["unknown", "unknown", "failed"] and older.unknown[0] == OLDER
 
 
@@ -126,6 +126,6 @@ def test_runs_that_rest_on_a_rigid_stop_are_done_one_by_one() -> None:
     bodies = {"ground": {"pins": ["A"]}, "arm": arm}
     model = {**SLIDER, "drawing": {"A": [0, 0], "B": [0.1, 0]}, "bodies": bodies, "joints": {}, "drive": {}}
     m = lw.load({**model, "stops": {"A": {"min": "-10 deg"}}})
-    s = lw.study(m, {"arm.mass": [1.0, 2.0]}, "min A", of=lw.simulating("0.3 s"))
+    s = lw.study(m, {"arm.mass": [1.0, 2.0]}, "min A", of=lw.Run("0.3 s"))
     assert s.work.lanes == "" and s.verdicts.tolist() == ["passed"] * 2
     np.testing.assert_allclose(s["min A"], np.radians(-10.0), rtol=1e-9)

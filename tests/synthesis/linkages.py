@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.synthesis.linkage import Linkage
+from linkwright.rings.synthesis.linkage import Linkage
 
 
 def four_bar(lengths: tuple[float, float, float, float], crank: np.ndarray, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

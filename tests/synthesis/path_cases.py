@@ -40,7 +40,7 @@ def slider_point(r: Any, u: Any, place: Any, th0: Any, theta: Any, sigma: float)
 
 def engine_path(document: dict[str, Any], steps: int = 360) -> np.ndarray:
     """Path of the coupler point over a turn, by the engine, complex."""
-    at = lw.load(document).turn(steps=steps)["coupler.P"]
+    at = lw.load(document).cycle(steps=steps)["coupler.P"]
     return at[:, 0] + 1j * at[:, 1]
 
 

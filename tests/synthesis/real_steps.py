@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkageStep, PinDyad, SlideDyad, SlotDyad, YokeDyad
+from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkageStep, PinDyad, SlideDyad, SlotDyad, YokeDyad
 
 Pair = tuple[Any, Any]  # x and y, each real or with a complex step
 Pose = tuple[Pair, Pair]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.synthesis import fourier
-from linkwright.synthesis.atlas import atlas, atlas_starts, matches
-from linkwright.synthesis.coupler_chains import CHAINS
-from linkwright.synthesis.make_atlas import COUNT, FILE, curves, made
-from linkwright.synthesis.path_problem import PathLimits, PathProblem
+from linkwright.rings.synthesis import fourier
+from linkwright.rings.synthesis.atlas import atlas, atlas_starts, matches
+from linkwright.rings.synthesis.coupler_chains import CHAINS
+from linkwright.rings.synthesis.make_atlas import COUNT, FILE, curves, made
+from linkwright.rings.synthesis.path_problem import PathLimits, PathProblem
 
 
 def ellipse(a: float, b: float, count: int = 200) -> np.ndarray:

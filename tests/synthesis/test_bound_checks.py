@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.bound_checks import missed_bounds
-from linkwright.synthesis.linkage import Guide, Linkage, four_bar, slider_crank
+from linkwright.rings import cli
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.bound_checks import missed_bounds
+from linkwright.rings.synthesis.linkage import Guide, Linkage, four_bar, slider_crank
 
 POSES = [[0, 360, "0 deg"], [30, 395, "45 deg"], [40, 420, "85 deg"]]
 BOX = (-320.0, -20.0, 200.0, 350.0)
 
 
 def test_a_given_moving_pivot_may_lead_out_of_the_box() -> None:
-    """The fixed pivot of a moving one is the centre of its circle through three poses; here it lies 84 mm above the box."""
+    """The fixed pivot of a moving one is the center of its circle through three poses; here it lies 84 mm above the box."""
     at = [complex(x, y) + complex(-30, 330) * np.exp(1j * np.deg2rad(float(a.split()[0]))) for x, y, a in POSES]
     z = np.array(at)
     rows = np.array([[2 * (z[k] - z[0]).real, 2 * (z[k] - z[0]).imag] for k in (1, 2)])
     x, y = np.linalg.solve(rows, [abs(z[k]) ** 2 - abs(z[0]) ** 2 for k in (1, 2)])
-    found = lw.synthesise(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, moving=(-30, 330), unit="mm", n=2)
+    found = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, moving=(-30, 330), unit="mm", n=2)
     assert len(found) == 2 and not any(a.usable for a in found) and found.facts["usable"] == 0
     for answer in found:
         over = max(answer.linkage.pins[p].imag for p in "AD") - 0.35
@@ -35,7 +35,7 @@ def test_a_given_moving_pivot_may_lead_out_of_the_box() -> None:
         assert "# bound not met: pivots: " in answer.text("x")
     assert "0 usable" in str(found) and "pivots missed" in str(found)
     assert abs(x + 35.99) < 0.01  # of the report
-    free = lw.synthesise(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=3)
+    free = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=3)
     for answer in free:
         pivots = [answer.linkage.pins[p] for p in answer.linkage.bodies["ground"]]
         inside = all(-0.32 <= p.real <= -0.02 and 0.2 <= p.imag <= 0.35 for p in pivots)
@@ -68,14 +68,14 @@ FOUR_BAR = four_bar(0.0, 0.05j, 0.2 + 0.1j, 0.2, 0.1 + 0.15j)
 )  # fmt: skip
 def test_bounds_by_hand(bounds: dict[str, Any], missed: str) -> None:
     measures = {"least transmission angle": np.deg2rad(39.98), "link ratio": 4.5, "longest link": 0.225}
-    answer = SynthesisedLinkage(FOUR_BAR, 0.0, measures=measures, unit="mm")
+    answer = SynthesizedLinkage(FOUR_BAR, 0.0, measures=measures, unit="mm")
     found = missed_bounds(answer, bounds, "mm")
     assert found[0].startswith(missed) if missed else not found
     assert replace(answer, missed=found).usable is not bool(missed)
 
 
 def test_offset_of_a_slider() -> None:
-    answer = SynthesisedLinkage(slider_crank(0.0, 0.05, 0.25 + 0.03j, 1.0 + 0.0j), 0.0, unit="mm")
+    answer = SynthesizedLinkage(slider_crank(0.0, 0.05, 0.25 + 0.03j, 1.0 + 0.0j), 0.0, unit="mm")
     assert not missed_bounds(answer, {"offset": 0.03}, "mm")
     assert "10 mm" in missed_bounds(answer, {"offset": 0.02}, "mm")[0]
 
@@ -83,7 +83,7 @@ def test_offset_of_a_slider() -> None:
 def test_a_dwell_holds_its_transmission_angle() -> None:
     """What is printed as 40 deg is 40 deg in the engine's turn, to the distance of its samples."""
     task = {"stroke": "80 mm", "dwell_angle": "90 deg"}
-    found = lw.synthesise(dwell=task, kind="watt II slider", bounds={"transmission": "40 deg"}, unit="mm", n=2, starts=64)
+    found = lw.synthesize(dwell=task, kind="watt II slider", bounds={"transmission": "40 deg"}, unit="mm", n=2, starts=64)
     assert any(x.usable for x in found)
     for x in found:
         least = x.measures["least transmission angle"]
@@ -96,7 +96,7 @@ def test_json_has_the_bounds_that_are_missed(capsys: pytest.CaptureFixture[str],
 
     path = tmp_path / "poses.csv"
     path.write_text("x [mm], y [mm], angle [deg]\n0, 360, 0\n30, 395, 45\n40, 420, 85\n")
-    given = ["synthesise", "poses", str(path), "--kind", "four-bar", "--bound", "pivots=-320,-20,200,350", "--with", "moving=-30,330"]
+    given = ["synthesize", "poses", str(path), "--kind", "four-bar", "--bound", "pivots=-320,-20,200,350", "--with", "moving=-30,330"]
     assert cli.main([*given, "--answers", "1", "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["answers"]
     assert not answer["usable"] and answer["missed"] == ["pivots: A lies 84.24 mm above the box"]
@@ -104,7 +104,7 @@ def test_json_has_the_bounds_that_are_missed(capsys: pytest.CaptureFixture[str],
 
 def test_positions_of_the_drive_at_the_poses() -> None:
     """The driven pin, carried by the body from pose to pose, is where the crank has it at these angles."""
-    found = lw.synthesise(poses=POSES, kind="four-bar", unit="mm", n=2)
+    found = lw.synthesize(poses=POSES, kind="four-bar", unit="mm", n=2)
     for answer in found:
         pins, poses = answer.linkage.pins, [(1e-3 * complex(x, y), np.deg2rad(float(a.split()[0]))) for x, y, a in POSES]
         assert len(answer.at) == 3 and answer.at[0] == 0.0
@@ -115,11 +115,11 @@ def test_positions_of_the_drive_at_the_poses() -> None:
 
 def test_a_box_for_pivots_is_not_met_by_guides() -> None:
     """Two sliders have no pivot: five of them, with guides outside of the box, came first as usable."""
-    found = lw.synthesise(poses=POSES, bounds={"pivots": BOX}, unit="mm", n=5)
+    found = lw.synthesize(poses=POSES, bounds={"pivots": BOX}, unit="mm", n=5)
     assert all(a.usable and a.linkage.bodies["ground"] for a in found)
     guides = {"guide": Guide("slider", "B", 1.0 + 0j), "guide2": Guide("slider2", "C", 1j)}
     bodies = {"ground": (), "slider": ("B",), "slider2": ("C",), "coupler": ("B", "C")}
     linkage = Linkage("double slider", {"B": -0.1 + 0.3j, "C": -0.2 + 0.25j}, bodies, "guide", {}, guides)
-    assert missed_bounds(SynthesisedLinkage(linkage, 0.0), {"pivots": tuple(1e-3 * x for x in BOX)}, "mm") == (
+    assert missed_bounds(SynthesizedLinkage(linkage, 0.0), {"pivots": tuple(1e-3 * x for x in BOX)}, "mm") == (
         "pivots: this linkage has guides in place of fixed pivots, and the box says nothing about guides",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.synthesis.circuits import Circuits, Dyads, circuits
+from linkwright.rings.synthesis.circuits import Circuits, Dyads, circuits
 from tests.sweeps import sweep
 from tests.synthesis.linkages import four_bar
 
@@ -16,7 +16,7 @@ def traced(first: Dyads, second: Dyads) -> tuple[bool, bool]:
     """Positions of one linkage on one circuit, and in order along it: followed by arc length in (c1, angle, c2) from the first position."""
     X, Y = first.points[0], second.points[0]
     rod = Y - X
-    a, b = first.centre[0], second.centre[0]
+    a, b = first.center[0], second.center[0]
     u = None if first.direction is None else first.direction[0]
     v = None if second.direction is None else second.direction[0]
     scale = np.abs(rod).mean()
@@ -72,7 +72,7 @@ def compared(first: Dyads, second: Dyads) -> Circuits:
 
 
 def random_four_bar(rng: np.random.Generator) -> tuple[Dyads, Dyads]:
-    """Positions of a random four-bar on both branches, not near dead centres."""
+    """Positions of a random four-bar on both branches, not near dead centers."""
     while True:
         lengths = tuple(rng.uniform(0.4, 2.0, 4))
         crank = rng.uniform(-np.pi, np.pi, 60)
@@ -112,7 +112,7 @@ def test_slider_cranks_driven_from_either_side(seed: int) -> None:
     first = Dyads(turn * B[None], np.zeros(1, dtype=complex))
     second = Dyads(turn * C[None], np.array([turn * (0.3 + 1j * offset)]), np.array([turn]))
     assert bool(compared(first, second).full[0]) == (crank + abs(offset) < coupler)
-    if abs(offset) > 0.05:  # a centred slider-crank driven at its slider passes a point where both ends meet
+    if abs(offset) > 0.05:  # a centered slider-crank driven at its slider passes a point where both ends meet
         compared(second, first)
 
 
@@ -127,7 +127,7 @@ def test_two_guides() -> None:
     assert shuffled.defects(0) == ("branch", "order")
 
 
-def test_parallel_guides_have_no_dead_centre() -> None:
+def test_parallel_guides_have_no_dead_center() -> None:
     slide = np.array([-5.0, 0.0, 3.0])
     first = Dyads(slide[None] + 0j, np.zeros(1, dtype=complex), np.ones(1, dtype=complex))
     second = Dyads((slide + 0.6 + 0.8j)[None], np.array([0.8j]), np.ones(1, dtype=complex))

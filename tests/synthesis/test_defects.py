@@ -7,9 +7,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.defects import defects
-from linkwright.synthesis.linkage import GearPair, Linkage, four_bar, slider_crank
-from linkwright.synthesis.tracing import crank_linkage
+from linkwright.rings.synthesis.defects import defects
+from linkwright.rings.synthesis.linkage import GearPair, Linkage, four_bar, slider_crank
+from linkwright.rings.synthesis.tracing import crank_linkage
 from tests.sweeps import sweep
 from tests.synthesis.path_cases import configuration_trace
 
@@ -35,7 +35,7 @@ def test_circuits_are_those_of_continuation(seed: int) -> None:
     assert (report.swing is None) == (turned > 2.0 * np.pi - 0.05)
     if report.swing is not None:
         away = np.unwrap(crank) - crank[0]
-        # near a dead centre a step of 0.005 in configuration space changes the crank by 1e-4
+        # near a dead center a step of 0.005 in configuration space changes the crank by 1e-4
         assert report.swing[0] == pytest.approx(away.min(), abs=2e-4) and report.swing[1] == pytest.approx(away.max(), abs=2e-4)
         assert {"grashof", "branch"} == set(report.names)
     assert traced.circuits()[0].full == (report.swing is None)
@@ -48,7 +48,7 @@ def test_the_range_of_the_drive_is_that_of_the_engine(linkage: Linkage) -> None:
     assert found.full_turn == (report.swing is None)
     if report.swing is not None:
         here = np.angle(linkage.pins["B"] - linkage.pins["A"])  # the engine's coordinate is the crank's angle from x
-        # the engine stops 1e-6 rad or less from a dead centre
+        # the engine stops 1e-6 rad or less from a dead center
         assert np.allclose(np.array(report.swing) + here, [found.low, found.high], atol=1e-6)
 
 
@@ -81,7 +81,7 @@ def test_positions_out_of_order() -> None:
     assert defects(CRANK_ROCKER, points[[0, 2, 1, 3, 4]], ordered=False).names == ()
 
 
-def test_positions_on_both_sides_of_a_dead_centre() -> None:
+def test_positions_on_both_sides_of_a_dead_center() -> None:
     traced = crank_linkage(TRIPLE_ROCKER)
     (circuit,) = traced.circuits()
     s = np.array([0.5, 1.0, 2.0, 2.6])

@@ -9,21 +9,21 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.bound_checks import missed_bounds
-from linkwright.synthesis.dwell_fit import DwellFit, DwellLimits
-from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
-from linkwright.synthesis.dwells import _notes, dwells
-from linkwright.synthesis.linkage import slider_crank
-from linkwright.synthesis.placing import SlidePlacement, placed
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.bound_checks import missed_bounds
+from linkwright.rings.synthesis.dwell_fit import DwellFit, DwellLimits
+from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
+from linkwright.rings.synthesis.dwells import _notes, dwells
+from linkwright.rings.synthesis.linkage import slider_crank
+from linkwright.rings.synthesis.placing import SlidePlacement, placed
 from tests.sweeps import sweep
 
 WINDOW = np.deg2rad(80.0)
 
 
-def measured(x: SynthesisedLinkage, window: float = 80.0) -> tuple[float, float, float]:
+def measured(x: SynthesizedLinkage, window: float = 80.0) -> tuple[float, float, float]:
     """Range in the dwell and over the cycle, and the least transmission angle at the slider's pin, of the engine's turn."""
-    c = lw.load(x.document).turn(steps=720)
+    c = lw.load(x.document).cycle(steps=720)
     assert c.full_turn
     y = c[x.linkage.output]
     slotted = "slotted" in x.linkage.kind
@@ -31,7 +31,7 @@ def measured(x: SynthesisedLinkage, window: float = 80.0) -> tuple[float, float,
     return float(np.ptp(y[: round(2 * window) + 1])), float(np.ptp(y)), transmission
 
 
-def check_slider(found: list[SynthesisedLinkage]) -> None:
+def check_slider(found: list[SynthesizedLinkage]) -> None:
     """The task: rest within 0.2 mm over 80 deg, stroke 100 mm, rod angle limited."""
     best = found[0]
     assert best.usable and best.error < 2e-4
@@ -44,7 +44,7 @@ def check_slider(found: list[SynthesisedLinkage]) -> None:
 
 
 @pytest.mark.slow
-def test_the_pusher_rests_within_a_fraction_of_a_millimetre() -> None:
+def test_the_pusher_rests_within_a_fraction_of_a_millimeter() -> None:
     found, facts, notes = dwells(stroke=0.1, dwell_angle=WINDOW, tolerance=1e-3, kind="stephenson III slider")
     assert notes == () and facts["optima"] >= 3
     check_slider(found)
@@ -63,7 +63,7 @@ def test_every_slider_from_several_seeds(kind: str | None, seed: int) -> None:
 def test_rockers_rest_and_swing(kind: str) -> None:
     found, _, _ = dwells(stroke=np.deg2rad(40.0), dwell_angle=WINDOW, kind=kind, starts=2048, n=2, longest=0.3)
     best = found[0]
-    c = lw.load(best.document).turn(steps=720)
+    c = lw.load(best.document).cycle(steps=720)
     y = np.unwrap(c["output.angle"])
     assert c.full_turn and np.ptp(y[:161]) < np.deg2rad(0.1)
     assert np.ptp(y[:161]) == pytest.approx(best.error, rel=0.02)
@@ -76,7 +76,7 @@ def test_rockers_rest_and_swing(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["stephenson III", "watt II", "slotted rocker"])
 def test_every_rocker_from_several_seeds(kind: str, seed: int) -> None:
     found, _, _ = dwells(stroke=np.deg2rad(40.0), dwell_angle=WINDOW, kind=kind, seed=seed)
-    c = lw.load(found[0].document).turn(steps=720)
+    c = lw.load(found[0].document).cycle(steps=720)
     y = np.unwrap(c["output.angle"])
     assert c.full_turn and np.ptp(y[:161]) < np.deg2rad(0.1) and 39.99 < np.rad2deg(np.ptp(y)) < 40.84
 
@@ -94,14 +94,14 @@ def test_the_dwell_begins_where_it_is_asked_for() -> None:
 def test_a_placed_linkage_and_its_mirror_image_move_alike() -> None:
     """Turned, shifted and mirrored: the slide keeps its motion, counted away from the rest, and the box chooses the side of the crank."""
     linkage = slider_crank(0.0, 0.05, 0.25 + 0.03j, -1.0 + 0.0j)
-    plain = lw.load(linkage.document()).turn(steps=36)["guide"]
-    answer = SynthesisedLinkage(linkage, 0.0)
+    plain = lw.load(linkage.document()).cycle(steps=36)["guide"]
+    answer = SynthesizedLinkage(linkage, 0.0)
     assert placed(answer, -1.0, SlidePlacement()) is answer
     speeds = []
     for side in (-1.0, 1.0):
         wanted = SlidePlacement.of(np.pi / 2.0, [0.1, 0.2], (0.1 + min(side, 0.0), 0.1 + max(side, 0.0), -1.0, 1.0))
         found = placed(answer, -1.0, wanted)
-        c = lw.load(found.document).turn(steps=36)
+        c = lw.load(found.document).cycle(steps=36)
         assert c["guide"] == pytest.approx(-plain, abs=1e-12)
         path = c["slider.C"][:, :2]
         assert path == pytest.approx(np.column_stack([0.0 * plain + 0.1, c["guide"] + 0.2]), abs=1e-12)
@@ -114,7 +114,7 @@ def test_a_placed_linkage_and_its_mirror_image_move_alike() -> None:
 
 def test_the_nearer_image_is_taken_with_its_own_distance() -> None:
     """Crank pivots 30 mm beside the guide, on one side or the other; a box 10 mm beyond either of them."""
-    answer = SynthesisedLinkage(slider_crank(0.0, 0.05, 0.25 + 0.03j, -1.0 + 0.0j), 0.0)
+    answer = SynthesizedLinkage(slider_crank(0.0, 0.05, 0.25 + 0.03j, -1.0 + 0.0j), 0.0)
     speeds = set()
     for box in ((-1.0, 1.0, 0.04, 0.2), (-1.0, 1.0, -0.2, -0.04)):
         wanted = SlidePlacement.of(0.0, [0.0, 0.0], box)
@@ -159,7 +159,7 @@ def test_a_slider_in_its_place_in_a_machine() -> None:
         turned |= {x.speed for x in found}
         pivots = [best.linkage.pins[p] for p in best.linkage.bodies["ground"]]
         assert all(box[0] <= z.real <= box[1] for z in pivots) and best.measures["overshoot"] < 1e-5
-        c = lw.load(best.document).turn(steps=360)
+        c = lw.load(best.document).cycle(steps=360)
         path = c["slider.F"]
         assert np.ptp(path[:, 0]) < 1e-12 and path[0, :2] == pytest.approx([0.0, 0.1], abs=1e-12)
         assert path[:, 1].min() == pytest.approx(0.1, abs=1e-4) and path[:, 1].max() == pytest.approx(0.16, abs=1e-4)
@@ -189,15 +189,15 @@ def test_a_tolerance_out_of_reach_is_said() -> None:
 
 def test_arcs_and_lines_are_recovered() -> None:
     rng = np.random.default_rng(0)
-    centre, radius = rng.normal(size=20) + 1j * rng.normal(size=20), rng.uniform(0.5, 3.0, 20)
+    center, radius = rng.normal(size=20) + 1j * rng.normal(size=20), rng.uniform(0.5, 3.0, 20)
     angle = np.linspace(0.2, 1.1, 15) + rng.uniform(0.0, 6.0, (20, 1))
-    found = arcs(centre[:, None] + radius[:, None] * np.exp(1j * angle))
+    found = arcs(center[:, None] + radius[:, None] * np.exp(1j * angle))
     # the ridge of 1e-12 shifts short arcs by its ratio to the least eigenvalue, some 1e-4
-    assert np.abs(found[0] - centre).max() < 1e-6 and np.abs(found[1] - radius).max() < 1e-6
+    assert np.abs(found[0] - center).max() < 1e-6 and np.abs(found[1] - radius).max() < 1e-6
     direction = rng.uniform(-1.5, 1.5, 20)
-    middle, along = lines(centre[:, None] + np.exp(1j * direction)[:, None] * np.linspace(-1.0, 2.0, 9))
+    middle, along = lines(center[:, None] + np.exp(1j * direction)[:, None] * np.linspace(-1.0, 2.0, 9))
     assert np.abs(np.exp(2j * along) - np.exp(2j * direction)).max() < 1e-12
-    assert np.abs(((middle - centre) * np.exp(-1j * direction)).imag).max() < 1e-12
+    assert np.abs(((middle - center) * np.exp(-1j * direction)).imag).max() < 1e-12
 
 
 @sweep("kind", DWELL_FORMS, now=["watt II slider", "slotted slider", "stephenson III"])
@@ -210,7 +210,7 @@ def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
     x = np.column_stack([shape[n] for n in form.columns])
     rows = np.arange(200)
     r, jacobian = fit(x, rows)
-    tame = (r[:, 21:].max(1) < 3.0) & (np.abs(jacobian).max(axis=(1, 2)) < 30.0)  # all dyads close, none at a dead centre
+    tame = (r[:, 21:].max(1) < 3.0) & (np.abs(jacobian).max(axis=(1, 2)) < 30.0)  # all dyads close, none at a dead center
     assert tame.sum() > 20
     wrong = 0
     for k in range(x.shape[1]):

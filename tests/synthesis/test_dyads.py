@@ -9,12 +9,12 @@ import pytest
 
 import linkwright as lw
 from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
-from linkwright.synthesis.coupled import ClosingBar, CoupledStep, walked
-from linkwright.synthesis.drawings import drawn
-from linkwright.synthesis.duals import Dual, constant, dimensions
-from linkwright.synthesis.dwell_forms import DWELL_FORMS, DwellForm
-from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, positions, rounded_sine
-from linkwright.synthesis.forms import SIX_BAR_FORMS, LinkageForm, geared_five_bar
+from linkwright.rings.synthesis.coupled import ClosingBar, CoupledStep, walked
+from linkwright.rings.synthesis.drawings import drawn
+from linkwright.rings.synthesis.duals import Dual, constant, dimensions
+from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, DwellForm
+from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, positions, rounded_sine
+from linkwright.rings.synthesis.forms import SIX_BAR_FORMS, LinkageForm, geared_five_bar
 from tests.sweeps import sweep
 from tests.synthesis.real_steps import real_positions
 
@@ -26,7 +26,7 @@ STEP = 1e-30  # of complex steps
 
 
 def chosen(form: LinkageForm, count: int = 300) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], LinkagePositions, int]:
-    """Random shapes, their flags, their positions over one turn, and the one that is farthest from a dead centre."""
+    """Random shapes, their flags, their positions over one turn, and the one that is farthest from a dead center."""
     rng = np.random.default_rng(5)
     shape, flags = form.sample(rng.random((count, form.sampled)), rng)
     shape |= {"w.re": np.full(count, 0.3), "w.im": np.full(count, 0.4)}
@@ -51,11 +51,11 @@ def row(known: LinkagePositions, form: Any, k: int) -> np.ndarray:
 def test_positions_are_those_of_the_engine(form: LinkageForm) -> None:
     _, _, known, k = chosen(form)
     linkage = drawn(form.kind, form.steps, known, candidate=k, points=[form.path])
-    c = lw.load(linkage.document()).turn(steps=36)
+    c = lw.load(linkage.document()).cycle(steps=36)
     assert c.full_turn
     name = f"{form.path.body}.{form.path.pin}"
     path = row(known, form, k)
-    # the engine closes loops to about 1e-12 of the size of the mechanism; the best of 300 has no dead centre near
+    # the engine closes loops to about 1e-12 of the size of the mechanism; the best of 300 has no dead center near
     assert np.abs(c[f"{name}.x"] + 1j * c[f"{name}.y"] - path).max() < 1e-10 * (1.0 + np.abs(path).max())
 
 
@@ -71,7 +71,7 @@ def test_sliders_and_slots_are_those_of_the_engine(kind: str) -> None:
     if form.rotary:
         worst = np.maximum(worst, 1.0 / known.travels["output"].value.min(1))  # a pin near the rocker's pivot
     k = int(worst.argmin())
-    c = lw.load(drawn(kind, form.steps, known, candidate=k).document()).turn(steps=36)
+    c = lw.load(drawn(kind, form.steps, known, candidate=k).document()).cycle(steps=36)
     assert c.full_turn
     if form.rotary:
         angle = np.unwrap(np.angle(known.poses["output"].direction.value[k]))
@@ -156,13 +156,13 @@ def test_derivatives_of_a_coupled_closure_are_those_of_the_engine() -> None:
     theta = np.linspace(0.0, 2.0 * np.pi, 37)[None, :]
     numbers = form.numbers(dict(zip(names, dimensions(x), strict=True)), {n: f[[k]] for n, f in flags.items()})
     path = positions(form.steps, numbers, Dual(theta)).point(form.path)
-    c = lw.load(drawn(form.kind, form.steps, known, candidate=k, points=[form.path]).document()).turn(steps=36)
+    c = lw.load(drawn(form.kind, form.steps, known, candidate=k, points=[form.path]).document()).cycle(steps=36)
     pairs = {"d1": "coupler.B.x", "d2.im": "coupler.E.y", "w.im": "coupler.P.y", "l1": "rod.D.x", "l2": "link.F.x"}
     found = c.derivatives(list(pairs.values()))
     for mine, theirs in pairs.items():
         expected = found["coupler.P.x", theirs] + 1j * found["coupler.P.y", theirs]
         assert np.abs(expected).max() > 1e-3
-        # a Newton iteration ends at gaps of 1e-13, far from a dead centre
+        # a Newton iteration ends at gaps of 1e-13, far from a dead center
         assert np.abs(path.slope[names.index(mine)][0] - expected).max() < 1e-9 * (1.0 + np.abs(expected).max())
 
 
@@ -192,14 +192,14 @@ def test_a_platform_on_three_links_closes_like_the_engine() -> None:
     known = positions(steps, {**given, **{f"guess:{b}": constant(a) for b, a in found.items()}}, constant(theta))
     linkage = drawn("platform", steps, known)
     assert all(abs(linkage.pins[n] - z) < 1e-12 for n, z in drawing.items())
-    c = lw.load(linkage.document()).turn(steps=72)
+    c = lw.load(linkage.document()).cycle(steps=72)
     f = known.pins["F"].value[0]
     assert c.full_turn and np.abs(c["platform.F.x"] + 1j * c["platform.F.y"] - f).max() < 1e-10
     (side,) = (s.value[0] for s in known.sides.values())
-    assert (side * side[0]).min() > 0.0  # no dead centre over the turn: one sign
+    assert (side * side[0]).min() > 0.0  # no dead center over the turn: one sign
 
 
-def test_the_root_at_a_dead_centre_is_smooth_and_fades() -> None:
+def test_the_root_at_a_dead_center_is_smooth_and_fades() -> None:
     c = np.linspace(0.9, 1.2, 3001)[None, :]
     sine = rounded_sine(Dual(c, {0: np.ones_like(c)}))
     inside = c[0] < 0.999

@@ -9,17 +9,17 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.freudenstein import AngleForm, SlideForm, link_ratio, solved_for_three
-from linkwright.synthesis.functions import generated
-from linkwright.synthesis.minimax import Generator, GeneratorTask
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.freudenstein import AngleForm, SlideForm, link_ratio, solved_for_three
+from linkwright.rings.synthesis.functions import generated
+from linkwright.rings.synthesis.minimax import Generator, GeneratorTask
 from tests.sweeps import sweep
 from tests.synthesis.linkages import four_bar
 
 DEG = np.pi / 180
 
 
-def engine_output(s: SynthesisedLinkage, travel: np.ndarray) -> np.ndarray:
+def engine_output(s: SynthesizedLinkage, travel: np.ndarray) -> np.ndarray:
     """Output travel of the linkage by the real engine, at travels of the crank from the drawn start."""
     system = lw.load(s.document).system
     start = float(system.start["A"])
@@ -139,7 +139,7 @@ def test_linear_functions_of_equal_ranges_are_parallelograms() -> None:
 def test_a_full_turn_is_a_demand() -> None:
     found, _, _ = generated("log10(x)", (1, 2), 60 * DEG, 60 * DEG, full_turn=True)
     for s in found:
-        assert s.usable == bool(lw.load(s.document).turn().full_turn)
+        assert s.usable == bool(lw.load(s.document).cycle().full_turn)
 
 
 @pytest.mark.parametrize("form", [AngleForm(), SlideForm()])

@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.geared import geared_paths
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.geared import geared_paths
 from tests.sweeps import sweep
 
 FIVE = np.array([(0.0, 0.0), (0.04, 0.05), (0.10, 0.06), (0.15, 0.03), (0.07, -0.03)])
@@ -28,8 +28,8 @@ def known_path(theta: np.ndarray, ratio: float) -> np.ndarray:
     return 0.2 + 0.1j + np.exp(0.4j) * (a + (d - a) / 0.08 * (0.05 + 0.03j))
 
 
-def engine_path(x: SynthesisedLinkage, steps: int = 360) -> tuple[Any, np.ndarray]:
-    c = lw.load(x.document).turn(steps=steps)
+def engine_path(x: SynthesizedLinkage, steps: int = 360) -> tuple[Any, np.ndarray]:
+    c = lw.load(x.document).cycle(steps=steps)
     return c, c[f"{x.linkage.output}.x"] + 1j * c[f"{x.linkage.output}.y"]
 
 

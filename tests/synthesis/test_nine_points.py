@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.numerics.tracking import distinct, track
-from linkwright.synthesis.make_nine_points import generic, main
-from linkwright.synthesis.nine_point_system import (
+from linkwright.rings.synthesis.make_nine_points import generic, main
+from linkwright.rings.synthesis.nine_point_system import (  # fmt: skip
     CLASSES,
     FILE,
     class_key,
@@ -23,8 +23,8 @@ from linkwright.synthesis.nine_point_system import (
     rotations,
     stored,
     third_pivot,
-)  # fmt: skip
-from linkwright.synthesis.nine_points import nine_points
+)
+from linkwright.rings.synthesis.nine_points import nine_points
 from tests.synthesis.linkages import coupler_poses, four_bar
 
 # Problem 3 of [Wampler1992]: 64 real classes, certified in the literature.
@@ -145,7 +145,7 @@ def test_the_published_problem() -> None:
         for linkage in (s.linkage, *s.cognates):
             assert linkage.pins["P"] == pytest.approx(z[0])
     # The engine turns the usable one fully and passes all nine points, in order.
-    cycle = lw.load(found[0].document).turn(steps=7200)
+    cycle = lw.load(found[0].document).cycle(steps=7200)
     path = np.asarray(cycle["coupler.P"])[:-1] @ [1.0, 1j]
     away = np.abs(path[:, None] - z)
     step = np.abs(np.diff(path)).max()

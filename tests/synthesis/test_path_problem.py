@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.synthesis.coupler_chains import CHAINS, lengths
-from linkwright.synthesis.path_following import AngleFollower
-from linkwright.synthesis.path_problem import PathChoices, PathLimits, PathProblem
+from linkwright.rings.synthesis.coupler_chains import CHAINS, lengths
+from linkwright.rings.synthesis.path_following import AngleFollower
+from linkwright.rings.synthesis.path_problem import PathChoices, PathLimits, PathProblem
 from tests.synthesis.path_cases import coupler_point, slider_point
 
 STEP = 1e-30

@@ -11,9 +11,9 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.numerics.monodromy import monodromy, normal_parameters
 from linkwright.numerics.tracking import homotopy, newton_solve
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.burmester import PoseSet, curve, deviations, isolated, null_space
-from linkwright.synthesis.poses import guided
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.burmester import PoseSet, curve, deviations, isolated, null_space
+from linkwright.rings.synthesis.poses import guided
 from tests.sweeps import sweep
 from tests.synthesis.linkages import coupler_poses, engine_poses, slider_poses
 
@@ -23,14 +23,14 @@ FIVE = coupler_poses(LENGTHS, POINT, np.deg2rad([20, 60, 110, 170, 230]))
 EXACT = 1e-10  # m, for linkages of the order of 1 m: round-off times the condition of five poses
 
 
-def drive_angles(s: SynthesisedLinkage, poses: np.ndarray) -> np.ndarray:
+def drive_angles(s: SynthesizedLinkage, poses: np.ndarray) -> np.ndarray:
     """Angles of the crank in the wanted poses, one after the other."""
     d, e = poses[:, 0] + 1j * poses[:, 1], np.exp(1j * poses[:, 2])
     B = d + e * (s.linkage.pins["B"] - d[0]) / e[0]
     return np.unwrap(np.angle(B - s.linkage.pins["A"]))
 
 
-def met(s: SynthesisedLinkage, poses: np.ndarray, tolerance: float = EXACT) -> None:
+def met(s: SynthesizedLinkage, poses: np.ndarray, tolerance: float = EXACT) -> None:
     """The engine passes the poses on the branch that is drawn."""
     found = engine_poses(s.linkage, drive_angles(s, poses))
     np.testing.assert_allclose(found[:, :2], poses[:, :2], atol=tolerance)
@@ -108,7 +108,7 @@ def test_a_slider_is_found_in_the_same_solve() -> None:
     assert abs(best.linkage.pins["C"].imag - 0.02) < EXACT and best.usable
     assert abs(best.linkage.guides["guide"].direction.imag) < 1e-9
     met(best, poses)
-    cycle = lw.load(best.document).turn()
+    cycle = lw.load(best.document).cycle()
     assert cycle.full_turn and float(np.ptp(cycle["guide"])) == pytest.approx(_stroke(0.1, 0.3, 0.02), rel=1e-4)  # 360 samples
 
 
@@ -134,8 +134,8 @@ def test_the_known_four_bar_is_on_the_curve_of_four_poses() -> None:
     links = curve(null_space(wanted), 3000)
     assert deviations(wanted, links).max() < 1e-9
     for x, a in ((-POINT, 0.0), (0.35 - POINT, 0.4)):
-        away = np.abs(links.moving - x / wanted.size) + np.abs(links.ground - (a - wanted.centre) / wanted.size)
-        assert away.min() < 0.02  # samples of a curve: neighbours are this far apart
+        away = np.abs(links.moving - x / wanted.size) + np.abs(links.ground - (a - wanted.center) / wanted.size)
+        assert away.min() < 0.02  # samples of a curve: neighbors are this far apart
 
 
 def test_ground_pivots_stay_within_a_box() -> None:
@@ -185,12 +185,12 @@ def test_nine_poses_by_least_squares() -> None:
 
 
 def test_the_fit_is_stationary() -> None:
-    from linkwright.synthesis.pose_fit import _dimensions, _projected, fitted_links, fitted_pair
+    from linkwright.rings.synthesis.pose_fit import _dimensions, _projected, fitted_links, fitted_pair
 
     rng = np.random.default_rng(1)
     poses = PoseSet.of(coupler_poses(LENGTHS, POINT, np.deg2rad(np.linspace(20, 230, 9))) + 2e-3 * rng.standard_normal((9, 3)))
     best = fitted_pair(poses, fitted_links(poses).taken(np.array([0, 1])), 1.0)
-    reached = PoseSet(best.place, best.turn, poses.centre, poses.size)
+    reached = PoseSet(best.place, best.turn, poses.center, poses.size)
     q = _dimensions(reached, best.dyads)
     kinds = np.array([False, False])
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.linkage import four_bar
-from linkwright.synthesis.wanted_points import crank_angles, path_points
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.linkage import four_bar
+from linkwright.rings.synthesis.wanted_points import crank_angles, path_points
 
 ARC = [[0, 0], [10, 4], [20, 6], [30, 4], [40, 0]]
 NAN = float("nan")
@@ -53,11 +53,11 @@ NAN = float("nan")
         ({"path": ARC, "hold": {"crank_pivt": 0}}, "Did you mean 'crank pivot'"),
         ({"path": ARC, "direction": "left"}, "there is no direction 'left'"),
         ({"path": ARC, "types": ["rocker"]}, "there is no type 'rocker'"),
-        ({"path": ARC, "colour": "red"}, "no option 'colour'"),
+        ({"path": ARC, "color": "red"}, "no option 'color'"),
         ({"poses": [[0, 0]]}, "rows of x, y and angle"),
         ({"function": "log10(x)"}, "needs input_range and output_range"),
         ({"dwell": 3}, "described by a dict"),
-        ({"dead_centres": (1, 2, 3)}, "swing, time ratio"),
+        ({"dead_centers": (1, 2, 3)}, "swing, time ratio"),
         ({"dwell": {"stroke": 60, "dwell_angle": 100}}, r"could mean '100 deg' \(1\.745 rad\) or '100 rad'"),
         ({"dwell": {"stroke": 60, "dwell_angle": "100 mm"}}, "dwell_angle must be angle"),
         ({"dwell": {"stroke": "60 N", "dwell_angle": "100 deg"}}, "stroke must be length"),
@@ -67,7 +67,7 @@ NAN = float("nan")
 )
 def test_refusals(options: dict[str, Any], said: str) -> None:
     with pytest.raises(lw.UsageError, match=said):
-        lw.synthesise(**options)
+        lw.synthesize(**options)
 
 
 def test_points_are_read_from_arrays_complex_numbers_and_files(tmp_path: Path) -> None:
@@ -106,9 +106,9 @@ def test_timing_as_it_is_written() -> None:
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Task modules that note what they are asked for."""
     noted: list[Any] = []
-    answer = SynthesisedLinkage(four_bar(0j, 0.01j, 0.03 + 0.01j, 0.03 + 0j, 0.02 + 0.02j), 0.0)
+    answer = SynthesizedLinkage(four_bar(0j, 0.01j, 0.03 + 0.01j, 0.03 + 0j, 0.02 + 0.02j), 0.0)
     homes = {
-        "poses": "guided", "functions": "generated", "dead_centres": "between_dead_centres", "nine_points": "nine_points",
+        "poses": "guided", "functions": "generated", "dead_centers": "between_dead_centers", "nine_points": "nine_points",
         "six_bars": "six_bar_paths", "geared": "geared_paths", "dwells": "dwells", "straight_lines": "straight_lines",
     }  # fmt: skip
     for module, name in homes.items():
@@ -119,44 +119,44 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             return [answer], {"found": 1}, ("a note",)
 
         setattr(fake, name, call)
-        monkeypatch.setitem(sys.modules, f"linkwright.synthesis.{module}", fake)
+        monkeypatch.setitem(sys.modules, f"linkwright.rings.synthesis.{module}", fake)
     return noted
 
 
 def test_tasks_reach_their_modules_in_si(calls: list[Any]) -> None:
-    found = lw.synthesise(poses=[[0, 0, 0], [10, "2 cm", "30 deg"], [20, 0, 1.0]], bounds={"pivots": ((0, 0), (50, -20)), "ratio": 6}, n=3)
+    found = lw.synthesize(poses=[[0, 0, 0], [10, "2 cm", "30 deg"], [20, 0, 1.0]], bounds={"pivots": ((0, 0), (50, -20)), "ratio": 6}, n=3)
     assert found.notes == ("a note",) and found.best.unit == "mm" and found.best.mechanism.name == "four-bar"
     name, (rows,), options = calls.pop()
     assert name == "guided" and np.allclose(rows, [[0, 0, 0], [0.01, 0.02, np.deg2rad(30)], [0.02, 0, 1.0]])
     assert options == {"n": 3, "seed": 0, "within": (0.0, 0.05, -0.02, 0.0), "most_ratio": 6}
-    lw.synthesise(
+    lw.synthesize(
         function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range=("30 deg", "90 deg"), bounds={"transmission": "30 deg"}
     )
     name, given, options = calls.pop()
     assert name == "generated" and given[:2] == ("log10(x)", (1, 2)) and np.allclose(given[2], np.pi / 3)
     assert np.allclose(given[3], [np.pi / 6, np.pi / 2]) and options == {"n": 5, "least_transmission": pytest.approx(np.pi / 6)}
-    lw.synthesise(function="x^2", x_range=(0, 1), input_range=1.0, output_range=40, kind="slider-crank")
+    lw.synthesize(function="x^2", x_range=(0, 1), input_range=1.0, output_range=40, kind="slider-crank")
     _, given, options = calls.pop()
     assert given[3] == pytest.approx(0.04) and options["output"] == "slide"
-    lw.synthesise(dead_centres=("60 deg", 1.2))
-    assert calls.pop() == ("between_dead_centres", (), {"swing": pytest.approx(np.pi / 3), "time_ratio": 1.2, "n": 5})
-    lw.synthesise(dead_centres={"stroke": 50, "time ratio": 1.1}, kind="slider-crank")
+    lw.synthesize(dead_centers=("60 deg", 1.2))
+    assert calls.pop() == ("between_dead_centers", (), {"swing": pytest.approx(np.pi / 3), "time_ratio": 1.2, "n": 5})
+    lw.synthesize(dead_centers={"stroke": 50, "time ratio": 1.1}, kind="slider-crank")
     assert calls.pop()[2] == {"stroke": pytest.approx(0.05), "time_ratio": 1.1, "n": 5}
-    lw.synthesise(dwell={"stroke": 100, "dwell_angle": "80 deg", "tolerance": "1 mm"}, bounds={"links": (10, 400)})
+    lw.synthesize(dwell={"stroke": 100, "dwell_angle": "80 deg", "tolerance": "1 mm"}, bounds={"links": (10, 400)})
     _, _, options = calls.pop()
     assert options == {
         "stroke": pytest.approx(0.1), "dwell_angle": pytest.approx(np.deg2rad(80)), "tolerance": pytest.approx(1e-3), "n": 5, "seed": 0,
         "shortest": pytest.approx(0.01), "longest": pytest.approx(0.4),
     }  # fmt: skip
-    lw.synthesise(dwell={"stroke": "60 deg", "dwell_angle": "80 deg", "tolerance": 0.01}, kind="watt II")
+    lw.synthesize(dwell={"stroke": "60 deg", "dwell_angle": "80 deg", "tolerance": 0.01}, kind="watt II")
     assert calls.pop()[2]["tolerance"] == 0.01, "a rocker's tolerance is an angle"
     for line in ({"length": 100}, "100 mm", 100):
-        lw.synthesise(straight=line)
+        lw.synthesize(straight=line)
     assert calls.pop() == calls.pop() == calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "n": 5, "seed": 0})
 
 
 def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
-    lw.synthesise(path=ARC, kind="Stephenson_III", timing="60 deg", seed=4,
+    lw.synthesize(path=ARC, kind="Stephenson_III", timing="60 deg", seed=4,
                   bounds={"links": (0, 90), "transmission": "25 deg", "pivots": (0, 50, -20, 0)})  # fmt: skip
     name, (points,), options = calls.pop()
     assert name == "six_bar_paths" and np.allclose(points, np.array([complex(*p) for p in ARC]) * 1e-3)
@@ -164,17 +164,17 @@ def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
     assert options.pop("within") == [[0.0, pytest.approx(-0.02)], [pytest.approx(0.05), 0.0]]
     expected = {"kind": "stephenson III", "closed": False, "n": 5, "seed": 4, "longest": pytest.approx(0.09)}
     assert options == {**expected, "transmission": pytest.approx(np.deg2rad(25))}
-    lw.synthesise(path=[*ARC, ARC[0]], kind="geared five-bar", ratio=-2)
+    lw.synthesize(path=[*ARC, ARC[0]], kind="geared five-bar", ratio=-2)
     name, _, options = calls.pop()
     assert name == "geared_paths" and options["closed"] and options["ratio"] == -2 and options["timing"] is None
     nine = np.array([[np.cos(t), np.sin(2 * t)] for t in range(9)])
-    lw.synthesise(path=nine, exact=True, n=7)
+    lw.synthesize(path=nine, exact=True, n=7)
     assert calls.pop()[0] == "nine_points"
     with pytest.raises(lw.UsageError, match="there is no 'hold'"):
-        lw.synthesise(path=ARC, kind="six-bar", bounds={"hold": 3})
+        lw.synthesize(path=ARC, kind="six-bar", bounds={"hold": 3})
 
 
 def test_text_table_and_model_file(calls: list[Any]) -> None:
-    found = lw.synthesise(dead_centres=("60 deg", 1.2))
+    found = lw.synthesize(dead_centers=("60 deg", 1.2))
     assert "1 linkage, 1 usable" in str(found) and "a note" in str(found) and len(found) == 1 and next(iter(found)) is found[0]
     assert "name: mine" in found.best.text("mine") and "units: [mm, kg, deg, rpm]" in found.best.text()

@@ -9,9 +9,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.function_forms import freudenstein
-from linkwright.synthesis.six_bar_functions import six_bar_functions
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.function_forms import freudenstein
+from linkwright.rings.synthesis.six_bar_functions import six_bar_functions
 
 T = np.linspace(0.0, 1.0, 41)
 RANGE = np.deg2rad(60.0)
@@ -22,9 +22,9 @@ def logarithm(t: np.ndarray) -> np.ndarray:
     return RANGE * np.log10(1.0 + t) / np.log10(2.0)
 
 
-def engine_error(x: SynthesisedLinkage, span: float, function: Any) -> float:
+def engine_error(x: SynthesizedLinkage, span: float, function: Any) -> float:
     """Half of the range of output minus wanted, over all positions of the engine's turn within the span of inputs."""
-    c = lw.load(x.document).turn(steps=1440)
+    c = lw.load(x.document).cycle(steps=1440)
     pins = x.linkage.pins
     turned = np.angle(np.exp(1j * c["crank.angle"]) / (pins["A"] - pins["O"]))
     on = (turned >= 0.0) & (turned <= span)
@@ -78,7 +78,7 @@ def test_other_functions(span: float, function: Any, kind: str) -> None:
 def test_a_decreasing_input_turns_the_crank_clockwise() -> None:
     found, _, _ = six_bar_functions(-RANGE * T, 0.5 * logarithm(T), kind="watt II", starts=512, n=1)
     assert str(found[0].speed).startswith("-") and np.rad2deg(found[0].error) < 0.01
-    c = lw.load(found[0].document).turn(steps=720)
+    c = lw.load(found[0].document).cycle(steps=720)
     pins = found[0].linkage.pins
     turned = -np.angle(np.exp(1j * c["crank.angle"]) / (pins["A"] - pins["O"]))
     on = (turned >= 0.0) & (turned <= RANGE)

@@ -10,12 +10,12 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.form_answers import answer, defects, traced
-from linkwright.synthesis.form_fit import FormFit, FormLimits
-from linkwright.synthesis.form_search import FormCandidate, search
-from linkwright.synthesis.forms import SIX_BAR_FORMS
-from linkwright.synthesis.six_bars import six_bar_paths
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.form_answers import answer, defects, traced
+from linkwright.rings.synthesis.form_fit import FormFit, FormLimits
+from linkwright.rings.synthesis.form_search import FormCandidate, search
+from linkwright.rings.synthesis.forms import SIX_BAR_FORMS
+from linkwright.rings.synthesis.six_bars import six_bar_paths
 from tests.sweeps import sweep
 
 # Kunjur and Krishnamurty's closed path, 18 points at 20 deg each; the best four-bar has a sum of squares of 0.00903
@@ -29,8 +29,8 @@ ARCH_TIMES = np.deg2rad([0.0, 40.0, 90.0, 140.0, 190.0, 260.0])
 SLOW = ("watt I", "watt II", "stephenson II")
 
 
-def engine_path(x: SynthesisedLinkage, steps: int) -> tuple[Any, np.ndarray]:
-    c = lw.load(x.document).turn(steps=steps)
+def engine_path(x: SynthesizedLinkage, steps: int) -> tuple[Any, np.ndarray]:
+    c = lw.load(x.document).cycle(steps=steps)
     return c, c[f"{x.linkage.output}.x"] + 1j * c[f"{x.linkage.output}.y"]
 
 
@@ -142,7 +142,7 @@ def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
     assert made.defects[0] == "grashof"
     # the engine agrees where the first point closes: it cannot turn
     if trace.closes[0]:
-        assert not lw.load(made.document).turn(steps=90).full_turn
+        assert not lw.load(made.document).cycle(steps=90).full_turn
     # wanted angles on two parts of the turn that are not connected are two circuits; on one part they are not
     inside = np.flatnonzero(trace.closes)
     one = trace.theta[inside[len(inside) // 2]] + np.array([0.0, 1e-3])

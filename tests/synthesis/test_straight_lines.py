@@ -10,11 +10,11 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.duals import Dual, constant, dimensions
-from linkwright.synthesis.exact_lines import EXACT_LINES
-from linkwright.synthesis.line_families import LINE_FAMILIES
-from linkwright.synthesis.straight_lines import LineProblem, straight_lines
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.duals import Dual, constant, dimensions
+from linkwright.rings.synthesis.exact_lines import EXACT_LINES
+from linkwright.rings.synthesis.line_families import LINE_FAMILIES
+from linkwright.rings.synthesis.straight_lines import LineProblem, straight_lines
 from tests.sweeps import sweep
 
 # Norton, Design of Machinery, Table 3-1: crank range in deg, ground over crank, straightness in per cent of the line, length over crank
@@ -37,7 +37,7 @@ def hoeken_path(ground: float, coupler: float, degrees: float, samples: int = 20
 
 
 @cache
-def best(kind: str) -> SynthesisedLinkage:
+def best(kind: str) -> SynthesizedLinkage:
     return straight_lines(0.1, kind=kind)[0][0]
 
 
@@ -78,7 +78,7 @@ def test_the_optimum_alternates() -> None:
 def test_the_engine_draws_the_line(kind: str) -> None:
     x = best(kind)
     linkage = x.linkage
-    c = lw.load(x.document).turn(steps=1440)
+    c = lw.load(x.document).cycle(steps=1440)
     path = c[f"{linkage.output}.x"] + 1j * c[f"{linkage.output}.y"]
     pivot, pin = linkage.bodies["crank"][:2]
     turned = np.angle(np.exp(1j * c["crank.angle"]) / (linkage.pins[pin] - linkage.pins[pivot]))
@@ -136,7 +136,7 @@ def test_derivatives_equal_differences(kind: str) -> None:
 
 def test_speed_variation_is_that_of_the_engine() -> None:
     x = best("hoeken")
-    c = lw.load(x.document).turn(steps=720)
+    c = lw.load(x.document).cycle(steps=720)
     turned = (c["O"] - c["O"][0] + np.pi) % (2.0 * np.pi) - np.pi
     on = np.abs(turned) <= np.pi / 2.0
     v = c["coupler.P.vx"][on]

@@ -58,7 +58,7 @@ def test_wrench_and_torques_are_those_of_pinocchio(leg: lw.System, seed: int) ->
 
 
 def test_the_wrench_of_a_followed_motion_has_channels(leg: lw.System) -> None:
-    """The base shakes and turns about z; second differences of the centre of mass give the force (1e-4 N: truncation)."""
+    """The base shakes and turns about z; second differences of the center of mass give the force (1e-4 N: truncation)."""
 
     def trunk(t: float) -> tuple[np.ndarray, np.ndarray]:
         c, s = np.cos(0.4 * np.sin(4.0 * t)), np.sin(0.4 * np.sin(4.0 * t))
@@ -124,7 +124,7 @@ def test_mobility_and_controllability_count_the_base(leg: lw.System) -> None:
 
 @pytest.mark.slow
 def test_the_certificate_has_the_momentum_of_free_flight(leg: lw.System) -> None:
-    run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.torque("0.4 N m")})
+    run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.drives.torque("0.4 N m")})
     found = run.certificate
     assert found.momentum_drift is not None and found.momentum_drift < 1e-8  # tolerance 1e-9 of the run, some steps
     assert found.checks()["momentum"] and "free flight" in str(found)
@@ -178,7 +178,7 @@ def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
     s = lw.load(path).system
     st = s.assemble(v={"hip": 1.0, "base.x": 0.3})
     loads = s.inverse(st, {"hip": 1.0})
-    # by hand: 1 rad/s^2 of the leg about the hip takes I + m l^2 = 0.02 N m, its centre (0.1 m below) moves by 0.1 m/s^2 in x
+    # by hand: 1 rad/s^2 of the leg about the hip takes I + m l^2 = 0.02 N m, its center (0.1 m below) moves by 0.1 m/s^2 in x
     assert loads.tau["hip"] == pytest.approx(0.02, abs=1e-13)
     assert loads.base == pytest.approx({"base.x": 0.1, "base.y": 3 * 9.81 + 0.1, "base.angle": 0.02}, abs=1e-12)
     c = s.follow({"hip": "0.5 rad/s^2 * t^2"}, duration=0.1, steps=4)

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.kernels import structures
-from linkwright.results.kernel_loads import KernelLoads
+from linkwright.results.state_loads import KernelLoads
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
 

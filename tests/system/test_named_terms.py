@@ -12,7 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels.structures import MAKING
 from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.results.labelled import Labelled
+from linkwright.results.labeled_arrays import Labeled
 from tests import ROOT
 from tests.exchange.writing import states
 from tests.sweeps import sweep
@@ -235,10 +235,10 @@ def test_a_singular_state_costs_its_own_row_only() -> None:
         _ = terms(np.zeros(4)).J
 
 
-def test_labelled_arrays_are_plain_numpy_in_arithmetic() -> None:
+def test_labeled_arrays_are_plain_numpy_in_arithmetic() -> None:
     import pickle
 
-    x = Labelled(np.eye(2), ("a", "b"), ("u", "v"))
+    x = Labeled(np.eye(2), ("a", "b"), ("u", "v"))
     assert type(x + 1) is np.ndarray and type(x[0]) is np.ndarray and type(x.T) is np.ndarray and type(x @ x) is np.ndarray
     assert isinstance(float(x.sum()), float)
     again = pickle.loads(pickle.dumps(x))

@@ -13,8 +13,8 @@ from linkwright.errors import UsageError
 from linkwright.kernels import structures
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.description import TorsionSpring
-from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.state import LaterReferences, State
+from linkwright.results.state_loads import KernelLoads
 from linkwright.system import dynamics
 from tests.ball_rods import ankle, hinged
 from tests.factory import stream
@@ -216,7 +216,7 @@ def test_fast_paths_refuse_by_name(call, words):
 
 def test_a_singular_state_is_answered_by_the_rank_revealing_path():
     s = lw.compile("change-point-four-bar")
-    c = lw.load("change-point-four-bar").turn()
+    c = lw.load("change-point-four-bar").cycle()
     i = int(np.flatnonzero(c.near_singular)[0])
     st = s.state(c.q[i], c.v[i])
     for _ in range(3):
@@ -245,7 +245,7 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
 def test_external_loads_reach_ground_in_loads_of_a_kernel():
     """Of a press the sheet's force acts on the ram from outside: it is part of the shaking force."""
     m = lw.load("punch-press")
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     found = m.system.inverse(c.state(4))
     assert isinstance(found, KernelLoads)
     close(found.ground_wrench[0][:2], c["shaking.force"][4], 1e-9)
@@ -284,7 +284,7 @@ def test_forward_refuses_velocities_that_tear_the_loops_apart(formulation):
 @pytest.mark.parametrize("formulation", ["auto", "kkt"])
 def test_forward_takes_velocities_of_a_motion_next_to_a_singular_position(formulation):
     """Residuals of J v, not distances from the nearest velocity of the loops, which grow without bound there."""
-    c = lw.load("slider-crank").turn(steps=720)
+    c = lw.load("slider-crank").cycle(steps=720)
     near = np.flatnonzero(c.near_singular)
     assert len(near)
     for i in (near[0], near[-1]):

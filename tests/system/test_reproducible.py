@@ -51,7 +51,7 @@ def calls(s: lw.System, given: tuple[np.ndarray, np.ndarray]) -> dict[str, Calla
     out["lanes"] = lambda: bits(s.kernel("forward")(np.array([q, q]), np.array([v, 0.5 * v]), tau))
     out["run"] = lambda: bits(s.simulate(st, 0.1, tolerance=1e-8))
     out["fixed steps"] = lambda: bits(s.simulate(st, 0.02, integrator="rk4", step=1e-3))
-    out["driven run"] = lambda: bits(s.simulate(st, 0.05, drive={DRIVE: lw.torque("0.3 N m")}))
+    out["driven run"] = lambda: bits(s.simulate(st, 0.05, drive={DRIVE: lw.drives.torque("0.3 N m")}))
     out["batch"] = lambda: s.simulate_batch([st, s.state(q, 0.5 * v)], 0.02, output=0.01)[DRIVE].tobytes()
     return out
 
@@ -67,7 +67,7 @@ def others(s: lw.System) -> None:
         st = s.assemble(q={DRIVE: 0.01 * k})
     s.forward(st)
     s.inverse(st)
-    s.turn(steps=12)
+    s.cycle(steps=12)
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +102,12 @@ def test_from_code_that_is_made_again(given: tuple[np.ndarray, np.ndarray], firs
 def test_a_run_that_is_saved_and_opened(given: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     s = lw.compile(MODEL)
     run = s.simulate(s.state(*given), 0.1, tolerance=1e-8)
-    again = lw.open(run.save(tmp_path / "run.npz"))
+    again = lw.load_result(run.save(tmp_path / "run.npz"))
     assert bits(again) == bits(run) and identical(again, run)
     assert again.save(tmp_path / "again.npz").read_bytes() == (tmp_path / "run.npz").read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.writing.losses.LossWarning")  # prescribed speeds
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.writing.losses.LossWarning")  # prescribed speeds
 @pytest.mark.parametrize("ending", ["yaml", "urdf", "sdf", "xml", "c", "js"])
 def test_exports_are_the_same_bytes(ending: str, tmp_path: Path) -> None:
     """Of a mechanism that was just read, one that has computed, and its copy by pickling."""
@@ -115,7 +115,7 @@ def test_exports_are_the_same_bytes(ending: str, tmp_path: Path) -> None:
     texts = []
     for k, one in enumerate((lw.load("four-bar"), m, pickle.loads(pickle.dumps(m)))):
         if one is m:
-            _ = m.turn(steps=12)["A.torque"], m.simulate(0.01), m.info()
+            _ = m.cycle(steps=12)["A.torque"], m.simulate(0.01), m.info()
         if ending in ("c", "js"):
             s = one.system
             texts.append(str(sorted(s.c(["kinematics"]).items())) if ending == "c" else s.javascript(["kinematics"], name="m"))

@@ -41,12 +41,12 @@ VERBS = {
     "m.balance": lambda m, s, st, f: m.balance(),
     "m.cam": lambda m, s, st, f: m.cam(),
     "m.export": lambda m, s, st, f: [m.export(f / name) for name in ("a.urdf", "a.sdf", "a.mjcf", "a.dxf", "a.svg")],
-    "m.fastest": lambda m, s, st, f: m.fastest({joint(m): [0.0, 1.0]}, {joint(m): "1 N m"}),
+    "m.time_optimal": lambda m, s, st, f: m.time_optimal({joint(m): [0.0, 1.0]}, {joint(m): "1 N m"}),
     "m.follow": lambda m, s, st, f: m.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "m.info": lambda m, s, st, f: str(m.info()),
     "m.limits": lambda m, s, st, f: m.limits(joint(m)),
     "m.map": lambda m, s, st, f: m.map("reach", {joint(m): "0..1 / 3"}),
-    "m.optimise": lambda m, s, st, f: m.optimise(f"min {body(m)}.mass", {f"{body(m)}.mass": "+- 10 %"}, n=2, starts=1),
+    "m.optimize": lambda m, s, st, f: m.optimize(f"min {body(m)}.mass", {f"{body(m)}.mass": "+- 10 %"}, n=2, starts=1),
     "m.page": lambda m, s, st, f: m.page(f / "a.html"),
     "m.picture": lambda m, s, st, f: m.picture(f / "a.svg"),
     "m.plot": lambda m, s, st, f: [m.plot(), m.plot("structure", f / "b.svg")],
@@ -58,8 +58,8 @@ VERBS = {
     "m.show": lambda m, s, st, f: m.show(f / "sh.html", browser=False),
     "m.simulate": lambda m, s, st, f: m.simulate(0.1).checks(),
     "m.tolerances": lambda m, s, st, f: m.tolerances({f"{body(m)}.mass": "+- 1 %"}, f"peak {joint(m)}.load", n=8),
-    "m.turn": lambda m, s, st, f: m.turn(),
-    "m.turns": lambda m, s, st, f: m.turns({f"{body(m)}.mass": [1.0, 2.0]}),
+    "m.cycle": lambda m, s, st, f: m.cycle(),
+    "m.cycles": lambda m, s, st, f: m.cycles({f"{body(m)}.mass": [1.0, 2.0]}),
     "m.widget": lambda m, s, st, f: m.widget(),
     "m.with_": lambda m, s, st, f: m.with_(gravity=0),
     "s.J": lambda m, s, st, f: s.J(st),
@@ -72,7 +72,7 @@ VERBS = {
     "s.c": lambda m, s, st, f: s.c(),
     "s.casadi": lambda m, s, st, f: s.casadi(),
     "s.closure": lambda m, s, st, f: s.closure(st),
-    "s.control": lambda m, s, st, f: s.control(lw.pd({joint(m): 0.0}, P=1.0, D=1.0)),
+    "s.control": lambda m, s, st, f: s.control(lw.control.pd({joint(m): 0.0}, P=1.0, D=1.0)),
     "s.controllable": lambda m, s, st, f: s.controllable(st),
     "s.coordinate": lambda m, s, st, f: s.coordinate(joint(m)),
     "s.crosscheck": lambda m, s, st, f: s.crosscheck(st),
@@ -93,7 +93,7 @@ VERBS = {
     "s.k": lambda m, s, st, f: s.k(st),
     "s.kernel": lambda m, s, st, f: [s.kernel(name) for name in ("terms", "forward", "inverse", "rates")],
     "s.limits": lambda m, s, st, f: s.limits(joint(m)),
-    "s.linearise": lambda m, s, st, f: s.linearise(st),
+    "s.linearize": lambda m, s, st, f: s.linearize(st),
     "s.loads_of_samples": lambda m, s, st, f: s.loads_of_samples(s.simulate(st, 0.01)),
     "s.map": lambda m, s, st, f: s.map("reach", {joint(m): "0..1 / 3"}),
     "s.mirror": lambda m, s, st, f: s.mirror(st),
@@ -114,20 +114,20 @@ VERBS = {
     "s.terms": lambda m, s, st, f: s.terms(st),
     "s.torch": lambda m, s, st, f: s.torch(),
     "s.transmission": lambda m, s, st, f: s.transmission(joint(m), joint(m)),
-    "s.turn": lambda m, s, st, f: s.turn(),
+    "s.cycle": lambda m, s, st, f: s.cycle(),
     "s.workspace": lambda m, s, st, f: s.workspace({joint(m): "0..1 / 3"}),
     "lw.identify": lambda m, s, st, f: lw.identify(m, {"t": np.linspace(0, 1, 20)}),
     "lw.excitation": lambda m, s, st, f: lw.excitation(m),
     "lw.calibrate": lambda m, s, st, f: lw.calibrate(m, {joint(m): [0.0, 0.0]}, [f"{body(m)}.length"]),
-    "lw.lqr": lambda m, s, st, f: s.control(lw.lqr(s.linearise(st))),
+    "lw.control.lqr": lambda m, s, st, f: s.control(lw.control.lqr(s.linearize(st))),
     "lw.study": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load"),
-    "lw.to_mjcf": lambda m, s, st, f: lw.to_mjcf(s),
-    "lw.to_pinocchio": lambda m, s, st, f: lw.to_pinocchio(s),
-    "lw.settling": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", of=lw.settling()),
+    "lw.exchange.to_mjcf": lambda m, s, st, f: lw.exchange.to_mjcf(s),
+    "lw.exchange.to_pinocchio": lambda m, s, st, f: lw.exchange.to_pinocchio(s),
+    "lw.Equilibrium": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", of=lw.Equilibrium()),
 }
 
 
-SLOW = ("lw.to_pinocchio", "m.picture", "m.export", "s.casadi", "m.animate")  # they load other packages
+SLOW = ("lw.exchange.to_pinocchio", "m.picture", "m.export", "s.casadi", "m.animate")  # they load other packages
 
 
 @pytest.mark.parametrize("verb", [pytest.param(v, marks=pytest.mark.slow) if v in SLOW else v for v in VERBS])
@@ -148,7 +148,7 @@ def test_every_public_verb_is_tried(m):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda m, s: s.linearise(s.start), "nothing can move"),
+        (lambda m, s: s.linearize(s.start), "nothing can move"),
         (lambda m, s: lw.identify(m, {"t": np.linspace(0, 1, 20)}), "nothing can move"),
         (lambda m, s: lw.excitation(m), "nothing can move"),
     ],

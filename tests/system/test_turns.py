@@ -1,4 +1,4 @@
-"""Turns of many designs at once: each as the design alone gives it, and failures as data."""
+"""Cycles of many designs at once: each as the design alone gives it, and failures as data."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def designs_of(name: str, n: int = 16) -> dict[str, np.ndarray]:
 @sweep("name", VARIED, now=1)
 def test_every_design_is_as_it_is_alone(name: str) -> None:
     m, designs = lw.load(name), designs_of(name)
-    t = m.turns(designs, steps=48)
+    t = m.cycles(designs, steps=48)
     assert t.ok.all() and t.why == {} and len(t) == 16
-    loads = [x for x in m.turn(steps=48).load_channels if not x.startswith("shaking")]
+    loads = [x for x in m.cycle(steps=48).load_channels if not x.startswith("shaking")]
     body = m.description.bodies[-1].name
     names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + m.system.core.drive_names
     found = t.read(names)
     for i in (0, 15):
-        alone = t.turn(i)
+        alone = t.cycle(i)
         assert np.array_equal(alone.t, t.t)
         for x in names:
             known = ~np.isnan(alone[x])  # a point at rest has no curvature, in a lane as well
@@ -48,9 +48,9 @@ def test_every_design_is_as_it_is_alone(name: str) -> None:
 
 def test_parameters_of_the_file_are_those_of_with() -> None:
     m, lengths = lw.load("four-bar"), np.linspace(0.26, 0.34, 16)
-    t = m.turns({"L1": lengths, "L3": 0.74}, steps=36, read=["A.torque", "coupler.P.x", "rocker.angle", "C.on.rocker"])
+    t = m.cycles({"L1": lengths, "L3": 0.74}, steps=36, read=["A.torque", "coupler.P.x", "rocker.angle", "C.on.rocker"])
     for i in (0, 9):
-        alone = m.with_(L1=float(lengths[i]), L3=0.74).turn(steps=36)
+        alone = m.with_(L1=float(lengths[i]), L3=0.74).cycle(steps=36)
         for x in t.channels:
             assert np.abs(t[x][i] - alone[x]).max() <= SAME * np.abs(alone[x]).max()
     assert np.allclose(t["rocker.angle", "deg"], np.degrees(t["rocker.angle"]))
@@ -60,9 +60,9 @@ def test_parameters_of_the_file_are_those_of_with() -> None:
 def test_designs_that_need_few_steps_do_not_end_those_of_others() -> None:
     """The prediction of a crank of 1 mm is nearly exact; near the change point several Newton steps follow, in the same lanes."""
     m, lengths = lw.load("four-bar"), np.where(np.arange(16) % 2, 1e-3, np.linspace(0.5, 0.645, 16))
-    t = m.turns({"L1": lengths}, steps=144, read=["C"])
+    t = m.cycles({"L1": lengths}, steps=144, read=["C"])
     for i in (0, 6, 14):
-        alone = m.with_(L1=float(lengths[i])).turn(steps=144)
+        alone = m.with_(L1=float(lengths[i])).cycle(steps=144)
         assert np.abs(t["C"][i] - alone["C"]).max() <= 0.1 * SAME  # both are closed to round-off
 
 
@@ -70,14 +70,14 @@ def test_designs_that_need_few_steps_do_not_end_those_of_others() -> None:
 def test_designs_that_fail_are_data() -> None:
     """0.65: change point, the bars can lie on one line; 0.7: the crank swings; 6: cannot be assembled; negative: no length."""
     m, lengths = lw.load("four-bar"), np.array([0.3, 0.65, 0.7, 6.0, -0.3] + [0.31] * 11)
-    t = m.turns({"L1": lengths}, steps=72, read=["A.torque", "C"])
+    t = m.cycles({"L1": lengths}, steps=72, read=["A.torque", "C"])
     assert t.ok.tolist() == [True, True, False, False, False] + [True] * 11
-    assert "dead centre" in t.why[2] and "cannot be assembled" in t.why[3] and "negative" in t.why[4] and set(t.why) == {2, 3, 4}
+    assert "dead center" in t.why[2] and "cannot be assembled" in t.why[3] and "negative" in t.why[4] and set(t.why) == {2, 3, 4}
     assert np.isnan(t["A.torque"][[2, 3, 4]]).all() and np.isfinite(t["A.torque"][t.ok]).all()
-    change = m.with_(L1=0.65).turn(steps=72)
+    change = m.with_(L1=0.65).cycle(steps=72)
     assert change.singular and np.abs(t["C"][1] - change["C"]).max() <= SAME * np.abs(change["C"]).max()
-    assert "swings" in " ".join(t.turn(2).notes)
-    # the dead centre by the cosine rule: crank and coupler against ground and rocker stretched or folded
+    assert "swings" in " ".join(t.cycle(2).notes)
+    # the dead center by the cosine rule: crank and coupler against ground and rocker stretched or folded
     a, b, c, d = 0.7, 0.9, 0.75, 1.0
     angle = np.arccos((a * a + d * d - (b + c) ** 2) / (2 * a * d))
     assert f"{angle:.1f}" in t.why[2]
@@ -98,33 +98,33 @@ def test_stroke_of_a_slider_crank_is_twice_its_crank() -> None:
         "start": {"A": 0},
     }
     m, cranks, speeds = lw.load(model), np.linspace(0.05, 0.2, 16), np.linspace(3.0, 9.0, 16)
-    t = m.turns({"r": cranks, "n": speeds}, steps=24)
+    t = m.cycles({"r": cranks, "n": speeds}, steps=24)
     x = t["rod.C.x"]
     assert t.ok.all() and np.abs(x.max(axis=1) - x.min(axis=1) - 2.0 * cranks).max() <= 1e-13  # ends of the stroke are samples 0 and 12
     assert t.t.shape == (16, 25) and np.allclose(t.t[:, -1], 2.0 * np.pi / speeds)
-    acceleration = -(speeds**2) * cranks * (1.0 + cranks / 0.3)  # at the outer dead centre, in closed form
+    acceleration = -(speeds**2) * cranks * (1.0 + cranks / 0.3)  # at the outer dead center, in closed form
     assert np.abs(t["rod.C.ax"][:, 0] - acceleration).max() <= 1e-12 * 100.0
-    alone = m.with_(n=float(speeds[5]), r=float(cranks[5])).turn(steps=24)
+    alone = m.with_(n=float(speeds[5]), r=float(cranks[5])).cycle(steps=24)
     assert np.abs(t["A.torque"][5] - alone["A.torque"]).max() <= SAME * np.abs(alone["A.torque"]).max()
 
 
 def test_axes_of_designs_broadcast() -> None:
     m = lw.load("four-bar")
     L1, L3 = np.linspace(0.28, 0.32, 4)[:, None], np.linspace(0.72, 0.78, 5)
-    t = m.turns({"L1": L1, "L3": L3}, steps=24)
+    t = m.cycles({"L1": L1, "L3": L3}, steps=24)
     assert t.shape == (4, 5) and t["A.torque"].shape == (4, 5, 25) and t["coupler.P"].shape == (4, 5, 25, 2) and t.ok.shape == (4, 5)
     assert t.design((2, 3)) == {"L1": L1[2, 0], "L3": L3[3]}
-    alone = m.with_(**t.design((2, 3))).turn(steps=24)
+    alone = m.with_(**t.design((2, 3))).cycle(steps=24)
     assert np.abs(t["A.torque"][2, 3] - alone["A.torque"]).max() <= SAME * np.abs(alone["A.torque"]).max()
 
 
 @pytest.mark.slow
-def test_numbers_do_not_depend_on_neighbours_or_threads() -> None:
+def test_numbers_do_not_depend_on_neighbors_or_threads() -> None:
     m, designs = lw.load("four-bar"), designs_of("four-bar", 40)
     names = ["A.torque", "C.on.rocker.size", "coupler.P.y", "A.power"]
-    t = m.turns(designs, steps=36, read=names)
-    one, stored = m.turns(designs, steps=36, read=names, threads=1), m.turns(designs, steps=36)
-    some_of_them = m.turns({k: x[3:24] for k, x in designs.items()}, steps=36, read=names)
+    t = m.cycles(designs, steps=36, read=names)
+    one, stored = m.cycles(designs, steps=36, read=names, threads=1), m.cycles(designs, steps=36)
+    some_of_them = m.cycles({k: x[3:24] for k, x in designs.items()}, steps=36, read=names)
     for x in names:
         assert np.array_equal(t[x], one[x]) and np.array_equal(t[x], stored[x]) and np.array_equal(t[x][3:24], some_of_them[x])
     again = pickle.loads(pickle.dumps(stored))
@@ -148,24 +148,24 @@ def test_designs_may_differ_in_what_decides_the_laws_and_the_drawing() -> None:
         "start": {"A": "s"},
     }
     m = lw.load(model)
-    t = m.turns({"s": np.linspace(0.2, 1.4, 16), "r": 0.11, "y": 0.21}, steps=12)
+    t = m.cycles({"s": np.linspace(0.2, 1.4, 16), "r": 0.11, "y": 0.21}, steps=12)
     assert np.allclose(t["A"][:, 0], np.linspace(0.2, 1.4, 16), rtol=1e-15)
-    alone = m.with_(**t.design(15)).turn(steps=12)
+    alone = m.with_(**t.design(15)).cycle(steps=12)
     for x in ("A", "C.v", "rocker.angle", "coupler.C.y" if "coupler.C.y" in t.channels else "C"):
         assert np.abs(t[x][15] - alone[x]).max() <= SAME * max(1.0, np.abs(alone[x]).max())
     with pytest.raises(UsageError, match="mass"):
         t["A.torque"]
-    still = lw.load("four-bar").turns({"L1": np.linspace(0.28, 0.32, 16)}, speed=0, steps=12)
-    assert not still["A.v"].any() and np.abs(still["A.torque"][2] - still.turn(2)["A.torque"]).max() <= 1e-11
+    still = lw.load("four-bar").cycles({"L1": np.linspace(0.28, 0.32, 16)}, speed=0, steps=12)
+    assert not still["A.v"].any() and np.abs(still["A.torque"][2] - still.cycle(2)["A.torque"]).max() <= 1e-11
 
 
 @pytest.mark.slow
 def test_designs_with_other_joints_are_read_by_channel() -> None:
     m = lw.load("scissor-lift")
     n = int(dict(m.description.parameters)["N"])
-    t = m.turns({"N": [n, n - 1]}, steps=4, read=["slide.force"])
-    assert t.ok.all() and np.array_equal(t["slide.force"][1], m.with_(N=n - 1).turn(steps=4)["slide.force"])
-    assert "other joints" in m.turns({"N": [n, n - 1]}, steps=4).why[1]
+    t = m.cycles({"N": [n, n - 1]}, steps=4, read=["slide.force"])
+    assert t.ok.all() and np.array_equal(t["slide.force"][1], m.with_(N=n - 1).cycle(steps=4)["slide.force"])
+    assert "other joints" in m.cycles({"N": [n, n - 1]}, steps=4).why[1]
 
 
 def test_bad_calls_are_refused_by_name() -> None:
@@ -181,13 +181,13 @@ def test_bad_calls_are_refused_by_name() -> None:
     ]
     for given, text in cases:
         with pytest.raises(UsageError, match=text):
-            m.turns(given)
+            m.cycles(given)
     with pytest.raises(ChannelError, match="no channel"):
-        m.turns({"L1": [0.3]}, read=["A.tork"])
-    t = m.turns({"L1": [0.3]}, steps=12, read="A.torque")
+        m.cycles({"L1": [0.3]}, read=["A.tork"])
+    t = m.cycles({"L1": [0.3]}, steps=12, read="A.torque")
     with pytest.raises(ChannelError, match="Name it in the call"):
         t["C"]
     with pytest.raises(UsageError, match="no design 4"):
-        t.turn(4)
+        t.cycle(4)
     with pytest.raises(UsageError, match="steps"):
-        m.turns({"L1": [0.3]}, steps=1)
+        m.cycles({"L1": [0.3]}, steps=1)

@@ -9,11 +9,11 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
+from linkwright.motion.cycle_derivatives import turn_derivatives
 from linkwright.motion.designs import Designs
-from linkwright.motion.turn_derivatives import turn_derivatives
-from linkwright.system.design_table import DesignReader
-from linkwright.system.turn_evaluator import TurnEvaluator
-from linkwright.system.turns import turns
+from linkwright.system.cycle_evaluator import CycleEvaluator
+from linkwright.system.cycles import turns
+from linkwright.system.design_channels import DesignReader
 from tests.sweeps import sweep
 
 # Both solve the same equations by different eliminations: round-off times the condition of the drives' and loads' systems, squared for the
@@ -50,15 +50,15 @@ def differ(found: np.ndarray, wanted: np.ndarray, channel: np.ndarray) -> float:
 @sweep("name", VARIED, now=1)
 def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> None:
     m, designs = lw.load(name), designs_of(name)
-    by, c = list(designs), m.turn(steps=24)
+    by, c = list(designs), m.cycle(steps=24)
     body = m.description.bodies[-1].name
     loads = list(c.load_channels)
     own = [x for x in c.channels if x.startswith(("energy", f"{body}.")) and not x.endswith((".curvature", ".advantage"))]
     names = [*own, *loads[:8], *loads[-4:], *(x for x in c.channels if x.endswith("transmission"))]
-    t = m.turns(designs, steps=24, read=names, derivatives=by)
+    t = m.cycles(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all() and t.derivatives.names == tuple(by)
     for i in (0, 11):
-        alone = t.turn(i)
+        alone = t.cycle(i)
         d = turn_derivatives(m.system.core, alone, by, t.designs.values[i])
         for x in names:
             assert t.derivatives[x].shape == (*t[x].shape, len(by))
@@ -67,12 +67,12 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
 
 @pytest.mark.slow
 def test_derivatives_are_those_of_the_model_with_these_parameters() -> None:
-    """Named parameters with expressions behind them, at designs whose dimensions differ: `m.with_(...).turn().derivatives(...)`."""
+    """Named parameters with expressions behind them, at designs whose dimensions differ: `m.with_(...).cycle().derivatives(...)`."""
     m, designs = lw.load("four-bar"), {"L1": np.linspace(0.26, 0.34, 16), "L3": 0.74, "line_mass": np.linspace(2.0, 3.0, 16)}
     names = ["A.torque", "coupler.P", "C.on.rocker.size", "rocker.angle", "shaking.force"]
-    t = m.turns(designs, steps=36, read=names, derivatives=["L1", "L2", "line_mass"])
+    t = m.cycles(designs, steps=36, read=names, derivatives=["L1", "L2", "line_mass"])
     for i in (0, 9, 15):
-        c = m.with_(**t.design(i)).turn(steps=36)
+        c = m.with_(**t.design(i)).cycle(steps=36)
         d = c.derivatives(["L1", "L2", "line_mass"])
         for x in names:
             assert differ(t.derivatives[x][i], d[x], c[x]) <= SAME
@@ -91,7 +91,7 @@ def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
     names = ["A.torque", "C.load", "C.transmission", "C.pressure", "rocker.rotation", "C.v", "rocker.angle", "energy.kinetic"]
     names.append("determinant")
     rows = base * (1.0 + h * np.array([0, -3, -2, -1, 1, 2, 3]))[:, None]
-    found = TurnEvaluator(m.system, [number], names, derivatives=[number], steps=48)(rows)
+    found = CycleEvaluator(m.system, [number], names, derivatives=[number], steps=48)(rows)
     assert found.ok.all()
     for x in names:
         slopes = np.tensordot(DIFFERENCES, found.values[x][1:], axes=1) / (h * base)
@@ -103,7 +103,7 @@ def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
 
 
 def test_speed_of_the_drive_may_be_a_number() -> None:
-    """The stroke's acceleration at the outer dead centre, a = -n^2 r (1 + r/l), by n, r and l; A.v by n is 1."""
+    """The stroke's acceleration at the outer dead center, a = -n^2 r (1 + r/l), by n, r and l; A.v by n is 1."""
     model = {
         "plane": "xy",
         "parameters": {"r": "0.1 m", "l": "0.3 m", "n": "60 rpm"},
@@ -118,13 +118,13 @@ def test_speed_of_the_drive_may_be_a_number() -> None:
         "start": {"A": 0},
     }
     m, r, n = lw.load(model), np.linspace(0.05, 0.2, 16), np.linspace(3.0, 9.0, 16)
-    t = m.turns({"r": r, "n": n}, steps=24, read=["rod.C.ax", "A.v", "A.torque"], derivatives=["r", "n", "l"])
+    t = m.cycles({"r": r, "n": n}, steps=24, read=["rod.C.ax", "A.v", "A.torque"], derivatives=["r", "n", "l"])
     d = t.derivatives["rod.C.ax"][:, 0]
     l, w = 0.3, 2.0 * n
     wanted = np.stack([-(w**2) * (1 + 2 * r / l), -8.0 * n * r * (1 + r / l), w**2 * r**2 / l**2], axis=1)
     assert np.abs(d - wanted).max() <= 1e-10 * np.abs(wanted).max()
     assert np.abs(t.derivatives["A.v", "n"] - 2.0).max() <= 1e-12
-    alone = m.with_(r=float(r[5]), n=float(n[5])).turn(steps=24)
+    alone = m.with_(r=float(r[5]), n=float(n[5])).cycle(steps=24)
     assert differ(t.derivatives["A.torque"][5], alone.derivatives(["r", "n", "l"])["A.torque"], alone["A.torque"]) <= SAME
 
 
@@ -135,7 +135,7 @@ def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
     asked = {"drive": None, "steps": 12, "speed": None, "duration": None}
     m = lw.load("four-bar")
     t = turns(lw.compile(m, engine="python"), designs, asked, names, None, by)
-    native = TurnEvaluator(m.system, list(designs), names, derivatives=by, steps=12)(np.array(list(designs.values())).T)
+    native = CycleEvaluator(m.system, list(designs), names, derivatives=by, steps=12)(np.array(list(designs.values())).T)
     assert t.ok.all() and native.ok.all()
     for x in names:
         for i in range(2):
@@ -146,12 +146,12 @@ def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
 def test_designs_that_fail_have_no_derivatives() -> None:
     """0.7: the crank swings; 6: cannot be assembled; negative: no length."""
     m, lengths = lw.load("four-bar"), np.array([0.3, 0.7, 6.0, -0.3] + [0.31] * 12)
-    t = m.turns({"L1": lengths}, steps=24, read=["A.torque", "C.transmission"], derivatives=["L1"])
+    t = m.cycles({"L1": lengths}, steps=24, read=["A.torque", "C.transmission"], derivatives=["L1"])
     assert np.flatnonzero(~t.ok).tolist() == [1, 2, 3] == sorted(t.why)
     for x in ("A.torque", "C.transmission"):
         assert np.isnan(t.derivatives[x][~t.ok]).all() and np.isfinite(t.derivatives[x][t.ok]).all()
-    found = TurnEvaluator(m.system, ["L1"], ["A.torque"], derivatives=["L1"], steps=24)(lengths[:, None])
-    assert np.array_equal(found.ok, t.ok) and set(found.why) == {1, 2, 3} and "dead centre" in found.why[1]
+    found = CycleEvaluator(m.system, ["L1"], ["A.torque"], derivatives=["L1"], steps=24)(lengths[:, None])
+    assert np.array_equal(found.ok, t.ok) and set(found.why) == {1, 2, 3} and "dead center" in found.why[1]
     assert np.array_equal(found.slopes["A.torque"][t.ok], t.derivatives["A.torque"][t.ok])
 
 
@@ -159,7 +159,7 @@ def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
     """One design, many, and blocks of them: the same bits; derivatives by numbers that do not vary."""
     m, designs = lw.load("wiper"), designs_of("wiper", 21)
     rows = np.array(list(designs.values())).T
-    e = TurnEvaluator(m.system, list(designs), ["A.torque", "C.on.rocker", "t"], derivatives=["crank.B.x", "rocker.mass"], steps=24)
+    e = CycleEvaluator(m.system, list(designs), ["A.torque", "C.on.rocker", "t"], derivatives=["crank.B.x", "rocker.mass"], steps=24)
     assert e.numbers == tuple(designs) and e.by == ("crank.B.x", "rocker.mass") and "rocker.mass" not in e.numbers
     many, one = e(rows), e(rows[13])
     assert np.array_equal(many.values["A.torque"][13], one.values["A.torque"][0]) and many.values["t"].shape == (21, 25)
@@ -176,46 +176,46 @@ def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
 def test_derivatives_that_do_not_exist_are_refused() -> None:
     m = lw.load("four-bar")
     with pytest.raises(UsageError, match="read="):
-        m.turns({"L1": [0.3]}, derivatives=["L1"])
+        m.cycles({"L1": [0.3]}, derivatives=["L1"])
     with pytest.raises(UsageError, match="no parameter 'L9'"):
-        m.turns({"L1": [0.3]}, read=["C"], derivatives=["L9"])
-    t = m.turns({"L1": [0.3]}, steps=12, read=["C"], derivatives="L1")
+        m.cycles({"L1": [0.3]}, read=["C"], derivatives=["L9"])
+    t = m.cycles({"L1": [0.3]}, steps=12, read=["C"], derivatives="L1")
     with pytest.raises(UsageError, match="no derivatives by 'L2'"):
         t.derivatives["C", "L2"]
     with pytest.raises(ChannelError, match="was not read"):
         t.derivatives["A.torque"]
     with pytest.raises(UsageError, match="not asked for"):
-        m.turns({"L1": [0.3]}, steps=12, read=["C"]).derivatives["C"]
+        m.cycles({"L1": [0.3]}, steps=12, read=["C"]).derivatives["C"]
     shared = lw.load("parallelogram-middle")  # its loops are redundant: no length varies alone
     length = next(p.name for p in shared.system.core.chosen("*") if p.geometry and p.placed is not None and p.value)
     with pytest.raises(UsageError, match="redundant"):
-        shared.turns({length: np.full(16, 0.2)}, steps=12, read=["A.torque"], derivatives=[length])
+        shared.cycles({length: np.full(16, 0.2)}, steps=12, read=["A.torque"], derivatives=[length])
 
 
 @sweep("name", ("wiper", "carpet-scraper", "four-bar", "stewart"), now=1)
 def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     """A single channel by several numbers is differentiated in reverse; beside many others it is followed forward."""
     m, designs = lw.load(name), designs_of(name)
-    loads = list(m.turn(steps=12).load_channels)
+    loads = list(m.cycle(steps=12).load_channels)
     by = list(designs)
-    few, many = (m.turns(designs, steps=12, read=names, derivatives=by).derivatives for names in (loads[:1], loads[:6]))
+    few, many = (m.cycles(designs, steps=12, read=names, derivatives=by).derivatives for names in (loads[:1], loads[:6]))
     x = loads[0]
     size = np.abs(many[x]).max(axis=(0, 1)) + 1e-12
     assert (np.abs(few[x] - many[x]).max(axis=(0, 1)) <= 1e-11 * size).all()  # round-off times the condition, as SAME
-    speed = [n for n in m.turn(steps=12).channels if n.endswith((".speed", ".angle.v"))][-1:]
-    alone = m.turns(designs, steps=12, read=speed, derivatives=by)
-    d = turn_derivatives(m.system.core, alone.turn(3), by, alone.designs.values[3])
+    speed = [n for n in m.cycle(steps=12).channels if n.endswith((".speed", ".angle.v"))][-1:]
+    alone = m.cycles(designs, steps=12, read=speed, derivatives=by)
+    d = turn_derivatives(m.system.core, alone.cycle(3), by, alone.designs.values[3])
     assert differ(alone.derivatives[speed[0]][3], d[speed[0]], alone[speed[0]][3]) <= SAME
 
 
 @sweep("name", ("four-bar", "punch-press", "boot-lid", "3-rrr"), now=1)
 def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
-    """Jerk, curvature, advantage and transmission by force, also of drives along programmes: as each design alone has them.
+    """Jerk, curvature, advantage and transmission by force, also of drives along programs: as each design alone has them.
 
     Ratios are compared where they are not large: beside a rest of the output they have no digits.
     """
     m = lw.load(name)
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     endings = (".angle.jerk", ".jx", ".curvature", ".advantage", ".transmission.force")
     found = {e: [x for x in reversed(c.channels) if x.endswith(e) and np.isfinite(c[x]).mean() > 0.8] for e in endings}
     names = [x[0] for x in found.values() if x]
@@ -225,9 +225,9 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
     reader = DesignReader(m.system, {"drive": None, "steps": 24, "speed": None, "duration": None}, now=True)
     native = reader.turning(Designs.of(m.system.core, designs), names, by)
     assert native is not None and set(native.names) == set(names)
-    t = m.turns(designs, steps=24, read=names, derivatives=by)
+    t = m.cycles(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all()
-    alone = t.turn(7)
+    alone = t.cycle(7)
     d = turn_derivatives(m.system.core, alone, by, t.designs.values[7])
     for x in names:
         a, b = t[x][7], alone[x]
@@ -242,7 +242,7 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
 def test_results_that_do_not_fit_into_memory_are_refused() -> None:
     """Blocks of an evaluator need a bounded amount; one call for all at once says what to do instead."""
     m = lw.load("four-bar")
-    e = TurnEvaluator(m.system, ["L1"], ["coupler.P", "A.torque"], derivatives=["L1"], steps=360)
+    e = CycleEvaluator(m.system, ["L1"], ["coupler.P", "A.torque"], derivatives=["L1"], steps=360)
     rows = np.full((600_000, 1), 0.3)
     with pytest.raises(UsageError, match="do not fit into memory"):
         e(rows)

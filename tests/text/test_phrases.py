@@ -11,22 +11,22 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.gym.limits import draw_of_parameters
-from linkwright.motion.fastest.limits import read_limits
-from linkwright.optimisation.variables import variables
-from linkwright.studies.cases import case
+from linkwright.rings.control.gym.limits import draw_of_parameters
+from linkwright.rings.design.optimization.variables import variables
+from linkwright.rings.design.studies.cases import case
+from linkwright.rings.robots.time_optimal.limits import read_limits
 from linkwright.text.ranges import Range, Tolerance, meaning
 from tests.studies.models import SLIDER
 
 LOW, HIGH, ROD, WIDTH = 0.18, 0.26, 0.2, 1e-4
 SLIDE = float(np.sqrt(0.2**2 - 0.05**2))  # with the crank upright
-COARSE = {"of": lw.turning(steps=12)}
+COARSE = {"of": lw.Cycle(steps=12)}
 UPRIGHT = {**SLIDER, "drawing": {"A": [0, 0], "B": [0, 0.05], "C": [0.19365, 0]}}
 MODEL = lw.load(UPRIGHT)
 FILE = lw.load(
     {**UPRIGHT, "units": ["mm"], "drawing": {"A": [0, 0], "B": [0, 50], "C": [193.65, 0]}, "gravity": 0}
-)  # bare numbers are millimetres
-PUSHED = lw.load({**UPRIGHT, "drive": {"slide": "0.1 m/s"}}).turn("slide", start="0 m", stop="0.01 m", steps=8)
+)  # bare numbers are millimeters
+PUSHED = lw.load({**UPRIGHT, "drive": {"slide": "0.1 m/s"}}).cycle("slide", start="0 m", stop="0.01 m", steps=8)
 Ends = tuple[float, float]
 
 RANGES = (
@@ -50,7 +50,7 @@ def study(given: Any, m: lw.Mechanism = MODEL) -> Ends:
     return v.low, v.high
 
 
-def optimise(given: Any, m: lw.Mechanism = MODEL) -> Ends:
+def optimize(given: Any, m: lw.Mechanism = MODEL) -> Ends:
     (v,) = variables({"l": given}, m.description, case("turn", lambda system: m))
     return v.low, v.high
 
@@ -66,12 +66,12 @@ def gym(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def turns(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    values = m.turns({"l": given}, steps=12, read="slide").designs.values
+    values = m.cycles({"l": given}, steps=12, read="slide").designs.values
     return float(values[0, 0]), float(values[-1, 0])
 
 
 def fastest(given: Any) -> Ends:
-    """A limit is a force here: millinewtons in place of millimetres."""
+    """A limit is a force here: millinewtons in place of millimeters."""
     in_newton = given.replace("mm", "mN").replace("cm", "cN").replace("um", "uN") if isinstance(given, str) else given
     unit = {"mm": "mN"}.get(getattr(given, "unit", ""), "")
     if unit:
@@ -91,7 +91,7 @@ def sensitivity(given: Any, m: lw.Mechanism = MODEL) -> float:
     return width
 
 
-ENDS: dict[str, Callable[..., Ends]] = {"study": study, "optimise": optimise, "map": workspace, "gym": gym, "turns": turns}
+ENDS: dict[str, Callable[..., Ends]] = {"study": study, "optimize": optimize, "map": workspace, "gym": gym, "turns": turns}
 HALVES: dict[str, Callable[..., float]] = {"tolerances": tolerances, "sensitivity": sensitivity}
 VERBS: dict[str, Callable[..., Any]] = {**ENDS, **HALVES, "fastest": fastest}
 
@@ -113,7 +113,7 @@ def test_a_range_is_a_limit() -> None:
         assert fastest(given) == pytest.approx((LOW, HIGH), rel=1e-14), given
 
 
-@pytest.mark.parametrize("verb", ["study", "optimise", "gym", "map"])
+@pytest.mark.parametrize("verb", ["study", "optimize", "gym", "map"])
 def test_a_tolerance_is_about_the_present_value(verb: str) -> None:
     present = SLIDE if verb == "map" else ROD
     for given in WIDTHS:
@@ -142,7 +142,7 @@ def test_one_value_is_itself(verb: str) -> None:
 
 
 def test_about_another_value() -> None:
-    for verb in ("study", "optimise", "gym", "map"):
+    for verb in ("study", "optimize", "gym", "map"):
         for given in ("210 +- 0.1 mm", "21 cm +- 0.1 mm", Tolerance(0.1, "mm", about=210)):
             assert ENDS[verb](given) == pytest.approx((0.2099, 0.2101), rel=1e-12), (verb, given)
 
@@ -162,7 +162,7 @@ def sentence(verb: str, given: Any) -> str:
     with pytest.raises(LinkwrightError) as refused:
         VERBS[verb](given)
     return re.sub(
-        r"^(?:the tolerance of |over: |randomise: |limits: )?'?(?:l|piston\.C\.x|slide\.force)'?(?:: | = | (?=must be))",
+        r"^(?:the tolerance of |over: |randomize: |limits: )?'?(?:l|piston\.C\.x|slide\.force)'?(?:: | = | (?=must be))",
         "",
         str(refused.value),
     )
@@ -171,9 +171,9 @@ def sentence(verb: str, given: Any) -> str:
 @pytest.mark.parametrize(
     ("given", "verbs", "said"),
     [
-        ("0.1 mm", ("optimise", "map"), "0.1 mm is no range: it is one value."),
-        (1e-4, ("optimise", "map"), "0.0001 is no range: it is one value."),
-        ([0.18, 0.26], ("optimise",), "0.18, 0.26 is no range: it is a list of values."),
+        ("0.1 mm", ("optimize", "map"), "0.1 mm is no range: it is one value."),
+        (1e-4, ("optimize", "map"), "0.0001 is no range: it is one value."),
+        ([0.18, 0.26], ("optimize",), "0.18, 0.26 is no range: it is a list of values."),
         ([0.18, 0.26], ("tolerances", "sensitivity"), "0.18, 0.26 is no tolerance: it is a list of values."),
         ("+- 0.1 mm", ("turns",), "+- 0.1 mm has no single values: it is a tolerance."),
         ("2 %", ("fastest",), "+- 2 % is a tolerance of the present value, and there is none here"),

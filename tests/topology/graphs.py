@@ -113,7 +113,7 @@ def scissor(stages: int, **more) -> Description:
 
 
 def chain_of_loops(count: int, **more) -> Description:
-    """A row of parallelograms on ground: cranks side by side, a coupler between neighbours."""
+    """A row of parallelograms on ground: cranks side by side, a coupler between neighbors."""
     joints: list[tuple] = [("A0", GROUND, "crank0")]
     for i in range(1, count + 1):
         joints += [(f"A{i}", GROUND, f"crank{i}"), (f"B{i}", f"crank{i - 1}", f"bar{i}"), (f"C{i}", f"bar{i}", f"crank{i}")]

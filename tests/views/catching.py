@@ -22,7 +22,7 @@ def caught() -> tuple[lw.Mechanism, lw.Trajectory]:
         "rods": {"rope": {"between": ["low.Q", "high.Q"], "length": float(np.hypot(50, 150))}},
     })  # fmt: skip
     s = m.system
-    taut = lw.when(lambda st: st["high.Q.y"] - st["low.Q.y"], 0.15, direction="rising", name="taut", do=lw.engage("rope"))
+    taut = lw.events.when(lambda st: st["high.Q.y"] - st["low.Q.y"], 0.15, direction="rising", name="taut", do=lw.events.engage("rope"))
     start = s.state([0.05 if name == "fall" else 0.0 for name in s.names.q], [0.0, 0.0])
-    run = s.simulate(start, 0.13, off=["rope"], events=[taut], output=0.01, drive={"rise": lw.force("9.81 N")})
+    run = s.simulate(start, 0.13, off=["rope"], events=[taut], output=0.01, drive={"rise": lw.drives.force("9.81 N")})
     return m, run

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import picture
-from linkwright.views.applied_loads import applied_loads, largest_loads
-from linkwright.views.scene import Scene
+from linkwright.rings.studio import picture
+from linkwright.rings.studio.applied_loads import applied_loads, largest_loads
+from linkwright.rings.studio.scene import Scene
 
 BOOM: dict[str, Any] = {
     "name": "loader", "plane": "xy", "units": ["mm", "kg", "deg"], "gravity": [0, "-9.81 m/s^2"],
@@ -38,7 +38,7 @@ def test_forces_are_those_of_the_file() -> None:
 def test_a_load_over_position_follows_its_table() -> None:
     """The sheet of the press: 120 kN at 38 mm, nothing above 50 mm."""
     m = lw.load("punch-press")
-    c = m.turn(steps=72)
+    c = m.cycle(steps=72)
     scene = Scene(m.system, c)
     for k in (0, 20, 30):
         (sheet,) = applied_loads(scene, c.instants[k])

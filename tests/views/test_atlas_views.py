@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import atlas_page, atlas_plots
+from linkwright.rings.studio import atlas_page, atlas_plots
 from tests.motion.atlas.robots import LEGS, robot
 
 LIMITS = {f"leg{k}": "0.3..0.8 m" for k in LEGS}
 
 
 @pytest.fixture(scope="module")
-def volume() -> lw.Atlas:
+def volume() -> lw.Workspace:
     over = {"platform.x": (-0.1, 0.8, 14), "platform.y": (-0.2, 0.6, 13), "platform.angle": ("-10 deg", "10 deg", 3)}
     return robot("3-rpr").map(["dexterity", "speed", "efforts"], over, limits=LIMITS, speeds="1 m/s")
 
@@ -38,7 +38,7 @@ def test_every_kind_of_picture_is_drawn(volume, tmp_path: Path):
         volume.plot("dexterity")
 
 
-def test_colours_of_wide_ranges_are_logarithmic_and_trimmed():
+def test_colors_of_wide_ranges_are_logarithmic_and_trimmed():
     wide = atlas_plots.shades(np.logspace(0, 6, 500))
     assert wide.logarithmic and 0.0 < wide.low < 0.3 and 5.7 < wide.high < 6.0
     plain = atlas_plots.shades(np.array([0.1, 0.4, np.nan, 0.2]))

@@ -11,11 +11,11 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.cli.gallery import source
 from linkwright.errors import UsageError
-from linkwright.views.report import fragment
-from linkwright.views.scale_drawing import scale_drawing
-from linkwright.views.scene import Scene, Stage
+from linkwright.rings.cli.gallery import source
+from linkwright.rings.studio.report import fragment
+from linkwright.rings.studio.scale_drawing import scale_drawing
+from linkwright.rings.studio.scene import Scene, Stage
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +24,15 @@ def m() -> lw.Mechanism:
 
 
 def test_the_roller_touches_the_profile_wherever_the_disc_is(m: lw.Mechanism) -> None:
-    """Distance of the roller's centre from the drawn polygon: its radius, less what a chord of two degrees cuts off."""
+    """Distance of the roller's center from the drawn polygon: its radius, less what a chord of two degrees cuts off."""
     scene = Scene(m.system, None)
     (cam,) = scene.cams
     for angle in (0.0, 0.7, 2.0, 3.6):
         stage = Stage(scene.skel, m.system.assemble({"A": angle}).instant)
-        disc, centre = stage.place(cam.node, cam.profile), stage.place(cam.follower_node, cam.roller[0])
+        disc, center = stage.place(cam.node, cam.profile), stage.place(cam.follower_node, cam.roller[0])
         ends = np.roll(disc, -1, axis=0)
-        along = np.clip(np.sum((centre - disc) * (ends - disc), axis=1) / np.sum((ends - disc) ** 2, axis=1), 0.0, 1.0)
-        away = np.linalg.norm(disc + along[:, None] * (ends - disc) - centre, axis=1).min()
+        along = np.clip(np.sum((center - disc) * (ends - disc), axis=1) / np.sum((ends - disc) ** 2, axis=1), 0.0, 1.0)
+        away = np.linalg.norm(disc + along[:, None] * (ends - disc) - center, axis=1).min()
         assert away == pytest.approx(0.008, abs=1e-5)
     assert any(p.layer == "CAMS" for p in scale_drawing(m, positions=0, trace=[]).things)
 

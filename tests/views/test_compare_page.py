@@ -8,14 +8,14 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model.file.fitting import flat, missed
+from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, with_values
-from linkwright.views import compare_page
-from linkwright.views.compare_page import values_between
+from linkwright.rings.studio import compare_page
+from linkwright.rings.studio.compare_page import values_between
 
 
 def test_values_make_the_second_design_of_the_first_one() -> None:
-    """A centre, a mass and a length that follow from pins that moved as well."""
+    """A center, a mass and a length that follow from pins that moved as well."""
     m = lw.load("wiper")
     names = ["rocker.com.x", "crank.length", "C.x", "rocker.mass", "C.y"]
     best = m.with_(**{"C.x": 0.86, "C.y": 0.7}).with_(**{"crank.length": 0.31, "rocker.mass": 0.9, "rocker.com.x": 0.35})

@@ -10,25 +10,25 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.control.analysis import effort_norms
-from linkwright.design.comparison import Comparison
-from linkwright.views.plots import plot_of
+from linkwright.rings.design.comparison import Comparison
+from linkwright.rings.studio.plots import plot_of
+from linkwright.simulation.feedback.analysis import effort_norms
 
 
 @pytest.fixture(scope="module")
 def compared() -> Any:
     """The slider-crank from 30 deg to 60 deg: by a weak motor, by two that hold a force and are sampled, and by the slider's
-    force through the dead centre, where it can push nothing."""
+    force through the dead center, where it can push nothing."""
     s = lw.compile("slider-crank")
     kinds: dict[str, Any] = {
-        "weak": {"control": lw.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]), "actuators": lw.actuator(limit="12 N m")},
-        "sampled": lw.hybrid({"A": "60 deg"}, {"C.ty": 2}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every="20 ms"),
+        "weak": {"control": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]), "actuators": lw.control.actuator(limit="12 N m")},
+        "sampled": lw.control.hybrid({"A": "60 deg"}, {"C.ty": 2}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every="20 ms"),
         "lost": {
-            "control": lw.projected({"A": lw.minimum_jerk("-30 deg", "1 s")}, P=100, drives=["C.slide"], damping=0.05),
-            "actuators": lw.actuator(limit="40 N"),
+            "control": lw.control.projected({"A": lw.control.minimum_jerk("-30 deg", "1 s")}, P=100, drives=["C.slide"], damping=0.05),
+            "actuators": lw.control.actuator(limit="40 N"),
         },
     }
-    return lw.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, output=0.005)
+    return lw.control.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, output=0.005)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,9 @@ def circle() -> Any:
     """A five-bar's tip on a circle by two motors, one of them at its rated voltage for a while."""
     five = lw.compile("five-bar")
     y = float(five.point(five.start, "left_rod.C")[1])
-    round_ = [lw.sinusoid("20 mm", "1 Hz"), lw.sinusoid("20 mm", "1 Hz", phase="90 deg", centre=f"{y - 0.02} m")]
-    motors = {n: lw.actuator(motor=lw.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10)) for n, rated in (("A", 0.45), ("E", 0.5))}
-    return five.simulate(five.start, 1, control=lw.projected({"left_rod.C": round_}, P=400), actuators=motors, output=0.01)
+    round_ = [lw.control.sinusoid("20 mm", "1 Hz"), lw.control.sinusoid("20 mm", "1 Hz", phase="90 deg", center=f"{y - 0.02} m")]
+    motors = {n: lw.control.actuator(motor=lw.drives.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10)) for n, rated in (("A", 0.45), ("E", 0.5))}
+    return five.simulate(five.start, 1, control=lw.control.projected({"left_rod.C": round_}, P=400), actuators=motors, output=0.01)
 
 
 def curves(axes: Any, n: int) -> list[Any]:
@@ -70,7 +70,7 @@ def test_forces_held_and_efforts_as_steps(compared: Any) -> None:
 def test_where_a_controller_lets_go(compared: Any) -> None:
     run = compared["lost"].run
     damped = run["control.damping"] > 0.0
-    assert damped.any()  # the dead centre is passed at about half the time
+    assert damped.any()  # the dead center is passed at about half the time
     *_, force, grip = plot_of(run, "control").axes
     assert force.get_ylabel() == "force [N]" and grip.get_yscale() == "log"
     spans = [p for p in grip.patches if p.get_alpha()]

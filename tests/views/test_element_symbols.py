@@ -12,8 +12,8 @@ from matplotlib.patches import Circle
 
 import linkwright as lw
 from linkwright.elements import Bushing
-from linkwright.views.live.geometry import shapes
-from linkwright.views.scene import Scene
+from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.scene import Scene
 
 NUMBERS = {"bushings": "stiffness: 2000", "dampers": "coefficient: 10", "tethers": "stiffness: 100"}
 
@@ -31,8 +31,8 @@ def hung(folder: Path, section: str, *, space: bool, numbers: str = "") -> lw.Me
     return lw.load(file)
 
 
-def dark(colour: Any) -> bool:
-    return max(to_rgb(colour)) < 0.5
+def dark(color: Any) -> bool:
+    return max(to_rgb(color)) < 0.5
 
 
 def test_in_a_plane_a_bushing_is_a_dark_ring_larger_than_a_hinge(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.views import load_plots
-from linkwright.views.free_body import FreeBody, free_body
-from linkwright.views.plots.hodographs import round_places
+from linkwright.rings import cli
+from linkwright.rings.studio import load_plots
+from linkwright.rings.studio.free_body import FreeBody, free_body
+from linkwright.rings.studio.plots.hodographs import round_places
 from tests.sweeps import every_model, sweep
 
 G = 9.81
@@ -29,19 +29,19 @@ def pixels(path: Path) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def scraper() -> Any:
-    return lw.load("carpet-scraper").turn(steps=24)
+    return lw.load("carpet-scraper").cycle(steps=24)
 
 
 @pytest.fixture(scope="module")
 def wiper() -> Any:
-    return lw.load("wiper").turn(steps=24)
+    return lw.load("wiper").cycle(steps=24)
 
 
 # ---------------------------------------------------------------- the free body's numbers
 
 
 def assert_balanced(fb: FreeBody) -> None:
-    """Sums taken here, with moments about the world's origin instead of the centre of mass."""
+    """Sums taken here, with moments about the world's origin instead of the center of mass."""
     force = sum(r.force for r in fb.rows)
     moment = sum(r.moment + np.cross(r.at, r.force) for r in fb.rows)
     largest = max(np.linalg.norm(r.force) for r in fb.rows)
@@ -61,7 +61,7 @@ def test_every_body_of_the_scraper_is_in_balance(scraper: Any, at: str) -> None:
 @pytest.mark.parametrize("name", every_model("bennett", "carpet-scraper", "excavator", "rssr", without=("parallelogram-chain",)))
 def test_bodies_of_every_model_are_in_balance(name: str) -> None:
     """Springs, gas struts, loads, rods, cylinders, sliders and joints in space; the chain starts where its drive cannot hold it."""
-    c = lw.load(name).turn(steps=4)
+    c = lw.load(name).cycle(steps=4)
     for body in c.skel.tree.description.bodies[1:]:
         assert_balanced(free_body(c, body.name))
 
@@ -70,13 +70,13 @@ def test_weight_and_inertia_are_newtons(wiper: Any) -> None:
     """The rocker about D: inertia force -m a_G from the rates of its angle, moment -I alpha; weight m g."""
     fb = free_body(wiper, "rocker", "200 deg")
     rows = {r.name: r for r in fb.rows}
-    c = lw.load("wiper").turn(steps=360)
+    c = lw.load("wiper").cycle(steps=360)
     k = int(np.argmin(np.abs(c["A", "deg"] - 200.0)))
     st = lw.compile(lw.load("wiper")).assemble(q={"A": "200 deg"}, v={"A": "45 rpm"})
     angle, w = float(st["rocker.angle"]), float(st["rocker.angle.v"])
     alpha = float(np.interp(200.0, c["A", "deg"][k - 1 : k + 2], c["rocker.angle.a"][k - 1 : k + 2]))
     drawn = np.arctan2(0.75, -0.095)
-    r = np.array([-0.05, 0.38])  # centre of mass from D, as drawn
+    r = np.array([-0.05, 0.38])  # center of mass from D, as drawn
     turn = angle - drawn
     r = np.array([np.cos(turn) * r[0] - np.sin(turn) * r[1], np.sin(turn) * r[0] + np.cos(turn) * r[1]])
     a = alpha * np.array([-r[1], r[0]]) - w**2 * r
@@ -96,7 +96,7 @@ def test_pins_push_as_the_loads_say(scraper: Any) -> None:
 
 
 def test_between_samples_the_position_is_exact(wiper: Any) -> None:
-    fine = lw.load("wiper", start={"A": "60 deg"}).turn(steps=4)  # its first sample is at 60 deg
+    fine = lw.load("wiper", start={"A": "60 deg"}).cycle(steps=4)  # its first sample is at 60 deg
     exact = free_body(fine, "coupler", "60 deg")
     between = free_body(wiper, "coupler", "60 deg")  # this turn starts at 60.018 deg
     assert between.where == exact.where == "A = 60 deg"
@@ -119,7 +119,7 @@ def test_times_and_given_loads(wiper: Any) -> None:
 
 
 def test_drives_act_on_both_bodies_of_a_cylinder() -> None:
-    c = lw.load("excavator").turn(steps=6)
+    c = lw.load("excavator").cycle(steps=6)
     rod, barrel = (next(r for r in free_body(c, b).rows if r.name == "drive J10") for b in ("boom_rod", "boom_barrel"))
     np.testing.assert_allclose(rod.force, -barrel.force, rtol=1e-12)
     assert np.linalg.norm(rod.force) == pytest.approx(abs(c["J10.force"][0]), rel=1e-12)
@@ -145,7 +145,7 @@ def test_gears_springs_and_friction_are_forces_like_others() -> None:
             "loads": {"pull": {"on": "wheel.Q", "force": [10, -40]}},
             "drive": {"A": "60 rpm"},
         }
-    ).turn(steps=12)
+    ).cycle(steps=12)
     pinion, wheel = free_body(c, "pinion", 0.7), free_body(c, "wheel", 0.7)
     assert_balanced(pinion)
     assert_balanced(wheel)
@@ -153,7 +153,7 @@ def test_gears_springs_and_friction_are_forces_like_others() -> None:
     one, two = (next(r for r in fb.rows if r.name == "teeth") for fb in (pinion, wheel))
     np.testing.assert_allclose(one.force, -two.force, atol=1e-12)
     np.testing.assert_allclose(one.at[:2], [0.1, 0.0], atol=1e-12)  # the pitch point
-    # tooth force: the separating part is tan(20 deg) of the driving part, along the line of centres
+    # tooth force: the separating part is tan(20 deg) of the driving part, along the line of centers
     assert abs(one.force[0]) == pytest.approx(abs(one.force[1]) * np.tan(np.radians(20)), rel=1e-9)
     oil = next(r for r in wheel.rows if r.name == "oil")
     assert abs(oil.moment[2]) == pytest.approx(0.5 * np.pi, rel=1e-9)  # half the pinion's 2 pi rad/s
@@ -187,7 +187,7 @@ def test_wrong_free_bodies_are_answered(wiper: Any, body: str, at: Any, said: st
 
 
 def test_a_place_passed_twice_needs_a_time() -> None:
-    c = lw.load("door").turn(steps=8)
+    c = lw.load("door").cycle(steps=8)
     if np.all(np.diff(c["H1"]) > 0):
         assert free_body(c, "door", "0.5 rad").residual < 1e-9
     else:
@@ -209,9 +209,9 @@ def test_arrows_are_to_scale(scraper: Any) -> None:
     lengths = sorted(float(np.linalg.norm(head[0] - line[0])) for line, head in zip(lines, heads, strict=True))
     sizes = sorted(float(np.linalg.norm(r.force)) for r in fb.rows)[-len(lengths) :]
     np.testing.assert_allclose(np.array(lengths) / lengths[-1], np.array(sizes) / sizes[-1], rtol=1e-9)
-    centres = np.array([p.center for p in axes.patches if isinstance(p, Circle) and p.get_zorder() == 40])
+    centers = np.array([p.center for p in axes.patches if isinstance(p, Circle) and p.get_zorder() == 40])
     for pin in ("A", "B", "S"):
-        assert np.linalg.norm(centres - scraper[f"coupler.{pin}"][0], axis=1).min() < 1e-9
+        assert np.linalg.norm(centers - scraper[f"coupler.{pin}"][0], axis=1).min() < 1e-9
     texts = [t.get_text() for t in axes.texts]
     for r in fb.rows:
         if r.kind == "pin":
@@ -243,7 +243,7 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
 )
 def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "fb.png"
-    lw.load(name).turn(steps=4).free_body(body, None, path)
+    lw.load(name).cycle(steps=4).free_body(body, None, path)
     image = pixels(path)
     assert 0.01 < (np.abs(image - 255.0).max(axis=2) > 30).mean() < 0.4
 
@@ -275,7 +275,7 @@ def test_torque_plot_shows_the_channel(wiper: Any) -> None:
     assert axes.get_ylabel() == "A.torque [N m]" and figure.axes[1].get_xlabel() == "A [deg]"
 
 
-def test_pin_loads_are_ranked_and_labelled(scraper: Any) -> None:
+def test_pin_loads_are_ranked_and_labeled(scraper: Any) -> None:
     axes = load_plots.pin_loads(scraper).axes[0]
     labels = [t.get_text() for t in axes.get_legend().get_texts()]
     assert labels[0].startswith(("O2 on rocker", "B on rocker")) and all(x.endswith(" N") for x in labels)
@@ -319,7 +319,7 @@ SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 m
 
 @sweep(("name", "lead"), SEVERAL, now=1)
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
-    c = lw.load(name).turn(steps=6)
+    c = lw.load(name).cycle(steps=6)
     drives = len(c.loads[0].tau)
     figure = load_plots.torque(c)
     assert len(figure.axes) == min(drives, 6) + 1
@@ -333,7 +333,7 @@ def test_wrong_plots_are_answered(wiper: Any) -> None:
     with pytest.raises(lw.LinkwrightError, match="no drive 'B'"):
         load_plots.torque(wiper, drives=["B"])
     with pytest.raises(lw.LinkwrightError, match="planar"):
-        load_plots.hodograph(lw.load("rssr").turn(steps=4), "S")
+        load_plots.hodograph(lw.load("rssr").cycle(steps=4), "S")
 
 
 # ---------------------------------------------------------------- the command line
@@ -342,7 +342,7 @@ def test_wrong_plots_are_answered(wiper: Any) -> None:
 def test_turn_prints_efforts_and_bearings(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["turn", "wiper", "--steps", "24"]) == 0
     out = capsys.readouterr().out
-    c = lw.load("wiper").turn(steps=24)
+    c = lw.load("wiper").cycle(steps=24)
     assert str(c.bearings()) in out and "drive torques and forces" in out and "shaking force on the ground up to" in out
     assert f"{c['A.torque'].max():.3f}" in out
 
@@ -388,7 +388,7 @@ def test_turn_json_has_loads(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(channels["J1.torque"]["values"]) == pytest.approx(loads["drives"][0]["max"], rel=1e-12)
     s = next(x for x in loads["bearings"] if (x["pin"], x["on"]) == ("S", "coupler"))
     assert s["max"] == pytest.approx(max(channels["S.on.coupler.size"]["values"]), rel=1e-12)
-    force = np.hypot(*np.array(lw.load("carpet-scraper").turn(steps=12)["shaking.force"]).T)
+    force = np.hypot(*np.array(lw.load("carpet-scraper").cycle(steps=12)["shaking.force"]).T)
     assert loads["shaking"]["force_max"] == pytest.approx(force.max(), rel=1e-9)
 
 
@@ -405,10 +405,10 @@ def test_an_rms_is_drawn_where_it_lies() -> None:
     """A drive whose torque is negative throughout has a positive RMS, in the plot and in the report."""
     from matplotlib.figure import Figure
 
-    from linkwright.views.report_figures import _extremes
+    from linkwright.rings.studio.report_figures import _extremes
 
     m = lw.load({**REVERSED, "loads": {"F": {"on": "arm.B", "force": [0, "5 N"]}}})
-    c = m.turn(steps=24, start="-30 deg", stop="30 deg", speed="1 rpm")
+    c = m.cycle(steps=24, start="-30 deg", stop="30 deg", speed="1 rpm")
     assert c["A.torque"].max() < 0.0
     rms = float(np.sqrt(np.mean(c["A.torque"] ** 2)))  # to 1 %: of samples, not of the mean over time
     drawn = c.plot("torque")

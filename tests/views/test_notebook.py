@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 
 
 class Frames(html.parser.HTMLParser):
@@ -50,14 +50,14 @@ def test_a_mechanism_is_its_page(four_bar: lw.Mechanism, monkeypatch: pytest.Mon
 def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(live, "text", lambda subject, run=None, **_: asked.append((subject, run)) or '<p title="a\'b">&amp;</p>')
-    c = four_bar.turn(steps=24)
+    c = four_bar.cycle(steps=24)
     cell = Frames(c._repr_html_() or "")
     assert cell.frames[0]["srcdoc"] == '<p title="a\'b">&amp;</p>' and "25 samples" in cell.words
     assert asked[-1] == (four_bar.system, None), "the page makes this turn itself"
-    other = four_bar.turn(steps=24, speed="7 rpm")
+    other = four_bar.cycle(steps=24, speed="7 rpm")
     other._repr_html_()
     assert asked[-1][1] is other, "a turn at another speed is put into it"
-    of_system = lw.compile(four_bar, cuts=four_bar.topology.cuts).turn(steps=24, speed="7 rpm")
+    of_system = lw.compile(four_bar, cuts=four_bar.topology.cuts).cycle(steps=24, speed="7 rpm")
     of_system._repr_html_()
     assert asked[-1][1] is of_system, "results of a System show themselves as well"
 
@@ -65,7 +65,7 @@ def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.M
 def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> None:
     from dataclasses import replace
 
-    bare = replace(four_bar.turn(steps=4), system=None)
+    bare = replace(four_bar.cycle(steps=4), system=None)
     assert bare._repr_html_() is None
     with pytest.raises(lw.UsageError, match=r"m\.turn"):
         bare.page("page.html")
@@ -74,6 +74,6 @@ def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> 
 def test_a_mechanism_that_does_not_assemble_says_so() -> None:
     m = lw.load("four-bar", L1="9 m")
     with pytest.raises(lw.LinkwrightError) as problem:
-        m.turn()
+        m.cycle()
     words = Frames(m._repr_html_()).words
     assert " ".join(str(problem.value).split()) == words

@@ -11,10 +11,10 @@ import pytest
 from matplotlib.text import Text
 
 import linkwright as lw
-from linkwright.views.plots import PLOTS, plot_of
-from linkwright.views.plots.energies import residuals
-from linkwright.views.plots.frame import angle_ticks, four, parts_of_pi, spread
-from linkwright.views.plots.paths import heads
+from linkwright.rings.studio.plots import PLOTS, plot_of
+from linkwright.rings.studio.plots.energies import residuals
+from linkwright.rings.studio.plots.frame import angle_ticks, four, parts_of_pi, spread
+from linkwright.rings.studio.plots.paths import heads
 from tests.sweeps import sweep
 
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
@@ -22,7 +22,7 @@ MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60,
 
 @pytest.fixture(scope="module")
 def wiper() -> Any:
-    return lw.load("wiper").turn(steps=24)
+    return lw.load("wiper").cycle(steps=24)
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +35,20 @@ def folding() -> Any:
     """A slider-crank with equal links: it folds twice a turn, where branches meet."""
     s = lw.compile("slider-crank")
     start = s.assemble(q={"A": "120 deg"}, v={"A": 3.0})
-    return s.simulate(start, 1.5, drive={"A": lw.torque("1 N m")}, output=0.01)
+    return s.simulate(start, 1.5, drive={"A": lw.drives.torque("1 N m")}, output=0.01)
 
 
 @pytest.fixture(scope="module")
 def controlled() -> Any:
     s = lw.compile("slider-crank")
-    control = lw.pd({"A": "60 deg"}, P=50, D=10, drives=["A"])
+    control = lw.control.pd({"A": "60 deg"}, P=50, D=10, drives=["A"])
     return s.simulate(s.assemble(q={"A": "30 deg"}), 1, control=control, output=0.02)
 
 
 @pytest.fixture(scope="module")
 def motors() -> Any:
     m = lw.load("3-rrr-motors")
-    drive = {f"A{i}": lw.voltage(f"{u} V*sin(6 rad/s*t)") for i, u in ((1, 20), (2, -14), (3, 9))}
+    drive = {f"A{i}": lw.drives.voltage(f"{u} V*sin(6 rad/s*t)") for i, u in ((1, 20), (2, -14), (3, 9))}
     return m.simulate(0.5, drive=drive, output=0.01)
 
 
@@ -129,7 +129,7 @@ def test_channels_in_the_units_of_the_file(wiper: Any) -> None:
 
 def test_names_of_curves_keep_apart() -> None:
     """Six angular speeds that meet at one place: their names, as drawn, do not touch and stand in the order of the curves."""
-    c = lw.load("carpet-scraper").turn(steps=36)
+    c = lw.load("carpet-scraper").cycle(steps=36)
     names = [f"{b}.angle.v" for b in ("rocker", "coupler", "link5", "link7", "arm", "tool")]
     figure = plot_of(c, names)
     figure.draw_without_rendering()
@@ -194,7 +194,7 @@ def test_ticks_of_long_angles_stay_few(span: float, caplog: Any) -> None:
 
 @pytest.mark.parametrize("size", [None, (3.6, 3.4)])
 def test_long_names_of_loads_stay_on_the_page(wiper: Any, size: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    from linkwright.views import style
+    from linkwright.rings.studio import style
 
     seen: list[Any] = []
     monkeypatch.setattr(style, "write", lambda figure, path, dpi=160: (seen.append(figure), path.write_bytes(b"x")))
@@ -235,8 +235,8 @@ def test_rotors_store_energy_too(motors: Any) -> None:
 
 
 def test_drift_is_the_gap_of_the_cut_pin() -> None:
-    """Without a stabiliser the pin C opens: its two eyes are apart by what the plot shows, in units of the size."""
-    loose = lw.load("wiper").simulate(3, stabiliser="none", integrator="rk4", step=0.02, output=0.06)
+    """Without a stabilizer the pin C opens: its two eyes are apart by what the plot shows, in units of the size."""
+    loose = lw.load("wiper").simulate(3, stabilizer="none", integrator="rk4", step=0.02, output=0.06)
     gap = np.abs(loose["coupler.C"] - loose["rocker.C"]).max(axis=1) / loose.frame.kappa
     assert gap.max() > 1e-6
     figure = plot_of(loose, "drift")
@@ -265,7 +265,7 @@ def test_singular_values_with_passages(folding: Any) -> None:
 
 
 def test_events_are_flagged() -> None:
-    top = lw.when("A", "2 rad", name="passes 2 rad")
+    top = lw.events.when("A", "2 rad", name="passes 2 rad")
     run = lw.load("wiper").simulate(0.6, events=[top], output=0.02)
     axes = plot_of(run, ["A", "A.torque"]).axes
     (event,) = run.events
@@ -305,7 +305,7 @@ def test_wrong_requests_are_answered(wiper: Any, run: Any) -> None:
         (wiper, "rocker.angel", {}, "Did you mean 'rocker.angle'"),
         (wiper, "singular", {}, "simulate"),
         (lw.load("wiper"), "singular", {}, r"m\.simulate"),
-        (wiper, "energy", {"colour": 1}, "no option 'colour'"),
+        (wiper, "energy", {"color": 1}, "no option 'color'"),
         (wiper, 3, {}, "one of overview"),
         (wiper, "A", {"size": 3}, "inches"),
         (wiper, "overview", {"size": (1.1, 1.1)}, "no room"),
@@ -318,7 +318,7 @@ def test_wrong_requests_are_answered(wiper: Any, run: Any) -> None:
         (wiper, "A", {"other": 3}, "run to compare"),
         (wiper[:1], "A", {}, "one sample"),
         (3, "A", {}, "not of int"),
-        (lw.load("stewart").turn(steps=2), "hodograph", {}, "planar"),
+        (lw.load("stewart").cycle(steps=2), "hodograph", {}, "planar"),
         (lw.load("wiper").simulate(0.1, drive={}), "torque", {}, "nothing drives"),
     ]
     for subject, what, options, match in wrong:
@@ -339,7 +339,7 @@ def test_without_masses_there_are_no_loads() -> None:
         },
         "drive": {"A": "60 rpm"},
     }
-    c = lw.load(bare).turn(steps=8)
+    c = lw.load(bare).cycle(steps=8)
     for what in ("torque", "loads", "hodograph", "energy"):
         with pytest.raises(lw.UsageError, match=r"mass of 'crank'.*write `mass:`"):
             plot_of(c, what)

@@ -15,10 +15,10 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
+from linkwright.rings.studio import animation
+from linkwright.rings.studio.plots import plot_of
+from linkwright.rings.studio.plots.blocks import elimination, filled
 from linkwright.topology.order import gicm_pattern
-from linkwright.views import animation
-from linkwright.views.plots import plot_of
-from linkwright.views.plots.blocks import elimination, filled
 from tests.sweeps import sweep
 
 # ---------------------------------------------------------------- paths
@@ -26,7 +26,7 @@ from tests.sweeps import sweep
 
 def test_a_path_with_its_dots() -> None:
     m = lw.load("wiper")
-    c = m.turn(steps=36)
+    c = m.cycle(steps=36)
     axes = plot_of(c, "path").axes[0]
     trail = next(x for x in axes.lines if len(x.get_xdata()) == len(c))
     np.testing.assert_allclose(np.column_stack(trail.get_data()), 1000.0 * c["coupler.P"], rtol=1e-12)
@@ -39,7 +39,7 @@ def test_a_path_with_its_dots() -> None:
 
 @pytest.mark.slow
 def test_paths_in_space_are_three_views() -> None:
-    c = lw.load("stewart").turn(steps=6)
+    c = lw.load("stewart").cycle(steps=6)
     figure = plot_of(c, "path", points="platform.C", mechanism=False)
     views = [a for a in figure.axes if a.get_xlabel()]
     assert [(a.get_xlabel()[0], a.get_ylabel()[0]) for a in views] == [("x", "z"), ("y", "z"), ("x", "y")]
@@ -149,8 +149,8 @@ def test_a_run_plays_in_its_own_time(run: Any, tmp_path: Path) -> None:
 
 
 def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
-    from linkwright.views.load_arrows import LONGEST, LoadArrows
-    from linkwright.views.picture import Canvas
+    from linkwright.rings.studio.load_arrows import LONGEST, LoadArrows
+    from linkwright.rings.studio.picture import Canvas
 
     canvas = Canvas(run.system, turn=run, trace=[], whole_turn=True)
     arrows = LoadArrows(run, canvas)
@@ -174,7 +174,7 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
 
 @pytest.mark.slow
 def test_a_video_of_full_hd_is_what_players_read(tmp_path: Path) -> None:
-    """Size, colours, frames and their rate as ffprobe reads them from the file."""
+    """Size, colors, frames and their rate as ffprobe reads them from the file."""
     path = lw.load("wiper").animate(tmp_path / "w.mp4", seconds=0.2, fps=30, trace=[])
     wanted = "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_frames"
     said = subprocess.run(["ffprobe", "-v", "error", "-show_entries", wanted, "-of", "json", str(path)], capture_output=True, check=True)

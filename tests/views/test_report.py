@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.cycle_loads import cycle_loads
-from linkwright.design.summary import Range
 from linkwright.files.tables import show
 from linkwright.model.file import read_text
 from linkwright.results.motion_checks import motor_checks
-from linkwright.views import live, picture, report, report_figures, report_forces, report_tables
-from linkwright.views.planar import drawn_bodies
-from linkwright.views.report_parts import table, text
-from linkwright.views.scene import Scene
-from linkwright.views.tips import tips
+from linkwright.rings.design.cycle_loads import cycle_loads
+from linkwright.rings.design.summary import Range
+from linkwright.rings.studio import live, picture, report, report_figures, report_forces, report_tables
+from linkwright.rings.studio.planar import drawn_bodies
+from linkwright.rings.studio.report_parts import table, text
+from linkwright.rings.studio.scene import Scene
+from linkwright.rings.studio.traced_points import tips
 from tests.views.catching import caught
 
 MOTOR = {
@@ -85,7 +85,7 @@ def wiper() -> lw.Mechanism:
 
 @pytest.fixture(scope="module")
 def turn(wiper: lw.Mechanism) -> lw.Trajectory:
-    return wiper.turn(steps=36)
+    return wiper.cycle(steps=36)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def number(written: str) -> float:
 def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     page = Reader(told)
     (row,) = page.table("drive")
-    fine = lw.load("wiper").turn(steps=1440)  # extremes lie between the 36 steps of the report
+    fine = lw.load("wiper").cycle(steps=1440)  # extremes lie between the 36 steps of the report
     torque = fine["A.torque"]
     where = fine["A", "deg"][np.argmax(torque)] % 360.0
     assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
@@ -118,10 +118,10 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     masses = {r[0]: number(r[1]) for r in page.table("body")}
     assert masses == {"crank": 0.3, "coupler": 0.9, "rocker": 0.8}
     swing = {r[0]: number(r[-1]) for r in page.table("link")}
-    assert swing["rocker.angle"] == pytest.approx(np.ptp(lw.load("wiper").turn()["rocker.angle", "deg"]), abs=0.02)
+    assert swing["rocker.angle"] == pytest.approx(np.ptp(lw.load("wiper").cycle()["rocker.angle", "deg"]), abs=0.02)
 
 
-def test_dead_centres_by_triangles(wiper: lw.Mechanism, turn: lw.Trajectory, told: str) -> None:
+def test_dead_centers_by_triangles(wiper: lw.Mechanism, turn: lw.Trajectory, told: str) -> None:
     """The rocker turns back where crank and coupler are in line: A, C and D are a triangle with |AC| = coupler -+ crank."""
     A, B, C, D = (np.array(p) for p in ((0.0, 0.0), (0.150, 0.260), (0.905, 0.750), (1.0, 0.0)))
     crank, coupler, rocker = (float(np.linalg.norm(q - p)) for p, q in ((A, B), (B, C), (C, D)))
@@ -155,7 +155,7 @@ TOGGLE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_both_dead_centres_of_a_toggle_press() -> None:
+def test_both_dead_centers_of_a_toggle_press() -> None:
     """O, C and D are in line twice in a turn: C is a known point then, and B one of two intersections of circles about A and C."""
     m = lw.load(TOGGLE)
     upper = np.hypot(20.0, 250.0)
@@ -166,7 +166,7 @@ def test_both_dead_centres_of_a_toggle_press() -> None:
     found = m.info()
     (slide,) = found.strokes
     assert np.degrees([slide.at_low, *slide.also_low]) == pytest.approx(expected, abs=1e-6)
-    assert not any("lower-upper" in r.name for r in found.transmission)  # the drive moves on there: no dead centre of its own
+    assert not any("lower-upper" in r.name for r in found.transmission)  # the drive moves on there: no dead center of its own
     # the lowest point twice the difference of a straight toggle and one bent by 20 mm below the drawing
     assert slide.low == pytest.approx(-2e-3 * (upper - 250.0), abs=1e-12)
     assert len(slide.also_high) == 0 and not any(r.also_low for r in found.swings if r.name == "rod.angle")
@@ -177,7 +177,7 @@ def test_both_dead_centres_of_a_toggle_press() -> None:
 @pytest.mark.slow
 def test_what_acts_and_what_it_takes() -> None:
     m = lw.load(TOGGLE)
-    c = m.turn(steps=40)
+    c = m.cycle(steps=40)
     loads = cycle_loads(c)
     weight, work, spring = report_forces.acting(m.system, c)
     assert weight == "weight on ram.D: (0, \N{MINUS SIGN}300.0) N" and work == "work on ram.D: 0 .. 5000 N, over ram.D.vy, ram.D.y"
@@ -188,12 +188,12 @@ def test_what_acts_and_what_it_takes() -> None:
     assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
     assert report_forces.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
     said = next(said for said in report_tables.remarks(c, loads) if said.startswith("the torque of A jumps"))
-    # both strokes of a turn, down to each of the two dead centres, begin with the load
+    # both strokes of a turn, down to each of the two dead centers, begin with the load
     assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
     assert report_forces.acting(lw.load("wiper").system, None) == []
     load = "loads: {both: {on: rocker.C, force: [3 N, -4 N], moment: -5 N m}}\n"
     m = lw.Mechanism(read_text(lw.load("wiper").description.document.text + load, "wiper.yaml"))
-    assert report_forces.acting(m.system, m.turn(steps=12)) == [
+    assert report_forces.acting(m.system, m.cycle(steps=12)) == [
         "both on rocker.C: (3.000, \N{MINUS SIGN}4.000) N and \N{MINUS SIGN}5.000 N m"
     ]
 
@@ -214,7 +214,7 @@ cylinders: {press: {between: [ground.A, ram.C], force: 500 N}}
 drive: {A: 60 rpm}
 """
     m = lw.Mechanism(read_text(f"{text}friction: {rubbing}\n", "pump.yaml"))
-    c = m.turn(steps=40)
+    c = m.cycle(steps=40)
     lines = report_forces.acting(m.system, c)
     assert lines[0] == "cylinder press ground.A to ram.C: 500.0 N" and len(lines) == 5
     pins = (("A", "crank", 12), ("B", "rod", 10), ("C", "rod", 8))
@@ -297,7 +297,7 @@ def test_without_masses_and_without_motion() -> None:
 @pytest.mark.slow
 def test_over_constrained_and_in_space() -> None:
     m = lw.load("bennett")
-    page = Reader(report.fragment(m, run=m.turn(steps=12)))
+    page = Reader(report.fragment(m, run=m.cycle(steps=12)))
     assert "over-constrained: 3 redundant constraints" in page.text and "are statically indeterminate" in page.text
     assert {r[-1] for r in page.table("pin")} == {"no"} and "least-norm solution" in page.text
 
@@ -306,15 +306,15 @@ def test_over_constrained_and_in_space() -> None:
 def test_links_that_spin_about_themselves_are_no_fault() -> None:
     """The rods of the delta robot may spin as they like: forward dynamics need not give that back."""
     m = lw.load("delta")
-    c = m.turn(steps=7)
+    c = m.cycle(steps=7)
     found = c.checks()
     assert m.system.mobility.idle and found["dynamics"] and found["loops"] and "forward dynamics" in found["dynamics"].text
 
 
 @pytest.mark.slow
 def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = wiper.simulate(0.2, output=0.01, events=[lw.when("A.v", 1e9)])
-    opened = lw.open(run.save(tmp_path / "run.npz"))
+    run = wiper.simulate(0.2, output=0.01, events=[lw.events.when("A.v", 1e9)])
+    opened = lw.load_result(run.save(tmp_path / "run.npz"))
     asked: dict[str, Any] = {}
     monkeypatch.setattr(live, "write", lambda subject, path, **options: asked.update(options) or path)
     opened.report(tmp_path / "run.html")
@@ -356,7 +356,7 @@ def test_numbers_of_any_size_have_room_beside_the_curves(mass: float) -> None:
     """Written in full, 2.7e-48 takes the whole width of a page; matplotlib then warns, and warnings are errors here."""
     arm = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": mass}}
     model = {"plane": "xy", "drawing": {"A": [0, 0], "B": [0.2, 0]}, "bodies": arm, "gravity": [0, -9.81], "drive": {"A": "1 rad/s"}}
-    c = lw.load(model).turn(steps=12)
+    c = lw.load(model).cycle(steps=12)
     drawn = report_figures.curves(c, report_figures.effort_panels(c), "efforts")
     assert "A.torque" in drawn and not re.search(r">[^<>]*\d{12}", drawn)
 
@@ -379,7 +379,7 @@ def test_of_a_run_that_begins_without_a_rope() -> None:
     assert off == ["rope"] and counts[0] == counts[1] + 1
 
 
-def test_the_pins_nearest_to_a_dead_centre_are_in_the_table() -> None:
+def test_the_pins_nearest_to_a_dead_center_are_in_the_table() -> None:
     m = lw.load("jansen-leg")
     many = tuple(Range(f"P{i}", 1.0 - 0.05 * i, 1.2, 0.0, 1.0) for i in range(report_tables.MOST_RANGES + 2))
     rows = Reader(report_tables.ranges(m.system, report_tables.TRANSMISSION, many, "angle", "", "time")).tables[0][1:]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
-from linkwright.design.cycle_loads import CycleLoads
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.files.tables import show
 from linkwright.model.file import read_text, write
-from linkwright.views import printing, report, report_dimensions, report_forces, report_tables, report_variants
-from linkwright.views.scale_drawing import DrawnText, scale_drawing
+from linkwright.rings import cli
+from linkwright.rings.design.cycle_loads import CycleLoads
+from linkwright.rings.studio import printing, report, report_dimensions, report_forces, report_tables, report_variants
+from linkwright.rings.studio.scale_drawing import DrawnText, scale_drawing
 from tests.views.test_report import MOTOR, Reader, number
 
 pytestmark = pytest.mark.usefixtures("without_curves")
@@ -89,7 +89,7 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
     found = {row[0]: row[1:] for row in rows[1:]}
     assert found["B.x"] == ["mm", "150.0", "170.0"] and "crank.length" not in found, "what was changed, not what follows from it"
     for k, m in ((1, wiper), (2, wiper.with_(**{"B.x": "170 mm"}))):
-        torque = m.turn(steps=1440)["A.torque"]  # the extreme lies between the report's 36 steps
+        torque = m.cycle(steps=1440)["A.torque"]  # the extreme lies between the report's 36 steps
         assert number(found["peak torque at A"][k]) == pytest.approx(torque[np.argmax(np.abs(torque))], rel=1e-3)
     assert "aria-label=\"A.torque of this design, longer\"" in told
 
@@ -97,7 +97,7 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
 @pytest.mark.slow
 def test_measures_and_the_motor_by_name_beside_a_variant_with_another_drive(wiper: lw.Mechanism) -> None:
     """Measures of this motion and of a press that is driven elsewhere; drives by different names share their rows."""
-    c, other = wiper.turn(steps=36), lw.load("punch-press")
+    c, other = wiper.cycle(steps=36), lw.load("punch-press")
     best = c.choose_motor(sort="mass").best
     measures = ["stroke D", "max rocker.angle.v", "stroke D"]
     page = Reader(report.fragment(wiper, steps=36, motor=best, measures=measures, variants={"press": other}))
@@ -107,7 +107,7 @@ def test_measures_and_the_motor_by_name_beside_a_variant_with_another_drive(wipe
     rows = {row[0]: row[1:] for t in page.tables if t[0][2:] == ["this design", "press"] for row in t[1:]}
     assert rows["stroke D"] == ["deg", swing[1], "-"], "the variant has no such channel"
     found = [number(x) for x in rows["RMS torque of the drive"][1:]]
-    assert found == pytest.approx([m.turn(steps=36).drive_sizing().figures()["torque_rms"] for m in (wiper, other)], rel=1e-3)
+    assert found == pytest.approx([m.cycle(steps=36).drive_sizing().figures()["torque_rms"] for m in (wiper, other)], rel=1e-3)
     assert f"{best.name}: torque constant" in page.text
     limits = [row[0] for row in page.table("limit")]
     assert [x.what for x in best.margins] == limits and any("gearbox" in x for x in limits)
@@ -124,7 +124,7 @@ def test_a_variant_that_cannot_be_assembled_is_said(wiper: lw.Mechanism) -> None
 
 def test_a_motor_chosen_for_one_drive_is_of_that_drive_alone() -> None:
     m = lw.load("five-bar")
-    c = m.turn(steps=8)
+    c = m.cycle(steps=8)
     best = c.choose_motor(drive="E", sort="mass", gearbox=[5, 20]).best
     content = report.ReportContent(m.system, c, best)
     page = Reader(content._motors())
@@ -221,7 +221,7 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     ends = "stops: {end: {joint: guide, min: -50, max: 60}, cushion: {joint: guide, min: -40, stiffness: 1 kN/m}}\n"
     path.write_text(PRESS.replace(", stroke: [-50, 60]", "") + ends, encoding="utf-8")
     soft = lw.load(path).system
-    c = soft.turn(steps=12)
+    c = soft.cycle(steps=12)
     remarks = report_tables.remarks(c, CycleLoads("no masses"))
     pushed = f"stop 'cushion': 'guide' goes to {float(np.min(c['guide', 'mm'])):.4g} mm, beyond its end at -40 mm"
     assert c.checks()["reach"] and f"S{pushed[1:]}." in remarks, "a cushion within rigid ends is pressed, which is its purpose"

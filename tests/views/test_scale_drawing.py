@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, files
-from linkwright.exchange.reading.sketches import read_sketch
-from linkwright.views.link_outline import arc_centre, arc_radius, flattened, link_outline
-from linkwright.views.scale_drawing import LAYERS, scale_drawing
+from linkwright import files
+from linkwright.rings import cli
+from linkwright.rings.exchange.reading.sketches import read_sketch
+from linkwright.rings.studio.link_outline import arc_center, arc_radius, flattened, link_outline
+from linkwright.rings.studio.scale_drawing import LAYERS, scale_drawing
 from tests.sweeps import sweep
 
 HINGED = ["wiper", "four-bar", "carpet-scraper", "jansen-leg", "change-point-four-bar", "parallelogram-chain"]
@@ -43,7 +44,7 @@ def test_outlines_have_the_area_of_a_band_round_their_lines() -> None:
     tight = link_outline(np.array([[0.0, 0.0], [4.0, 0.0], [3.9, 0.2]]), False, r)
     assert len(tight) == 2  # a corner too tight for one outline: each bar has its own
     assert area(link_outline(np.array([[1.0, 1.0]]), False, r)[0]) == pytest.approx(math.pi * r**2, rel=2e-5)
-    assert arc_centre((1, 0), (0, 1), math.tan(math.pi / 8)) == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert arc_center((1, 0), (0, 1), math.tan(math.pi / 8)) == pytest.approx((0.0, 0.0), abs=1e-12)
     assert arc_radius((1, 0), (0, 1), math.tan(math.pi / 8)) == pytest.approx(1.0)
 
 
@@ -70,13 +71,13 @@ def test_a_dxf_is_read_by_ezdxf_without_a_remark_and_in_true_lengths(wiper: lw.M
     assert len(space.query('*[layer=="POSITIONS"]')) == 6 * 3
     (path_of_P,) = space.query('*[layer=="PATHS"]')
     at = np.array([v[:2] for v in path_of_P.get_points()])
-    assert path_of_P.closed and np.allclose(at, 1e3 * wiper.turn(steps=360)["coupler.P"][:-1], atol=1e-6)
+    assert path_of_P.closed and np.allclose(at, 1e3 * wiper.cycle(steps=360)["coupler.P"][:-1], atol=1e-6)
     assert files.made_by_linkwright(path)
     document.saveas(path)  # by another program: no longer ours
     assert not files.made_by_linkwright(path)
 
 
-def test_an_svg_is_one_to_one_in_millimetres(wiper: lw.Mechanism, tmp_path: Path) -> None:
+def test_an_svg_is_one_to_one_in_millimeters(wiper: lw.Mechanism, tmp_path: Path) -> None:
     path = wiper.export(tmp_path / "w.svg", positions=0)
     root = ET.parse(path).getroot()
     box = [float(x) for x in root.attrib["viewBox"].split()]
@@ -102,14 +103,14 @@ def test_drawings_are_read_back_as_the_same_linkage(name: str, tmp_path: Path) -
             mine, theirs = m.description.numbers().body(name_of), found.body(name_of)
             for a, b in ((a, b) for a in points for b in points if a < b):
                 lengths = [np.linalg.norm(np.subtract(x.point(a).at, x.point(b).at)) for x in (mine, theirs)]
-                assert lengths[0] == pytest.approx(lengths[1], abs=2e-9)  # coordinates have six decimals of a millimetre
+                assert lengths[0] == pytest.approx(lengths[1], abs=2e-9)  # coordinates have six decimals of a millimeter
 
 
 def test_a_slider_comes_back_on_its_guide(tmp_path: Path) -> None:
     m = lw.load("punch-press")
     back = lw.load(m.export(tmp_path / "p.dxf"))
     assert back.system.mobility.freedoms == 1
-    assert back.turn(steps=36).measure("stroke ram.T.y") == pytest.approx(m.turn(steps=36).measure("stroke ram.T.y"), rel=1e-6)
+    assert back.cycle(steps=36).measure("stroke ram.T.y") == pytest.approx(m.cycle(steps=36).measure("stroke ram.T.y"), rel=1e-6)
 
 
 def test_what_cannot_be_drawn_is_refused(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.model import library as models
-from linkwright.views import live, page, serve, watch
+from linkwright.rings.studio import live, page, serve, watch
 
 MODEL = """
 name: small
@@ -257,10 +257,10 @@ def test_a_pipe_in_the_place_of_the_file_is_a_problem_and_not_a_wait(served: Ser
 
 
 def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
-    run = lw.load("four-bar").turn(steps=12).save(tmp_path / "run.npz")
+    run = lw.load("four-bar").cycle(steps=12).save(tmp_path / "run.npz")
     one = Served(run)
     assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1] and "static" not in one.ask()[1]
-    still = Served(lw.load("four-bar").turn(steps=12, speed=0).save(tmp_path / "still.npz"))
+    still = Served(lw.load("four-bar").cycle(steps=12, speed=0).save(tmp_path / "still.npz"))
     assert "run True" in still.ask()[1] and "static" in still.ask()[1]
     still.close()
     one.close()

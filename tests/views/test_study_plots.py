@@ -11,12 +11,12 @@ from matplotlib.text import Text
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.studies.study import Study
-from linkwright.views.study_columns import table, units_of
-from linkwright.views.study_plots import bin_edges, share
+from linkwright.rings.design.studies.study import Study
+from linkwright.rings.studio.study_columns import table, units_of
+from linkwright.rings.studio.study_plots import bin_edges, share
 from tests.sweeps import sweep
 
-STEPS = lw.turning(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
+STEPS = lw.Cycle(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
 HEIGHT = "max crank.B.y"
 TORQUE = "max A.torque"
 ROUND = 1e-9  # of a value: L1 comes back from a turn to round-off
@@ -55,7 +55,7 @@ def test_units_are_those_of_the_ranges_and_of_the_file(grid: Study, drawn: Study
     assert units_of(drawn)["line_mass"] == ("kg/m", 1.0)
     assert table(drawn).columns["L1"].values == pytest.approx(1e3 * drawn.column("L1"))
     stored = lw.study("wiper", {"crank.mass": [0.2, 0.3]}, {"f": len, "e": lambda c: 1.0}, STEPS, folder=tmp_path / "s", progress=False)
-    again = lw.open(tmp_path / "s")  # with functions of its own: only the folder knows its units
+    again = lw.load_result(tmp_path / "s")  # with functions of its own: only the folder knows its units
     assert again.work is None and units_of(again)["f"] == ("-", 1.0)
     assert units_of(stored)["crank.mass"] == ("kg", 1.0)
 
@@ -92,7 +92,7 @@ def test_a_tornado_has_the_torques_of_its_ends_the_strongest_first(single: Study
     assert [t.get_text() for t in axes.get_yticklabels()] == ["L1", "line_mass", "L3"]
 
     def turned(**numbers: float) -> float:
-        return float(lw.load("four-bar", **numbers).turn(steps=12)["A.torque"].max())
+        return float(lw.load("four-bar", **numbers).cycle(steps=12)["A.torque"].max())
 
     middle = {"L1": 0.35, "L3": 0.75, "line_mass": 1.0}
     base = turned(**middle)

@@ -16,11 +16,11 @@ import linkwright as lw
 from linkwright.model.file.reader import read_enclosed
 from linkwright.model.file.writer import write
 from linkwright.model.meshes import primitive
-from linkwright.views.animation import animate
-from linkwright.views.picture import draw
-from linkwright.views.raster import Seen, image
-from linkwright.views.scene import Scene
-from linkwright.views.surfaces import MOST_OF_A_SHAPE, MOST_OF_ALL, shared
+from linkwright.rings.studio.animation import animate
+from linkwright.rings.studio.picture import draw
+from linkwright.rings.studio.raster import Seen, image
+from linkwright.rings.studio.scene import Scene
+from linkwright.rings.studio.surfaces import MOST_OF_A_SHAPE, MOST_OF_ALL, shared
 from tests.model.meshes.shapes import written
 from tests.sweeps import sweep
 
@@ -57,9 +57,9 @@ def picture(model: Any, tmp_path: Path, **options: Any) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(Path(path).read_bytes())).convert("RGB"), dtype=int)
 
 
-def pixels_like(p: np.ndarray, colour: str) -> int:
-    """Pixels with the hue of a colour: its largest channel leads the others clearly."""
-    wanted = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
+def pixels_like(p: np.ndarray, color: str) -> int:
+    """Pixels with the hue of a color: its largest channel leads the others clearly."""
+    wanted = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
     first = int(np.argmax(wanted))
     others = [i for i in range(3) if i != first]
     return int((p[..., first] - p[..., others].max(axis=-1) > 40).sum())
@@ -70,8 +70,8 @@ def test_the_nearest_triangle_is_in_front_pixel_by_pixel() -> None:
     square = np.array([[[0, 0], [40, 0], [40, 40]], [[0, 0], [40, 40], [0, 40]]], dtype=float)
     flat = np.concatenate([square, np.full((2, 3, 1), 20.0)], axis=2)
     tilted = np.concatenate([square, square[..., :1]], axis=2)  # depth is x
-    colours = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=float)
-    seen = Seen(np.concatenate([flat, tilted]), colours, np.array([0, 0, 1, 1]), np.zeros((2, 3)))
+    colors = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=float)
+    seen = Seen(np.concatenate([flat, tilted]), colors, np.array([0, 0, 1, 1]), np.zeros((2, 3)))
     found, (x, y) = image(seen, 60, 50)
     assert (x, y) == (0, 0) and found.shape == (41, 41, 4)
     inner = found[4:-4, 3:37]
@@ -87,7 +87,7 @@ def test_the_image_is_cut_at_the_window() -> None:
 
 
 def test_a_box_in_a_plane_is_drawn_where_it_is(tmp_path: Path) -> None:
-    plain, drawn = (picture(crank(v), tmp_path, labels=False) for v in ([], [{"box": [1.2, 0.5, 0.1], "at": [0.5, 0.0], "colour": GREEN}]))
+    plain, drawn = (picture(crank(v), tmp_path, labels=False) for v in ([], [{"box": [1.2, 0.5, 0.1], "at": [0.5, 0.0], "color": GREEN}]))
     assert pixels_like(plain, GREEN) == 0
     green = drawn[..., 1] - drawn[..., [0, 2]].max(axis=-1) > 20
     rows, columns = np.nonzero(green)
@@ -108,7 +108,7 @@ def test_in_space_a_near_plate_hides_a_far_one(tmp_path: Path) -> None:
     towards = np.array([np.cos(np.radians(-58)), np.sin(np.radians(-58)), 0.0])
     plate = {"box": [0.05, 1.0, 1.0], "rpy": [0, 0, float(np.radians(-58))]}
     near, far = ([float(x) for x in s * towards] for s in (0.1, -0.1))
-    red, green = {**plate, "colour": RED}, {**plate, "colour": GREEN}
+    red, green = {**plate, "color": RED}, {**plate, "color": GREEN}
     places = ((far, near), (near, far))
     models = [arm(ground=[{**red, "at": a}], arm=[{**green, "at": b}]) for a, b in places]
     shown, turned = (picture(x, tmp_path, trace=[], size=(4, 3)) for x in models)
@@ -123,7 +123,7 @@ def test_every_format_of_a_picture_is_written(ending: str, tmp_path: Path) -> No
 
 
 def test_animations_show_surfaces(tmp_path: Path) -> None:
-    m = lw.load(arm(arm=[{"box": [0.1, 0.1, 1.0], "at": [0, 0, 0.5], "colour": GREEN}]))
+    m = lw.load(arm(arm=[{"box": [0.1, 0.1, 1.0], "at": [0, 0, 0.5], "color": GREEN}]))
     path = animate(m, tmp_path / "a.gif", seconds=0.6, fps=10, trace=[], width=240)
     with Image.open(path) as film:
         frames = [np.asarray((film.seek(k), film.convert("RGB"))[1], dtype=int) for k in range(film.n_frames)]

@@ -9,12 +9,12 @@ import pytest
 
 import linkwright as lw
 from linkwright.files.tables import Table
-from linkwright.views import animation, picture, plots
-from linkwright.views.live.geometry import shapes
-from linkwright.views.page import Page
-from linkwright.views.scene import Scene, Stage
-from linkwright.views.sheet import nice_length
-from linkwright.views.text import turn_table
+from linkwright.rings.studio import animation, picture, plots
+from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.page import Page
+from linkwright.rings.studio.scene import Scene, Stage
+from linkwright.rings.studio.sheet import nice_length
+from linkwright.rings.studio.text import turn_table
 from tests.sweeps import every_model
 
 
@@ -41,12 +41,12 @@ def test_every_model_draws(name: str, tmp_path: Path) -> None:
     image = pixels(path)
     # a drawing covers some of the page and leaves most of it free
     assert 0.005 < ink(image) < 0.6
-    # and it is in colour: the driven body's orange is there
+    # and it is in color: the driven body's orange is there
     assert np.sum((image[..., 0] > 180) & (image[..., 2] < 140)) > 100
 
 
 def test_the_picture_follows_the_state(wiper: lw.Mechanism, tmp_path: Path) -> None:
-    c = wiper.turn(steps=24)
+    c = wiper.cycle(steps=24)
     one = wiper.picture(tmp_path / "one.png", turn=c, size=(5, 4))
     other = wiper.picture(tmp_path / "other.png", turn=c, size=(5, 4), at=wiper.system.assemble(q={"A": "200 deg"}))
     again = wiper.picture(tmp_path / "again.png", turn=c, size=(5, 4))
@@ -60,11 +60,11 @@ def test_pins_are_drawn_where_the_points_are(wiper: lw.Mechanism) -> None:
 
     state = wiper.system.assemble(q={"A": "130 deg"})
     figure = wiper.picture(at=state, trace=[])
-    centres = np.array([p.center for p in figure.axes[0].patches if isinstance(p, Circle)])
+    centers = np.array([p.center for p in figure.axes[0].patches if isinstance(p, Circle)])
     for point in ("crank.A", "crank.B", "coupler.C", "rocker.D", "coupler.P"):
         expected = wiper.system.point(state, point)[:2]
         # 1e-9 m: both come from the same closed position, a pixel is about 1e-3 m
-        assert np.linalg.norm(centres - expected, axis=1).min() < 1e-9, point
+        assert np.linalg.norm(centers - expected, axis=1).min() < 1e-9, point
 
 
 def test_dark_pictures_are_dark(wiper: lw.Mechanism, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_vector_formats_and_determinism(wiper: lw.Mechanism, tmp_path: Path) -> 
 
 
 def test_traces(wiper: lw.Mechanism) -> None:
-    c = wiper.turn(steps=24)
+    c = wiper.cycle(steps=24)
     scene = Scene(wiper.system, c)
     ((body, path),) = scene.trace(None)
     assert body == "coupler"
@@ -107,7 +107,7 @@ def test_scene_of_cylinders_springs_and_slots() -> None:
     ends = [Stage(lid.skel, lid.start).spot(e) for e in strut.ends]
     np.testing.assert_allclose(ends[0], [0.35, -0.15, 0.0], atol=1e-12)  # G of the drawing
     slider = lw.load("slider-crank")
-    (guide,) = Scene(slider.system, slider.turn(steps=36)).guides
+    (guide,) = Scene(slider.system, slider.cycle(steps=36)).guides
     # equal links of 1 m: the slider's pin runs from -2 to 2 m, the slot's origin is at -1 m
     assert guide.low == pytest.approx(-1.0, abs=0.02) and guide.high == pytest.approx(3.0, abs=0.02)
 
@@ -123,7 +123,7 @@ def shaper(*, lever: dict, points: dict) -> Scene:
             "drive": {"E": "60 rpm"},
         }
     )
-    return Scene(m.system, m.turn(steps=12))
+    return Scene(m.system, m.cycle(steps=12))
 
 
 def test_a_slotted_lever_is_no_cylinder() -> None:
@@ -148,7 +148,7 @@ def test_a_slot_apart_from_its_link_has_an_arm() -> None:
             "drive": {"E": "60 rpm"},
         }
     )
-    scene = Scene(m.system, m.turn(steps=12))
+    scene = Scene(m.system, m.cycle(steps=12))
     (guide,) = scene.guides
     arms = [p.points for p in scene.pieces if p.body == "lever"]
     assert len(arms) == 2 and arms[1][0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
@@ -201,7 +201,7 @@ def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> Non
 def test_animation_moves_and_stays_small(wiper: lw.Mechanism, tmp_path: Path) -> None:
     from PIL import Image
 
-    path = wiper.animate(tmp_path / "w.gif", turn=wiper.turn(steps=24), seconds=1.0, fps=12, width=320)
+    path = wiper.animate(tmp_path / "w.gif", turn=wiper.cycle(steps=24), seconds=1.0, fps=12, width=320)
     with Image.open(path) as image:
         assert image.n_frames == 12 and image.width == 320 and image.info["loop"] == 0
         frames = []
@@ -217,7 +217,7 @@ def test_animation_moves_and_stays_small(wiper: lw.Mechanism, tmp_path: Path) ->
 
 def test_a_swing_is_animated_there_and_back() -> None:
     m = lw.load("four-bar", L1="0.8 m")
-    turn, frames = animation._samples(m.system, m.turn(steps=20), 1.0, 20)
+    turn, frames = animation._samples(m.system, m.cycle(steps=20), 1.0, 20)
     assert not turn.full_turn
     assert frames[0] == 0 and max(frames) == 20 and len(frames) == 20
     assert frames[1:10] == frames[:10:-1]
@@ -232,8 +232,8 @@ def test_animation_refuses_what_it_cannot_do(wiper: lw.Mechanism, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Path) -> None:
-    c = wiper.turn(steps=24)
+def test_plots_are_labeled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Path) -> None:
+    c = wiper.cycle(steps=24)
     figure = plots.plot(c, ["rocker.angle", "coupler.P.x"], over="A")
     assert [a.get_ylabel() for a in figure.axes] == ["rocker.angle [deg]", "coupler.P.x [mm]"]
     assert figure.axes[-1].get_xlabel() == "A [deg]"
@@ -241,7 +241,7 @@ def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Pa
     np.testing.assert_allclose(x, c["A", "deg"])
     np.testing.assert_allclose(y, c["coupler.P.x", "mm"])
     assert len(plots.overview(c).axes) == 6  # angles and points; position, velocity, acceleration
-    travels = [a.get_ylabel() for a in plots.overview(lw.load("punch-press").turn(steps=24)).axes]
+    travels = [a.get_ylabel() for a in plots.overview(lw.load("punch-press").cycle(steps=24)).axes]
     assert [x for x in travels if x.startswith("slide")] == ["slide [mm]", "slide.v [mm/s]", "slide.a [m/s²]"]
     assert ink(pixels(plots.overview(c, tmp_path / "o.png"))) > 0.01
     with pytest.raises(lw.UsageError, match="at least one"):
@@ -251,12 +251,12 @@ def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Pa
 
 
 def test_natural_axis(wiper: lw.Mechanism) -> None:
-    assert plots.natural_axis(wiper.turn(steps=12)) == "A"
-    assert plots.natural_axis(lw.load("boot-lid").turn(steps=12)) == "t"  # opens and closes again
+    assert plots.natural_axis(wiper.cycle(steps=12)) == "A"
+    assert plots.natural_axis(lw.load("boot-lid").cycle(steps=12)) == "t"  # opens and closes again
 
 
 def test_turn_table(wiper: lw.Mechanism) -> None:
-    c = wiper.turn(steps=24)
+    c = wiper.cycle(steps=24)
     found = turn_table(c)
     assert found.columns[0].head == "A [deg]" and found["rocker.angle"].unit == "deg" and found["coupler.P.x"].unit == "mm"
     assert len(found) == 13  # every 30 degrees

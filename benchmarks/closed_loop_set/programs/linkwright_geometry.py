@@ -1,4 +1,4 @@
-"""Linkwright on tasks of geometry: all assembly modes (`s.branches`) and synthesis (`lw.synthesise`), timed as a user calls them."""
+"""Linkwright on tasks of geometry: all assembly modes (`s.branches`) and synthesis (`lw.synthesize`), timed as a user calls them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import linkwright as lw
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.programs import NotOffered
 from benchmarks.closed_loop_set.results import Answer
-from linkwright.cli.bench.clocks import again_and_again
+from linkwright.rings.cli.bench.clocks import again_and_again
 
 SECONDS = 0.5  # of repeating a call
 MET = 1e-9  # m: a linkage whose links keep their lengths to this meets its points
@@ -74,7 +74,7 @@ def poses(case: Case, task: Task, quick: bool) -> list[Answer]:
     """Find all links through five poses: those of all linkages found."""
 
     def call() -> Any:
-        return lw.synthesise(poses=task.given["poses"], unit="m", kind="four-bar", n=100)
+        return lw.synthesize(poses=task.given["poses"], unit="m", kind="four-bar", n=100)
 
     links: list[tuple[complex, complex]] = []
     pairs = set()
@@ -92,7 +92,7 @@ def poses(case: Case, task: Task, quick: bool) -> list[Answer]:
     values = {"links": float(len(links)), "four-bars": float(len(pairs))}
     for i, link in enumerate(sorted(links, key=lambda x: x[0].real), 1):
         values |= _places(f"link {i}", dict(zip(("ground", "moving"), link, strict=True)))
-    return [Answer(case.name, task.id, "lw.synthesise(poses=)", values, timed(call, quick))]
+    return [Answer(case.name, task.id, "lw.synthesize(poses=)", values, timed(call, quick))]
 
 
 def paths(case: Case, task: Task, quick: bool) -> list[Answer]:
@@ -111,7 +111,7 @@ Solved = tuple[Callable[[], Any], dict[str, float], str]
 
 def straight(given: Mapping[str, Any]) -> Solved:
     def call() -> Any:
-        return lw.synthesise(straight={"length": "1 m", "share": given["share of the turn"]}, kind="hoeken", unit="m", n=1)
+        return lw.synthesize(straight={"length": "1 m", "share": given["share of the turn"]}, kind="hoeken", unit="m", n=1)
 
     best = call().best
     pins = best.linkage.pins
@@ -121,12 +121,12 @@ def straight(given: Mapping[str, Any]) -> Solved:
         "ground over crank": abs(pins["C"] - pins["O"]) / crank,
         "coupler over crank": abs(pins["B"] - pins["A"]) / crank,
     }
-    return call, values, "lw.synthesise(straight=)"
+    return call, values, "lw.synthesize(straight=)"
 
 
 def nine(given: Mapping[str, Any]) -> Solved:
     def call() -> Any:
-        return lw.synthesise(path=given["points"], unit="m", exact=True, n=200)
+        return lw.synthesize(path=given["points"], unit="m", exact=True, n=200)
 
     classes = []
     for answer in call():
@@ -136,7 +136,7 @@ def nine(given: Mapping[str, Any]) -> Solved:
     values = {"real classes": float(len(classes))}
     for i, pivots in enumerate(classes, 1):
         values |= _places(f"class {i}", {f"pivot {k}": z for k, z in enumerate(pivots, 1)})
-    return call, values, "lw.synthesise(exact=True)"
+    return call, values, "lw.synthesize(exact=True)"
 
 
 def fitted(given: Mapping[str, Any]) -> Solved:
@@ -146,23 +146,23 @@ def fitted(given: Mapping[str, Any]) -> Solved:
         options["hold"] = {"crank pivot": tuple(given["crank pivot"]), "ground angle": given["ground angle"], "crank offset": 0}
 
     def call() -> Any:
-        return lw.synthesise(path=given["points"], timing=list(given["angles" if held else "turns"]), unit="m", n=1, **options)
+        return lw.synthesize(path=given["points"], timing=list(given["angles" if held else "turns"]), unit="m", n=1, **options)
 
     best = call().best
     if not held:
-        return call, {"sum of squares": best.error}, "lw.synthesise(timing=)"
+        return call, {"sum of squares": best.error}, "lw.synthesize(timing=)"
     a, b, c, d, p = (best.linkage.pins[name] for name in "ABCDP")
     arm = (p - b) / (c - b) * abs(c - b)
     lengths = {"ground": abs(d - a), "crank": abs(b - a), "coupler": abs(c - b), "rocker": abs(c - d)}
     values = {"sum of squares": best.error, **lengths, "point along": arm.real, "point across": arm.imag}
-    return call, {k: float(v) for k, v in values.items()}, "lw.synthesise(timing=)"
+    return call, {k: float(v) for k, v in values.items()}, "lw.synthesize(timing=)"
 
 
 def exact(given: Mapping[str, Any]) -> Solved:
     """Four-bars that meet timed points, with those of their cognates that have the same timing."""
 
     def call() -> Any:
-        return lw.synthesise(path=given["points"], timing=list(given["turns"]), unit="m", n=40)
+        return lw.synthesize(path=given["points"], timing=list(given["turns"]), unit="m", n=40)
 
     points = np.array(given["points"]) @ [1.0, 1j]
     found: list[dict[str, complex]] = []
@@ -178,7 +178,7 @@ def exact(given: Mapping[str, Any]) -> Solved:
     values = {"four-bars on one branch": float(len(found))}
     for i, pins in enumerate(found, 1):
         values |= _places(f"four-bar {i}", pins)
-    return call, values, "lw.synthesise(timing=)"
+    return call, values, "lw.synthesize(timing=)"
 
 
 def _meets(pins: Mapping[str, complex], points: np.ndarray, turns: Sequence[float]) -> bool:

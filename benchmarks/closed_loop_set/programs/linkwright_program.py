@@ -13,10 +13,10 @@ from benchmarks.closed_loop_set.programs import NotOffered, linkwright_geometry
 from benchmarks.closed_loop_set.programs.linkwright_geometry import timed
 from benchmarks.closed_loop_set.results import Answer
 from linkwright import __version__
-from linkwright.cli.bench.clocks import best_call
 from linkwright.drives import torque
 from linkwright.errors import SimulationError
 from linkwright.results.state import State
+from linkwright.rings.cli.bench.clocks import best_call
 
 PROGRAM = "Linkwright"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)

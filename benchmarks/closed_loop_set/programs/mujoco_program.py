@@ -14,8 +14,8 @@ from benchmarks.closed_loop_set.programs import NotOffered
 from benchmarks.closed_loop_set.programs.stepping import stepped
 from benchmarks.closed_loop_set.results import Answer
 from benchmarks.steppers import needed
-from linkwright.cli.bench.clocks import best_call, seconds_of
 from linkwright.results.state import State
+from linkwright.rings.cli.bench.clocks import best_call, seconds_of
 
 PROGRAM = "MuJoCo"
 STEPS = (2_000, 20_000, 200_000)

@@ -21,9 +21,9 @@ from benchmarks.closed_loop_set.mechanism import bench_case, measured
 from benchmarks.closed_loop_set.programs import NotOffered
 from benchmarks.closed_loop_set.results import Answer
 from benchmarks.steppers import needed
-from linkwright.cli.bench.cases import BenchCase
-from linkwright.cli.bench.clocks import again_and_again, best_call
 from linkwright.results.state import State
+from linkwright.rings.cli.bench.cases import BenchCase
+from linkwright.rings.cli.bench.clocks import again_and_again, best_call
 
 PROGRAM = "Pinocchio"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)

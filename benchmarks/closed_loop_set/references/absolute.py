@@ -22,7 +22,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Moving:
-    """All bodies at an instant: centres, rotations since the start, velocities of both kinds; row -1 is the ground."""
+    """All bodies at an instant: centers, rotations since the start, velocities of both kinds; row -1 is the ground."""
 
     c: Array
     R: Array
@@ -39,7 +39,7 @@ class Absolute:
         self.n = len(self.names)
         self.mass = _long([b["mass"] for b in raw["bodies"]])
         self.inertia = _long([b["inertia"] for b in raw["bodies"]])
-        self.centre = np.concatenate([_long([b["centre"] for b in raw["bodies"]]), np.zeros((1, 3), L)])
+        self.center = np.concatenate([_long([b["center"] for b in raw["bodies"]]), np.zeros((1, 3), L)])
         self.gravity = _long(raw["gravity"])
         self.columns = [6 * i + k for i in range(self.n) for k in ((0, 1, 5) if raw.get("plane") else range(6))]
         self.joints = [self._joint(j) for j in raw["joints"]]
@@ -54,7 +54,7 @@ class Absolute:
         least = np.eye(3, dtype=L)[int(np.argmin(np.abs(axes[0])))]
         one = np.cross(axes[0], least)
         one = one / np.sqrt(one @ one)
-        return j["type"], a, b, at - self.centre[a], at - self.centre[b], axes, np.array([one, np.cross(axes[0], one)])
+        return j["type"], a, b, at - self.center[a], at - self.center[b], axes, np.array([one, np.cross(axes[0], one)])
 
     # ---------------------------------------------------------------- state
 
@@ -63,10 +63,10 @@ class Absolute:
         still = {"angular": [0, 0, 0], "linear": [0, 0, 0]}
         twists = [self.raw["start"]["velocities"].get(name, still) for name in self.names]
         turned = [np.eye(3, dtype=L)] * self.n
-        return self.moving(self.centre[:-1], turned, [x["linear"] for x in twists], [x["angular"] for x in twists])
+        return self.moving(self.center[:-1], turned, [x["linear"] for x in twists], [x["angular"] for x in twists])
 
     def moving(self, c: Any, R: Any, v: Any, w: Any) -> Moving:
-        """Return the bodies, in the order of the file, at centres c, turned by R since the start, with their velocities."""
+        """Return the bodies, in the order of the file, at centers c, turned by R since the start, with their velocities."""
         zero = np.zeros((1, 3), L)
         c, v, w = (np.concatenate([_long(x).reshape(self.n, 3), zero]) for x in (c, v, w))
         return Moving(c, np.concatenate([_long(R).reshape(self.n, 3, 3), np.eye(3, dtype=L)[None]]), v, w)
@@ -100,7 +100,7 @@ class Absolute:
         for force in self.raw.get("forces", []):
             if force["type"] == "spring":
                 ends = [(self.index(e["body"]), _long(e["point"])) for e in force["between"]]
-                arms = [m.R[i] @ (p - self.centre[i]) for i, p in ends]
+                arms = [m.R[i] @ (p - self.center[i]) for i, p in ends]
                 places = [m.c[i] + r for (i, _), r in zip(ends, arms, strict=True)]
                 speeds = [m.v[i] + np.cross(m.w[i], r) for (i, _), r in zip(ends, arms, strict=True)]
                 d = places[1] - places[0]
@@ -203,7 +203,7 @@ class _Rows:
     def beside(self, n: Array) -> None:
         """Keep the point of b on the line through that of a: n d = 0, n fixed on a."""
         m, a, b = self.m, self.a, self.b
-        d = m.c[b] + self.rb - m.c[a]  # from the centre of a: n d is constant as well
+        d = m.c[b] + self.rb - m.c[a]  # from the center of a: n d is constant as well
         u = m.v[b] + np.cross(m.w[b], self.rb) - m.v[a]
         k = _circling(m.w[a], n) @ d + 2 * np.cross(m.w[a], n) @ u + n @ _circling(m.w[b], self.rb)
         self._add(-n, np.cross(n, d), n, np.cross(self.rb, n), k)

@@ -61,7 +61,7 @@ class Dyad:
 
 
 def positions(beta: Any) -> list[tuple[Any, Any, Any, Any]]:
-    """Return of K1 ... K7 as complex numbers: centre, its rate, direction of the body (1 at no angle), angular rate; then pins by name."""
+    """Return of K1 ... K7 as complex numbers: center, its rate, direction of the body (1 at no angle), angular rate; then pins by name."""
     mpf, i = mp.mpf, 1j
     rr, d, ss, e, zt, zf, u = (mpf(x) for x in ("0.007", "0.028", "0.035", "0.02", "0.04", "0.02", "0.04"))
     A, B = mp.mpc("-0.06934", "-0.00227"), mp.mpc("-0.03635", "0.03273")
@@ -127,7 +127,7 @@ def made() -> dict[str, Any]:
                 "No weight. The crank starts at rest; pin F joins four bodies. beta of the test set is the rotation of O plus "
                 + START
                 + ".",
-                "The published equations need the distances of the centres of K3, K5 and K7 from their pivots only, not the directions. "
+                "The published equations need the distances of the centers of K3, K5 and K7 from their pivots only, not the directions. "
                 "The motion does not depend on these; forces of the pivots on the ground do.",
             ],
             plane="xy",
@@ -237,7 +237,7 @@ def _published_rates(t: float, y: Any) -> Any:
     m1, m2, m3, m4, m5, m6, m7 = (float(x) for x in MASS)
     i1, i2, i3, i4, i5, i6, i7 = (float(x) for x in MOMENT)
     d, da, rr, ra, ss, zt, u = 0.028, 0.0115, 0.007, 0.00092, 0.035, 0.04, 0.04
-    e4, e6, e = 0.02 - 0.01421, 0.02 - 0.01421, 0.02  # from G and H to the centres of K4 and K6; their length
+    e4, e6, e = 0.02 - 0.01421, 0.02 - 0.01421, 0.02  # from G and H to the centers of K4 and K6; their length
     (_, th, ga, ph, de, om, ep), (bep, thp, gap, php, dep, omp, epp) = y[:7], y[7:]
     M, f = np.zeros((7, 7)), np.zeros(7)
     M[0, 0] = m1 * ra**2 + m2 * (rr**2 - 2 * da * rr * np.cos(th) + da**2) + i1 + i2
@@ -291,11 +291,11 @@ def _moving(other: Absolute, start: Any, beta: Any, speed: Any) -> Any:
 def _body(k: int, part: Any, points: dict[str, Any]) -> dict[str, Any]:
     flat = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, float(MOMENT[k])]]
     flat[0][0] = flat[1][1] = float(MOMENT[k])
-    centre = _xyz(part[0])
+    center = _xyz(part[0])
     return {
         "name": f"K{k + 1}",
         "mass": float(MASS[k]),
-        "centre": centre,
+        "center": center,
         "inertia": flat,
         "points": {n: _xyz(p) for n, p in points.items()},
     }

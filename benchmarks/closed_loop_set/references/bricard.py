@@ -2,7 +2,7 @@
 
 First way: the motion has threefold symmetry. Turning angles of the links alternate between two, alpha and beta, and loops are closed where
 (1 + cos alpha)(1 + cos beta) = 1. With a = tan(alpha/2) and b = tan(beta/2) this is the oval (1 + a^2)(1 + b^2) = 4, on which the angle
-s = arg(a + i b) is a coordinate without dead centres; all rods follow from s in closed form, energy gives s by quadrature. Second way:
+s = arg(a + i b) is a coordinate without dead centers; all rods follow from s in closed form, energy gives s by quadrature. Second way:
 absolute coordinates from the file; the closed form must also close the chain.
 """
 

@@ -30,7 +30,7 @@ DOUBT = 1e-17  # m: uncertainty of the slider's height at the end
 
 
 def bar(mass: str, length: Any) -> tuple[Any, Any]:
-    """Return moments of a bar about its axis and across it, at its centre."""
+    """Return moments of a bar about its axis and across it, at its center."""
     m, w = mp.mpf(mass), mp.mpf(WIDTH)
     return m * w**2 / 6, m * (length**2 + w**2) / 12
 
@@ -90,7 +90,7 @@ def _tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
     end = momentum() / spin(beta)
     there = mp.sin(beta) * speed**2 - mp.cos(beta) * model.acceleration(beta, speed)
     agree("slider acceleration at the end", there, _slider(other, _moving(other, phi, end, beta, speed, z, dz)), 1e-14)
-    first = quantity("slider acceleration", "m/s^2", rise, {"what": "acceleration", "body": "slider", "point": "centre", "component": "z"})
+    first = quantity("slider acceleration", "m/s^2", rise, {"what": "acceleration", "body": "slider", "point": "center", "component": "z"})
     how = "quadrature of energy and momentum at 30 digits, 24 and 48 nodes a piece agree to 1e-19 s; "
     how += "accelerations agree with absolute coordinates"
     return [
@@ -121,7 +121,7 @@ def _turned(model: Conservative, rest: Any, time: Any, beta: Any, sign: Any) -> 
 
 
 def _at_end(phi: Any, turn: Any, z: Any, dz: Any) -> list[dict[str, Any]]:
-    at = {"body": "slider", "point": "centre", "component": "z"}
+    at = {"body": "slider", "point": "center", "component": "z"}
     return [
         quantity("shaft angle", "rad", phi, {"what": "rotation", "joint": "shaft"}, scale=1.0, uncertainty=50 * DOUBT),
         quantity("shaft speed", "rad/s", turn, {"what": "rotation rate", "joint": "shaft"}, scale=1.0, uncertainty=10 * DOUBT),
@@ -148,14 +148,14 @@ def _moving(other: Absolute, phi: Any, turn: Any, beta: Any, speed: Any, z: Any,
     for x, h, dx, dh, angle, rate in parts:
         R = [[mp.fsum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*_y(angle), strict=True)] for row in shaft]
         across = [shaft[i][1] for i in range(3)]
-        centre = [x * shaft[0][0], x * shaft[1][0], h]
-        v = [dx * shaft[0][0] - turn * centre[1], dx * shaft[1][0] + turn * centre[0], dh]
-        steps.append((centre, R, v, [rate * across[0], rate * across[1], turn]))
+        center = [x * shaft[0][0], x * shaft[1][0], h]
+        v = [dx * shaft[0][0] - turn * center[1], dx * shaft[1][0] + turn * center[0], dh]
+        steps.append((center, R, v, [rate * across[0], rate * across[1], turn]))
     return other.moving(*(list(x) for x in zip(*steps, strict=True)))
 
 
 def _share() -> Any:
-    """Return the distance of the centre of a rod with its ball from the hinge."""
+    """Return the distance of the center of a rod with its ball from the hinge."""
     return (mp.mpf(ROD) / 2 + mp.mpf(BALL)) / (mp.mpf(ROD) + mp.mpf(BALL))
 
 
@@ -177,7 +177,7 @@ def _case() -> dict[str, Any]:
         {
             "name": "slider",
             "mass": 3.0,
-            "centre": [0.0, 0.0, 0.5],
+            "center": [0.0, 0.0, 0.5],
             "inertia": [[cube, 0.0, 0.0], [0.0, cube, 0.0], [0.0, 0.0, cube]],
             "points": {},
         },
@@ -196,7 +196,7 @@ def _case() -> dict[str, Any]:
         joints.append(hinge(f"foot{k}", "slider", f"coupler{k}", foot, (0, 1, 0)))
         joints.append(hinge(f"head{k}", f"rod{k}", f"coupler{k}", middle, (0, 1, 0)))
     turn = 2 * mp.pi
-    velocities = {b["name"]: {"angular": floats((0, 0, turn)), "linear": floats((0, turn * mp.mpf(b["centre"][0]), 0))} for b in bodies}
+    velocities = {b["name"]: {"angular": floats((0, 0, turn)), "linear": floats((0, turn * mp.mpf(b["center"][0]), 0))} for b in bodies}
     more = {
         "gravity": [0.0, 0.0, -9.81],
         "bodies": bodies,
@@ -210,13 +210,13 @@ def _case() -> dict[str, Any]:
 
 
 def _with_ball(body: dict[str, Any], ball: Any, u: Any) -> dict[str, Any]:
-    """Return a rod with the point mass at its end: centre and moments of both."""
+    """Return a rod with the point mass at its end: center and moments of both."""
     along, across = bar(ROD, 1)
     m, M = mp.mpf(ROD), mp.mpf(BALL)
     apart = m * M / (m + M) / 4  # reduced mass times the square of half the length
     inertia = [[(across + apart if i == j else 0) + (along - across - apart) * u[i] * u[j] for j in range(3)] for i in range(3)]
-    centre = [b - x * (1 - _share()) for b, x in zip(ball, u, strict=True)]
-    return {**body, "mass": float(m + M), "centre": floats(centre), "inertia": [floats(row) for row in inertia]}
+    center = [b - x * (1 - _share()) for b, x in zip(ball, u, strict=True)]
+    return {**body, "mass": float(m + M), "center": floats(center), "inertia": [floats(row) for row in inertia]}
 
 
 CASES = {"flyball-governor": made}

@@ -1,4 +1,4 @@
-"""Planar mechanisms by all Newton-Euler equations at once, in mpmath: coordinates are places of the centres and angles of all bodies.
+"""Planar mechanisms by all Newton-Euler equations at once, in mpmath: coordinates are places of the centers and angles of all bodies.
 
 A pin holds two points together, p_b - p_a = 0, and its multiplier is the force on body b. A slide holds a body's height and angle. M is
 diagonal:
@@ -24,7 +24,7 @@ FASTEST = 1000  # m/s and rad/s, which no mechanism of the set reaches
 
 @dataclass(frozen=True)
 class Link:
-    """A body: mass, moment of inertia about its centre, and points of its own frame, complex; `centre` is one of them."""
+    """A body: mass, moment of inertia about its center, and points of its own frame, complex; `center` is one of them."""
 
     name: str
     mass: Any
@@ -59,10 +59,10 @@ class Plane:
         return [link.name for link in self.links].index(name)
 
     def arm(self, x: Sequence[Any], name: str, point: str) -> Any:
-        """Return the vector from a body's centre to one of its points."""
+        """Return the vector from a body's center to one of its points."""
         k = self.index(name)
         link = self.links[k]
-        return (link.points[point] - link.points["centre"]) * expj(x[3 * k + 2])
+        return (link.points[point] - link.points["center"]) * expj(x[3 * k + 2])
 
     def at(self, x: Sequence[Any], name: str, point: str) -> Any:
         if name == GROUND:

@@ -22,10 +22,10 @@ OBTAINED = {
 
 
 def rod(name: str, length: str, mass: str, points: Mapping[str, str], inertia: Any = None) -> Link:
-    """Return a bar with its centre in the middle: uniform, unless a moment of inertia about the centre is given."""
+    """Return a bar with its center in the middle: uniform, unless a moment of inertia about the center is given."""
     L, m = mpf(length), mpf(mass)
     own = {key: mpc(mpf(at)) for key, at in points.items()}
-    return Link(name, m, m * L * L / 12 if inertia is None else inertia, {**own, "centre": mpc(L / 2)})
+    return Link(name, m, m * L * L / 12 if inertia is None else inertia, {**own, "center": mpc(L / 2)})
 
 
 def pins(text: str) -> tuple[Pin, ...]:
@@ -37,10 +37,10 @@ def guess(plane: Plane, drawn: Mapping[str, complex]) -> list[float]:
     """Return places and angles of all bodies from a drawing of the points."""
     out = []
     for link in plane.links:
-        first, *_, last = [key for key in link.points if key != "centre" and key in drawn]
+        first, *_, last = [key for key in link.points if key != "center" and key in drawn]
         turn = (drawn[last] - drawn[first]) / complex(link.points[last] - link.points[first])
-        centre = drawn[first] + turn / abs(turn) * complex(link.points["centre"] - link.points[first])
-        out += [centre.real, centre.imag, float(arg(turn))]
+        center = drawn[first] + turn / abs(turn) * complex(link.points["center"] - link.points[first])
+        out += [center.real, center.imag, float(arg(turn))]
     return out
 
 
@@ -49,15 +49,15 @@ def parts(plane: Plane, x: Sequence[Any], v: Sequence[Any], plates: Sequence[str
     bodies, velocities = [], {}
     for k, link in enumerate(plane.links):
         bodies.append(
-            {"name": link.name, "mass": float(link.mass), "centre": floats([x[3 * k], x[3 * k + 1], 0]),
+            {"name": link.name, "mass": float(link.mass), "center": floats([x[3 * k], x[3 * k + 1], 0]),
              "inertia": [floats(row) for row in _inertia(link, x[3 * k + 2], link.name in plates)],
-             "points": {key: _flat(plane.at(x, link.name, key)) for key in link.points if key != "centre"}}
+             "points": {key: _flat(plane.at(x, link.name, key)) for key in link.points if key != "center"}}
         )  # fmt: skip
         velocities[link.name] = {"angular": floats([0, 0, v[3 * k + 2]]), "linear": floats([v[3 * k], v[3 * k + 1], 0])}
     joints = [hinge(p.name, p.a, p.b, _flat(plane.at(x, p.b, p.point))) for p in plane.pins]
     for name in plane.slides:
         joints.append({"name": f"{name}_guide", "type": "prismatic", "body_a": GROUND, "body_b": name,
-                       "point": _flat(plane.at(x, name, "centre")), "axis": [1.0, 0.0, 0.0]})  # fmt: skip
+                       "point": _flat(plane.at(x, name, "center")), "axis": [1.0, 0.0, 0.0]})  # fmt: skip
     forces = [
         {"name": f"torque_{n}", "type": "torque", "joint": ground_pin(plane, n).name, "value": float(t)} for n, t in plane.torques.items()
     ]

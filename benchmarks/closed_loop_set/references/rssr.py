@@ -31,7 +31,7 @@ def bar(name: str, a: list[Any], b: list[Any], mass: str, width: Any) -> dict[st
     L2, m = dot(e, e), mpf(mass)
     along, side = m * width * width / 6, m * (L2 + width * width) / 12
     inertia = [[side * int(i == k) + (along - side) * e[i] * e[k] / L2 for k in range(3)] for i in range(3)]
-    return {"name": name, "mass": m, "centre": scaled(plus(a, b), mpf(1) / 2), "inertia": inertia}
+    return {"name": name, "mass": m, "center": scaled(plus(a, b), mpf(1) / 2), "inertia": inertia}
 
 
 def instant(theta: Any, width: Any) -> tuple[Space, dict[str, dict[str, list[Any]]]]:

@@ -77,10 +77,10 @@ def potential(plane: Plane, s: Any) -> Any:
 
 
 def _ends(link: Any, at: dict[str, Moving]) -> tuple[Moving, Moving, Any, Any]:
-    """Return the first and last pin of a bar, their distance, and the share of it at which the centre lies."""
-    first, *_, last = [name for name in link.points if name != "centre"]
+    """Return the first and last pin of a bar, their distance, and the share of it at which the center lies."""
+    first, *_, last = [name for name in link.points if name != "center"]
     span = link.points[last] - link.points[first]
-    return at[first], at[last], abs(span), (link.points["centre"] - link.points[first]) / span
+    return at[first], at[last], abs(span), (link.points["center"] - link.points[first]) / span
 
 
 def _length(plane: Plane, body: str, a: str, b: str) -> Any:

@@ -138,7 +138,7 @@ def made_chaudhary(degrees: int) -> dict[str, Any]:
                 "45 rpm is printed as 4.712 rad/s, which is used.",
                 GRAVITY, BRANCH,
             ],
-            notes=["Centres of mass are in the middle of the rods; moments of inertia about them follow from those printed about the "
+            notes=["Centers of mass are in the middle of the rods; moments of inertia about them follow from those printed about the "
                    "ends."],
             **cases.parts(plane, x, v), tasks=cases.inverse_dynamics(plane, x, v, [mpf(0)], SCRIPT),
         )  # fmt: skip

@@ -40,8 +40,8 @@ class Pose:
         self.deta = self.dx / rho  # cos(eta) = -x / l, sin(eta) = rho / l
         self.u = (-self.x / l, y / l, z / l)
         self.e = (mp.mpf(0), -z / rho, y / rho)
-        self.centre = (self.x / 2, y / 2, z / 2)
-        self.dcentre = (self.dx / 2, dy / 2, dz / 2)
+        self.center = (self.x / 2, y / 2, z / 2)
+        self.dcenter = (self.dx / 2, dy / 2, dz / 2)
         self.w = (self.dphi, self.deta * self.e[1], self.deta * self.e[2])
 
 
@@ -49,12 +49,12 @@ def inertia(theta: Any) -> Any:
     p = Pose(theta)
     spin = p.w[0] * p.u[0] + p.w[1] * p.u[1] + p.w[2] * p.u[2]
     turn = mp.fsum(x * x for x in p.w)
-    rod = mp.mpf(M_ROD) * mp.fsum(x * x for x in p.dcentre) + mp.mpf(ACROSS) * (turn - spin**2) + mp.mpf(AXIAL) * spin**2
+    rod = mp.mpf(M_ROD) * mp.fsum(x * x for x in p.dcenter) + mp.mpf(ACROSS) * (turn - spin**2) + mp.mpf(AXIAL) * spin**2
     return mp.mpf(CRANK) + rod + mp.mpf(M_SLIDER) * p.dx**2
 
 
 def potential(theta: Any) -> Any:
-    return mp.mpf(M_ROD) * mp.mpf(G) * Pose(theta).centre[2]
+    return mp.mpf(M_ROD) * mp.mpf(G) * Pose(theta).center[2]
 
 
 def made() -> dict[str, Any]:
@@ -63,9 +63,9 @@ def made() -> dict[str, Any]:
         rod = [[(mp.mpf(ACROSS) if i == j else 0) + (mp.mpf(AXIAL) - mp.mpf(ACROSS)) * p.u[i] * p.u[j] for j in range(3)] for i in range(3)]
         crank, block = [1e-4, 1e-5, 1e-4], [1e-4, 1e-4, 1e-4]
         bodies = [
-            {"name": "crank", "mass": 0.12, "centre": [0.0, 0.1, 0.12], "inertia": _diagonal(crank), "points": {"B": floats(p.B)}},
-            {"name": "rod", "mass": 0.5, "centre": floats(p.centre), "inertia": [floats(row) for row in rod], "points": {"B": floats(p.B)}},
-            {"name": "slider", "mass": 2.0, "centre": floats((p.x, 0, 0)), "inertia": _diagonal(block), "points": {}},
+            {"name": "crank", "mass": 0.12, "center": [0.0, 0.1, 0.12], "inertia": _diagonal(crank), "points": {"B": floats(p.B)}},
+            {"name": "rod", "mass": 0.5, "center": floats(p.center), "inertia": [floats(row) for row in rod], "points": {"B": floats(p.B)}},
+            {"name": "slider", "mass": 2.0, "center": floats((p.x, 0, 0)), "inertia": _diagonal(block), "points": {}},
         ]
         joints = [
             {"name": "A", "type": "revolute", "body_a": "ground", "body_b": "crank", "point": [0.0, 0.1, 0.12], "axis": [1.0, 0.0, 0.0]},
@@ -89,7 +89,7 @@ def made() -> dict[str, Any]:
         ]
         velocities = {
             "crank": {"angular": [6.0, 0.0, 0.0], "linear": [0.0, 0.0, 0.0]},
-            "rod": {"angular": floats([speed * x for x in p.w]), "linear": floats([speed * x for x in p.dcentre])},
+            "rod": {"angular": floats([speed * x for x in p.w]), "linear": floats([speed * x for x in p.dcenter])},
             "slider": {"angular": [0.0, 0.0, 0.0], "linear": floats((speed * p.dx, 0, 0))},
         }
         out = case(
@@ -103,7 +103,7 @@ def made() -> dict[str, Any]:
                 "rod. They decide how the rod spins about itself: without its moment about its own axis the crank would be 0.31 rad "
                 "further after 5 s.",
             ],
-            notes=["The crank's centre of mass is on its axis. The crank starts upright with 6 rad/s and turns over."],
+            notes=["The crank's center of mass is on its axis. The crank starts upright with 6 rad/s and turns over."],
             gravity=[0.0, 0.0, -9.81],
             bodies=bodies,
             joints=joints,
@@ -129,9 +129,9 @@ def _tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
     at_end = [
         quantity("crank angle", "rad", theta, {"what": "rotation", "joint": "A"}, scale=1.0, uncertainty=1e-16),
         quantity("crank speed", "rad/s", rate, {"what": "rotation rate", "joint": "A"}, scale=1.0, uncertainty=1e-15),
-        quantity("slider x", "m", p.x, {"what": "position", "body": "slider", "point": "centre", "component": "x"}, scale=0.1),
+        quantity("slider x", "m", p.x, {"what": "position", "body": "slider", "point": "center", "component": "x"}, scale=0.1),
         quantity(
-            "slider speed", "m/s", p.dx * rate, {"what": "velocity", "body": "slider", "point": "centre", "component": "x"}, scale=1.0
+            "slider speed", "m/s", p.dx * rate, {"what": "velocity", "body": "slider", "point": "center", "component": "x"}, scale=1.0
         ),
         quantity("B z", "m", p.B[2], {"what": "position", "body": "rod", "point": "B", "component": "z"}, scale=0.1),
     ]
@@ -159,9 +159,9 @@ def _moving(other: Absolute, theta: Any, rate: Any) -> Any:
     unit = [[one, zero, zero], [zero, one, zero], [zero, zero, one]]
     now, then = _frame(p), _frame(start)
     rod = [[mp.fsum(now[i][k] * then[j][k] for k in range(3)) for j in range(3)] for i in range(3)]
-    centres = [[zero, mp.mpf(AY), mp.mpf(AZ)], list(p.centre), [p.x, zero, zero]]
-    v = [[zero] * 3, [rate * x for x in p.dcentre], [rate * p.dx, zero, zero]]
-    return other.moving(centres, [crank, rod, unit], v, [[rate, zero, zero], [rate * x for x in p.w], [zero] * 3])
+    centers = [[zero, mp.mpf(AY), mp.mpf(AZ)], list(p.center), [p.x, zero, zero]]
+    v = [[zero] * 3, [rate * x for x in p.dcenter], [rate * p.dx, zero, zero]]
+    return other.moving(centers, [crank, rod, unit], v, [[rate, zero, zero], [rate * x for x in p.w], [zero] * 3])
 
 
 def _frame(p: Pose) -> list[list[Any]]:

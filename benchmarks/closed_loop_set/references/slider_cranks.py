@@ -26,9 +26,9 @@ PINS = "A ground crank A\nB crank rod B\nC rod slider C"
 def plane_of(gravity: str) -> Plane:
     one, half, quarter = mpc(1), mpf(1) / 2, mpf(1) / 4
     links = (
-        Link("crank", mpf(1), quarter, {"A": mpc(0), "B": one, "centre": one / 2}),
-        Link("rod", mpf(1), quarter, {"B": mpc(0), "C": one, "centre": one / 2}),
-        Link("slider", half, mpf(1) / 100, {"C": mpc(0), "centre": mpc(0)}),
+        Link("crank", mpf(1), quarter, {"A": mpc(0), "B": one, "center": one / 2}),
+        Link("rod", mpf(1), quarter, {"B": mpc(0), "C": one, "center": one / 2}),
+        Link("slider", half, mpf(1) / 100, {"C": mpc(0), "center": mpc(0)}),
     )
     return Plane(links, cases.pins(PINS), {"A": mpc(0)}, mpf(gravity), ("crank",), slides=("slider",), torques={"crank": mpf(1)})
 
@@ -99,7 +99,7 @@ def made(name: str, gravity: str, runs: tuple[tuple[str, int, int], ...]) -> dic
     with mp.workdps(cases.WORK):
         plane = plane_of(gravity)
         angle, root = start(), mp.sqrt(mpf(3)) / 2
-        # centres and angles of crank, rod (downwards to C) and slider
+        # centers and angles of crank, rod (downwards to C) and slider
         x = [mpf("-0.25"), root / 2, angle, mpf("-0.75"), root / 2, mp.pi + mp.pi / 3, mpf(-1), mpf(0), mpf(0)]
         v = [mpf(0)] * 9
         fall = "with" if mpf(gravity) else "without"

@@ -1,6 +1,6 @@
 """One instant of a spatial mechanism by all Newton-Euler equations at once, in mpmath, from the data of a file of the set.
 
-Unknown are angular acceleration and acceleration of the centre of every body. A joint gives rows of three forms, each with its second
+Unknown are angular acceleration and acceleration of the center of every body. A joint gives rows of three forms, each with its second
 derivative:
 
     points      p_b - p_a = 0                             (hinge, universal and ball joint)
@@ -79,10 +79,10 @@ class Space:
         return next(j for j in self.joints if j["name"] == name)
 
     def arm(self, joint: Mapping[str, Any], name: str) -> Vector:
-        return [mpf(0)] * 3 if name == GROUND else plus(joint["point"], self.bodies[self.index(name)]["centre"], -1)
+        return [mpf(0)] * 3 if name == GROUND else plus(joint["point"], self.bodies[self.index(name)]["center"], -1)
 
     def motion(self, v: Sequence[Any], name: str) -> tuple[Vector, Vector]:
-        """Return angular velocity and velocity of the centre."""
+        """Return angular velocity and velocity of the center."""
         if name == GROUND:
             return [mpf(0)] * 3, [mpf(0)] * 3
         k = 6 * self.index(name)
@@ -157,7 +157,7 @@ class Space:
         return list(lu_solve(J, matrix([w - b for w, b in zip(wanted, bias, strict=True)])))
 
     def required(self, v: Sequence[Any], a: Sequence[Any]) -> list[Any]:
-        """Return M a + w x I w - f, moments about the centres first."""
+        """Return M a + w x I w - f, moments about the centers first."""
         out: list[Any] = []
         for body in self.bodies:
             k = 6 * self.index(body["name"])
@@ -188,7 +188,7 @@ class Space:
         return out
 
     def potential(self) -> Any:
-        return -sum(b["mass"] * dot(self.gravity, b["centre"]) for b in self.bodies)
+        return -sum(b["mass"] * dot(self.gravity, b["center"]) for b in self.bodies)
 
 
 # -------------------------------------------------------------------- files
@@ -199,7 +199,7 @@ def parts(space: Space, v: list[Any], points: dict[str, dict[str, list[Any]]]) -
     bodies, velocities = [], {}
     for k, b in enumerate(space.bodies):
         marked = {name: floats(at) for name, at in points.get(b["name"], {}).items()}
-        bodies.append({"name": b["name"], "mass": float(b["mass"]), "centre": floats(b["centre"]),
+        bodies.append({"name": b["name"], "mass": float(b["mass"]), "center": floats(b["center"]),
                        "inertia": [floats(r) for r in b["inertia"]], "points": marked})  # fmt: skip
         velocities[b["name"]] = {"angular": floats(v[6 * k : 6 * k + 3]), "linear": floats(v[6 * k + 3 : 6 * k + 6])}
     joints = [{key: _plain(value) for key, value in j.items()} for j in space.joints]

@@ -14,7 +14,7 @@ from benchmarks.closed_loop_set.references.space import Space, cross, dot, parts
 from benchmarks.closed_loop_set.references.writing import case, floats, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/stewart.py"
-TWIST = ("0.3", "-0.2", "0.5", "0.1", "0.25", "-0.15")  # of the platform: angular, then of its centre
+TWIST = ("0.3", "-0.2", "0.5", "0.1", "0.25", "-0.15")  # of the platform: angular, then of its center
 ACCELERATIONS = ("1", "-0.5", "2", "0.25", "-1.5", "0.75")  # of the legs, m/s^2
 
 
@@ -25,13 +25,13 @@ def tube(name: str, a: list[Any], b: list[Any], mass: str, outer: str, inner: st
     rims = (mpf(outer) ** 2 + mpf(inner) ** 2) / 4  # squares of the radii
     along, side = m * rims / 2, m * (rims / 4 + L2 / 12)
     inertia = [[side * int(i == k) + (along - side) * e[i] * e[k] / L2 for k in range(3)] for i in range(3)]
-    return {"name": name, "mass": m, "centre": scaled(plus(a, b), mpf(1) / 2), "inertia": inertia}
+    return {"name": name, "mass": m, "center": scaled(plus(a, b), mpf(1) / 2), "inertia": inertia}
 
 
 def home() -> tuple[Space, dict[str, dict[str, list[Any]]]]:
     """Return the platform at its home position, and points of its bodies."""
     h, zero = mpf("0.7"), mpf(0)
-    disc = {"name": "platform", "mass": mpf(20), "centre": [zero, zero, h],
+    disc = {"name": "platform", "mass": mpf(20), "center": [zero, zero, h],
             "inertia": [[mpf("0.8"), zero, zero], [zero, mpf("0.8"), zero], [zero, zero, mpf("1.6")]]}  # fmt: skip
     bodies, joints, corners = [disc], [], {}
     for k in range(3):
@@ -60,7 +60,7 @@ def leg_rates(space: Space, twist: list[Any]) -> list[Any]:
     out = []
     for n in range(1, 7):
         corner = space.joint(f"S{n}")["point"]
-        speed = plus(twist[3:], cross(twist[:3], plus(corner, space.bodies[0]["centre"], -1)))
+        speed = plus(twist[3:], cross(twist[:3], plus(corner, space.bodies[0]["center"], -1)))
         out.append(dot(space.joint(f"leg{n}")["axis"], speed))
     return out
 
@@ -71,7 +71,7 @@ def leg_accelerations(space: Space, v: list[Any], a: list[Any]) -> list[Any]:
     w, u, turning, acceleration = v[:3], v[3:6], a[:3], a[3:6]
     for n in range(1, 7):
         corner, foot, e = space.joint(f"S{n}")["point"], space.joint(f"U{n}")["point"], space.joint(f"leg{n}")["axis"]
-        r, d = plus(corner, space.bodies[0]["centre"], -1), plus(corner, foot, -1)
+        r, d = plus(corner, space.bodies[0]["center"], -1), plus(corner, foot, -1)
         rate = plus(u, cross(w, r))
         second = plus(acceleration, plus(cross(turning, r), cross(w, cross(w, r))))
         along = dot(e, rate)

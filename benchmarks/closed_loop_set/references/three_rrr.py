@@ -18,7 +18,7 @@ from benchmarks.closed_loop_set.references.writing import case
 
 SCRIPT = "benchmarks/closed_loop_set/references/three_rrr.py"
 HOANG = (
-    "N. Q. Hoang, V. D. Vuong, D. V. Phong, N. T. Lam: Dynamic modelling and singularity-free simulation of closed loop multibody system "
+    "N. Q. Hoang, V. D. Vuong, D. V. Phong, N. T. Lam: Dynamic modeling and singularity-free simulation of closed loop multibody system "
     "driven by electric motors. Vietnam Journal of Mechanics (2023), section 5.2",
 )
 PINS = """
@@ -46,7 +46,7 @@ def koul() -> Plane:
         "platform",
         mpf(8),
         8 * side * side / 12,
-        {"P1": mpc(0), "P2": mpc(side), "P3": mpc(side / 2, side * root / 2), "centre": mpc(side / 2, side * root / 6)},
+        {"P1": mpc(0), "P2": mpc(side), "P3": mpc(side / 2, side * root / 2), "center": mpc(side / 2, side * root / 6)},
     )
     links = (
         rod("link1", "0.4", "3", {"A1": "0", "B1": "0.4"}), rod("link2", "0.6", "4", {"B1": "0", "P1": "0.6"}), platform,
@@ -112,11 +112,11 @@ def hoang() -> Plane:
     links = []
     for k in (1, 2, 3):
         # the rotor turns with the crank: r^2 J = 1 kg m^2
-        links.append(Link(f"crank{k}", m1, mpf("0.13") + 1, {f"O{k}": mpc(0), f"A{k}": mpc(l1), "centre": mpc(l1 / 2)}))
+        links.append(Link(f"crank{k}", m1, mpf("0.13") + 1, {f"O{k}": mpc(0), f"A{k}": mpc(l1), "center": mpc(l1 / 2)}))
     for k in (1, 2, 3):
-        links.append(Link(f"rod{k}", m2, m2 * l2 * l2 / 4, {f"A{k}": mpc(0), f"B{k}": mpc(l2), "centre": mpc(l2 / 2)}))
+        links.append(Link(f"rod{k}", m2, m2 * l2 * l2 / 4, {f"A{k}": mpc(0), f"B{k}": mpc(l2), "center": mpc(l2 / 2)}))
     corners = {f"B{k}": radius * mp.expj(a) for k, a in ((1, 7 * mp.pi / 6), (2, -mp.pi / 6), (3, mp.pi / 2))}
-    links.append(Link("platform", mpf("0.978"), mpf("0.007"), {**corners, "centre": mpc(0)}))
+    links.append(Link("platform", mpf("0.978"), mpf("0.007"), {**corners, "center": mpc(0)}))
     ground = {"O1": mpc(0), "O2": mpc(base), "O3": mpc(base / 2, base * mp.sqrt(mpf(3)) / 2)}
     names = ("crank1", "crank2", "crank3")
     return Plane(
@@ -173,7 +173,7 @@ def made_hoang() -> dict[str, Any]:
                 "crank.",
                 "The paper's legs are distances of 0.62 m with 0.375 kg at each end: here bodies of 0.75 kg with 0.072075 kg m^2 about the "
                 "middle.",
-                "The crank's 0.13 kg m^2 is read as the moment about its centre, in the middle of 0.581 m.",
+                "The crank's 0.13 kg m^2 is read as the moment about its center, in the middle of 0.581 m.",
             ],
             **cases.parts(plane, x, v, ["platform", *plane.drives]), tasks=tasks,
         )  # fmt: skip

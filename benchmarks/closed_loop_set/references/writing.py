@@ -46,11 +46,11 @@ def rod(
     L2 = sum(x * x for x in u)
     along, across = mp.mpf(mass) * width**2 / 6, mp.mpf(mass) * (L2 + mp.mpf(width) ** 2) / 12
     inertia = [[across * (i == j) + (along - across) * u[i] * u[j] / L2 for j in range(3)] for i in range(3)]
-    centre = [(mp.mpf(x) + mp.mpf(y)) / 2 for x, y in zip(a, b, strict=True)]
+    center = [(mp.mpf(x) + mp.mpf(y)) / 2 for x, y in zip(a, b, strict=True)]
     return {
         "name": name,
         "mass": mass,
-        "centre": floats(centre),
+        "center": floats(center),
         "inertia": [floats(r) for r in inertia],
         "points": {k: floats(p) for k, p in points.items()},
     }

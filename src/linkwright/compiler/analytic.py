@@ -24,7 +24,7 @@ ComplexPair = tuple[Any, Any]  # real and imaginary part: numbers or Syms
 _CHUNK = 512  # paths at once in a native call: inputs and outputs stay in the cache
 
 
-def linearised(program: Program, unknowns: str = "x", parameters: str = "p") -> Program:
+def linearized(program: Program, unknowns: str = "x", parameters: str = "p") -> Program:
     """The program of F, F_x and F_p dp, of inputs x, p, dp; the program given has outputs that together are F."""
     shapes = {b.name: b.size for b in program.inputs}
     n, k = shapes[unknowns], shapes[parameters]
@@ -46,7 +46,7 @@ def linearised(program: Program, unknowns: str = "x", parameters: str = "p") -> 
 
 def newton_program(program: Program, unknowns: str = "x", parameters: str = "p") -> Program:
     """The real program of the complex Newton step and slope: inputs x, p, dp and outputs step, slope are pairs (real, imaginary)."""
-    whole = linearised(program, unknowns, parameters)
+    whole = linearized(program, unknowns, parameters)
     n = program.n_out
     spans = {b.name: b.span for b in whole.outputs}
     graph = TraceGraph()
@@ -188,7 +188,7 @@ def _pairs(z: np.ndarray) -> np.ndarray:
 
 def _interpreted(program: Program) -> NewtonSolve:
     """The same by numpy and LAPACK."""
-    whole, n = linearised(program), program.n_out
+    whole, n = linearized(program), program.n_out
     spans = {b.name: b.span for b in whole.outputs}
 
     def solve(x: np.ndarray, p: np.ndarray, dp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from linkwright.compiler.program import Block, Op, Program
 from linkwright.compiler.statements import FunctionPart, StatementPlan, Writer, plan
 from linkwright.errors import UsageError
 
-LONGEST_PART = 2000  # operations of one function; V8 leaves more than 60 KB of bytecode, some 5000 operations, unoptimised: 30 times slower
+LONGEST_PART = 2000  # operations of one function; V8 leaves more than 60 KB of bytecode, some 5000 operations, unoptimized: 30 times slower
 LONGEST_EXPRESSION = 60  # nesting costs nothing at run time and saves names
 
 _FUNCTIONS: dict[int, str] = {

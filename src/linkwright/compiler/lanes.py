@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from linkwright.compiler.parts import CHAINS, NUMBER, CanonicalView, Packs, Signed, numbers_of, parts
+from linkwright.compiler.like_parts import CHAINS, NUMBER, CanonicalView, Packs, Signed, numbers_of, parts
 from linkwright.compiler.program import Op, Program
 from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwright.compiler import arctangent, sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.rolling import Series
+from linkwright.compiler.repeats import Series
 from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
 from linkwright.compiler.series_places import SeriesPlaces
 from linkwright.compiler.sincos import Lanes
@@ -338,7 +338,7 @@ class FunctionBody:
 
     def status_of_many(self, count: int, margin: int) -> tuple[str, str | None]:
         """The same of outputs in memory, `margin` being a place or -1, by a loop: four vectors at a time."""
-        lanes, each = (Lanes(4), 4) if self.lanes.count == 1 else (self.lanes, 1)  # of one state neighbours are a vector
+        lanes, each = (Lanes(4), 4) if self.lanes.count == 1 else (self.lanes, 1)  # of one state neighbors are a vector
         d, zero, rounds = lanes.double, lanes.splat(0.0), count // (4 * each)
         before, head = self.label, len(self.out) + 2
         self.out += ["  br label %outputs", "outputs:"]

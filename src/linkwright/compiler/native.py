@@ -1,7 +1,7 @@
 """Machine code in memory and how Python calls it: one packed state, or whole arrays of states over all cores.
 
 Built from object bytes and a little JSON (`llvm.ObjectCode`), so a second process needs neither the equations nor LLVM's
-optimiser. Calls release the interpreter's lock. Buffers have known addresses and are held in a pool, because asking numpy
+optimizer. Calls release the interpreter's lock. Buffers have known addresses and are held in a pool, because asking numpy
 for an address costs more than the call.
 """
 
@@ -23,7 +23,7 @@ from linkwright.compiler import target, threads
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.target import ObjectCode
 from linkwright.errors import LinkwrightError, UsageError, counted
-from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.garbage_pause import all_in_use
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay
@@ -296,7 +296,8 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
 
 @all_in_use()
 def _make(kind: str, program: Program) -> ObjectCode:
-    from linkwright.compiler import batches, llvm  # here, so that code from the cache is loaded without them
+    from linkwright.compiler import llvm
+    from linkwright.compiler import state_lanes as batches  # here, so that code from the cache is loaded without them
 
     return llvm.compile_one(program) if kind == "one" else batches.compile_many(program)
 

@@ -53,7 +53,7 @@ def available() -> bool:
 def native(function: FunctionType, example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
     """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
 
-    `lanes`: its loops run over lanes of states and are worth the vectoriser, which takes most of the time of compiling.
+    `lanes`: its loops run over lanes of states and are worth the vectorizer, which takes most of the time of compiling.
     """
     kinds = tuple(kind_of(a) for a in example)
     with _lock:
@@ -105,7 +105,7 @@ class NativeFunction:
 
         text = module_text(self._function, self.kinds, evaluate)
         returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
-        code = _optimised(text, self._lanes) if how == GOOD else _plain(text)
+        code = _optimized(text, self._lanes) if how == GOOD else _plain(text)
         disk.put(self._names[how], {"returns": returns}, code)
         return code, returns
 
@@ -154,7 +154,7 @@ def _plain(text: str) -> bytes:
     return target.machine(host, 0).emit_object(target.binding().parse_assembly(f'target triple = "{host.triple}"\n{text}'))
 
 
-def _optimised(text: str, lanes: bool) -> bytes:
+def _optimized(text: str, lanes: bool) -> bytes:
     """Object bytes; LLVM's standard passes, but without permission to change any rounding.
 
     Loops that call kernels spend their time there: light passes give the same bits at the same speed in a quarter of the time.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from linkwright.compiler.lanes import packed, spread
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.rolling import Part, Series, SlotLayout, Step, parts, repetitive, runs
+from linkwright.compiler.repeats import Part, Series, SlotLayout, Step, parts, repetitive, runs
 from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, arranged, latency, operands, wide_ones
 
 CUT_ABOVE = 3000  # operations; shorter programs are one piece, which is faster

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwright.compiler import sincos
-from linkwright.compiler.rolling import SeriesOperand
+from linkwright.compiler.repeats import SeriesOperand
 
 if TYPE_CHECKING:
     from linkwright.compiler.llvm import FunctionBody

@@ -1,7 +1,7 @@
 """Sine and cosine as LLVM IR, for one number or for lanes of them: within 0.8 ulp up to 2^30 rad, the same bits for any lane count.
 
 The angle is reduced by k pi/2 with pi/2 in three parts of 53 bits (Cody and Waite): with a fused multiply-add x - k P1 is
-exact, the rest is carried as a second number, so that neighbours of k pi/2 lose nothing. Two minimax polynomials follow.
+exact, the rest is carried as a second number, so that neighbors of k pi/2 lose nothing. Two minimax polynomials follow.
 Angles of 2^30 rad and more, infinities and NaN take a cold branch to the C library, lane by lane. Where the processor has
 no fused multiply-add the C library does everything. No fast-math flag may touch these lines: they rely on exact rounding.
 """

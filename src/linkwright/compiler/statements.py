@@ -2,7 +2,7 @@
 
 A value that is used once is written inside the expression that uses it, any other gets a name. A long program is cut into
 parts that become functions of their own, because compilers take more than linear time for one long function (or, in browsers,
-give up optimising it); values that cross from part to part live in a work array whose places are used again when free.
+give up optimizing it); values that cross from part to part live in a work array whose places are used again when free.
 No arithmetic is reordered: the text computes exactly what the program says, up to the sign of a zero.
 """
 

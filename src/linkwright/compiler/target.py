@@ -13,7 +13,7 @@ VERSION = 2  # of the generated code; part of every cache key
 LIBRARY_FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "atan2", "pow")  # of C; in generated code their names begin with lw_
 
 # LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in a third (small programs) to two thirds of the time
-# and runs three times as long, which pays only where compilation takes many seconds, or where code runs once: LINKWRIGHT_OPTIMISATION=0.
+# and runs three times as long, which pays only where compilation takes many seconds, or where code runs once: LINKWRIGHT_OPTIMIZATION=0.
 LEVEL, LOW_LEVEL, LOW_LEVEL_ABOVE = 1, 0, 60_000  # operations
 
 
@@ -75,23 +75,23 @@ def binding() -> Any:
     return binding
 
 
-def machine(target: Processor, optimisation: int = LEVEL) -> Any:
+def machine(target: Processor, optimization: int = LEVEL) -> Any:
     """A fresh TargetMachine: an execution engine takes its own, never share one."""
     description = binding().Target.from_triple(target.triple)
     return description.create_target_machine(
-        cpu=target.cpu, features=target.features, opt=optimisation, reloc="pic", codemodel="small", jit=True
+        cpu=target.cpu, features=target.features, opt=optimization, reloc="pic", codemodel="small", jit=True
     )
 
 
-def emit(text: str, target: Processor, optimisation: int = LEVEL) -> bytes:
+def emit(text: str, target: Processor, optimization: int = LEVEL) -> bytes:
     """Object bytes of a module."""
     module = binding().parse_assembly(text)
-    return machine(target, optimisation).emit_object(module)
+    return machine(target, optimization).emit_object(module)
 
 
 def quick() -> bool:
     """True if code shall be made quickly, and may run slowly."""
-    return os.environ.get("LINKWRIGHT_OPTIMISATION", "").strip() == "0"
+    return os.environ.get("LINKWRIGHT_OPTIMIZATION", "").strip() == "0"
 
 
 def level(operations: int, steps: int) -> int:

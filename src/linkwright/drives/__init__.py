@@ -1,6 +1,6 @@
 """Drives of a simulation: efforts, prescribed motions, voltages of DC motors; one file a kind.
 
-    drive={"A": lw.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
+    drive={"A": lw.drives.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.drives.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
 
 A drive is a frozen object with a `kind` and `bind(target, start)`, which gives what `base.Bound` asks for. `actuation` binds all
 drives of a run and makes the kernel that time steppers call for their inputs. Adding a kind: one file and one line in `DRIVES`.
@@ -63,7 +63,7 @@ def moves(pieces: Any) -> Moves:
 
 @call_explained
 def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
-    """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.motor(Kt=..., R=...).
+    """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.drives.motor(Kt=..., R=...).
 
     value and every as in `torque`; current: at the start, of a motor with inductance.
     """

@@ -1,6 +1,6 @@
 """The drives of one run put together: which motions are prescribed, which states they bring, the kernels, what is recorded.
 
-a = actuation(system, {"A": lw.voltage(12), "B": lw.torque(f)}, st)
+a = actuation(system, {"A": lw.drives.voltage(12), "B": lw.drives.torque(f)}, st)
 a.drivers, a.armature, a.x0, a.inputs(row), a.sampler(row), a.columns(...)
 """
 
@@ -301,7 +301,7 @@ def actuation(
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
-    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.torque, lw.speed, lw.position, lw.voltage each; the rest is free.
+    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives.torque, lw.drives.speed, lw.drives.position, lw.drives.voltage each; the rest is free.
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
     free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
     control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
@@ -333,7 +333,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[
 
 def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool) -> tuple[InputEquations, dict[str, np.ndarray]]:
     if drive is not None and not isinstance(drive, Mapping):
-        raise UsageError("drive is a dict by joint name, drive={'A': lw.torque('2 N m')}.")
+        raise UsageError("drive is a dict by joint name, drive={'A': lw.drives.torque('2 N m')}.")
     skel = system.loops.skel
     targets = {name: target(skel, name) for name in drive or {}}
     for name, d in (drive or {}).items():
@@ -362,11 +362,11 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
 def _check_drive(name: str, d: Any) -> None:
     if hasattr(d, "bind"):
         return
-    allowed = "lw.torque, lw.force, lw.speed, lw.position or lw.voltage"
+    allowed = "lw.drives.torque, lw.drives.force, lw.drives.speed, lw.drives.position or lw.drives.voltage"
     if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
         kinds = " and ".join(dict.fromkeys(x.kind for x in d))
         raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
-    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, for example lw.torque('2 N m').")
+    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, for example lw.drives.torque('2 N m').")
 
 
 def _controlled(

@@ -22,7 +22,7 @@ OPEN = (-np.inf, np.inf)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Torque(DriveSpecification):
-    """`lw.torque(value)`: a constant, (times, values), or a function of t or of t and the state.
+    """`lw.drives.torque(value)`: a constant, (times, values), or a function of t or of t and the state.
 
     At the joint acts gear times the value, not beyond `limits`: one number for both directions, or (low, high), None for an open end.
     """

@@ -204,7 +204,7 @@ class InputEquations:
                 motions.append(done.motion)
         tau, wrenches = self._pushing(here, x, lambda b: True)
         if wrenches:
-            more = dynamics.generalised(here.skel, here.motion, wrenches)
+            more = dynamics.generalized(here.skel, here.motion, wrenches)
             tau = [a + b for a, b in zip(tau, more, strict=True)]
         if self.control is not None:
             rates += here.acting.rates

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.integrators.control import SAME
+from linkwright.integrators.step_size import SAME
 
 
 class ZeroOrderHold:

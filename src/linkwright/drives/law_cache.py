@@ -24,7 +24,7 @@ MOST = 16  # laws and their codes a mechanism keeps; those not used for longest 
 
 
 class UnkeyedValue(Exception):
-    """An object whose behaviour does not follow from its value."""
+    """An object whose behavior does not follow from its value."""
 
 
 class Same:
@@ -63,7 +63,7 @@ def fingerprint(x: Any) -> Any:
 
 
 def _of_ours(x: Any) -> Any:
-    """Frozen objects and closures of this library: their behaviour follows from what they hold."""
+    """Frozen objects and closures of this library: their behavior follows from what they hold."""
     if isinstance(x, FunctionType) and _ours(x.__module__):
         return "function", x.__code__, *(fingerprint(c.cell_contents) for c in x.__closure__ or ()), fingerprint(x.__defaults__)
     if is_dataclass(x) and not isinstance(x, type) and _ours(type(x).__module__):

@@ -22,7 +22,7 @@ from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import differentiated
 from linkwright.model.curves.lines import Constant, Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
-from linkwright.model.curves.profiles import Programme
+from linkwright.model.curves.profiles import Program
 from linkwright.model.description import Move
 from linkwright.model.file.moves import moves_of_call
 from linkwright.text.units import display_unit
@@ -69,7 +69,7 @@ class BoundMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Speed(DriveSpecification):
-    """`lw.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
+    """`lw.drives.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
 
     value: Any
     kind = "speed"
@@ -89,7 +89,7 @@ class Speed(DriveSpecification):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Position(DriveSpecification):
-    """`lw.position(value)`: held there, (times, values), or a function of t."""
+    """`lw.drives.position(value)`: held there, (times, values), or a function of t."""
 
     value: Any
     kind = "position"
@@ -102,7 +102,7 @@ class Position(DriveSpecification):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moves(DriveSpecification):
-    """`lw.moves(...)`, moves of a model file: in turn from t = 0 on. Where the first one began follows from the present position."""
+    """`lw.drives.moves(...)`, moves of a model file: in turn from t = 0 on. Where the first one began follows from the present position."""
 
     moves: Any  # of the file: a tuple of Move; else as a caller writes them
     kind = "moves"
@@ -110,10 +110,10 @@ class Moves(DriveSpecification):
     def bind(self, target: DriveTarget, start: Start) -> BoundMotion:
         moves = self._read(target)
         x0, t0 = float(target.position(start.here)), float(start.here.t)
-        from_0, from_1 = (float(Programme.of(begin, moves).value(t0)) for begin in (0.0, 1.0))
+        from_0, from_1 = (float(Program.of(begin, moves).value(t0)) for begin in (0.0, 1.0))
         share = from_1 - from_0  # of the beginning in the present position; none once the first move is done
-        programme = Programme.of((x0 - from_0) / share if share > AGREE else x0, moves)
-        return BoundMotion(target, programme, programme)
+        program = Program.of((x0 - from_0) / share if share > AGREE else x0, moves)
+        return BoundMotion(target, program, program)
 
     def _read(self, target: DriveTarget) -> tuple[Move, ...]:
         if isinstance(self.moves, tuple) and all(isinstance(m, Move) for m in self.moves):

@@ -44,7 +44,7 @@ def motor(
     max_current: Any = None,
     time_constant: Any = None,
 ) -> DCMotor:
-    """A DC motor with a gearbox, for `lw.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
+    """A DC motor with a gearbox, for `lw.drives.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
 
     `ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
     `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far L would move the joint.
@@ -93,7 +93,7 @@ def need_place_for_rotor(plate: DCMotor, target: DriveTarget) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Voltage(DriveSpecification):
-    """`lw.voltage(value, motor=...)`: a constant, (times, values), or a function; `current` at the start."""
+    """`lw.drives.voltage(value, motor=...)`: a constant, (times, values), or a function; `current` at the start."""
 
     value: Any
     every: Any = None
@@ -116,12 +116,12 @@ class Voltage(DriveSpecification):
         if isinstance(self.motor, Mapping):
             return motor_of(self.motor)
         if self.motor is not None:
-            raise UsageError(f"motor of '{target.name}': pass lw.motor(Kt=..., R=...), not {type(self.motor).__name__}.")
+            raise UsageError(f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), not {type(self.motor).__name__}.")
         own = next((d for d in start.description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
         if own is None:
             raise UsageError(
                 f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass one, "
-                "lw.voltage(..., motor=lw.motor(Kt='0.05 N m/A', R='0.4 ohm'))."
+                "lw.drives.voltage(..., motor=lw.drives.motor(Kt='0.05 N m/A', R='0.4 ohm'))."
             )
         return motor_of(dict(own.motor))
 

@@ -416,7 +416,7 @@ class ModelElement:
 
     @property
     def hides_contact(self) -> bool:
-        """Return True if it ties joints by wheels or levers that are not modelled: torques are known, forces where they touch are not."""
+        """Return True if it ties joints by wheels or levers that are not modeled: torques are known, forces where they touch are not."""
         return False
 
     @property

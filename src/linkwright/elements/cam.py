@@ -38,7 +38,7 @@ class Cam(Coupling):
         {
             "roller": Key(
                 "entries", "of the follower",
-                of={"at": Key("point", "centre of the roller", required=True), "radius": Key("number", "", "length", required=True)},
+                of={"at": Key("point", "center of the roller", required=True), "radius": Key("number", "", "length", required=True)},
             ),
             "flat": Key("points", "a point of the follower's flat face, or two"),
             "base": Key("number", "radius of the base circle", "length"),

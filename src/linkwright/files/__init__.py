@@ -1,4 +1,4 @@
-"""Files of users: bounded reading of regular files, atomic writing, and the marks by which Linkwright recognises its own files.
+"""Files of users: bounded reading of regular files, atomic writing, and the marks by which Linkwright recognizes its own files.
 
 read_regular(path, limit)          bytes of a regular file, never of a pipe or device, never more than `limit`
 checked(path, endings)             the path, if a file can be written there; called before long computations

@@ -1,4 +1,4 @@
-"""Marks by which Linkwright recognises files of its own, so that the command line overwrites results without asking.
+"""Marks by which Linkwright recognizes files of its own, so that the command line overwrites results without asking.
 
 .html           <meta name="generator" content="Linkwright">
 .png            text chunk Software;  .svg, .pdf  metadata Creator;  .gif  comment;  .mp4  comment

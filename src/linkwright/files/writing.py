@@ -2,7 +2,7 @@
 
 Content goes to a temporary file in the same folder (created exclusively under an unpredictable name, so that nothing planted
 there is followed), is flushed to the disk, and takes the place of the target by renaming. On failure the temporary file is
-removed. One that a killed process left behind is recognised by its name, `.stem.HOST-PID-RANDOM.part.ending`, and removed by
+removed. One that a killed process left behind is recognized by its name, `.stem.HOST-PID-RANDOM.part.ending`, and removed by
 the next writer in that folder once its process is gone, or after a day where that cannot be known (another machine).
 """
 

@@ -21,8 +21,8 @@ from linkwright.compiler.threads import cores
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
-from linkwright.integrators.many import RunBatch, march_many
 from linkwright.integrators.problem import Problem
+from linkwright.integrators.run_queue import RunBatch, march_many
 from linkwright.integrators.tableaux import Method
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits

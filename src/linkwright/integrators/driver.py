@@ -14,11 +14,11 @@ from linkwright.compiler.interrupts import Interrupts
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
-from linkwright.integrators.march import march
 from linkwright.integrators.problem import Event, Problem, Solution, StepKernel
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
 from linkwright.integrators.tableaux import Method
+from linkwright.integrators.time_loop import march
 
 INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5, "dopri8": DOPRI8, "rodas": RODAS}
 REASONS = {
@@ -39,7 +39,7 @@ ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
 OPEN = 1e-8  # and as open
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
 LOOK_AFTER = 250  # attempted steps
-WINDOWS = {"steps": (3000, 2e7), "fallbacks": (2000, 4e6)}  # counted between two judgements; still ahead at this pace: hopeless
+WINDOWS = {"steps": (3000, 2e7), "fallbacks": (2000, 4e6)}  # counted between two judgments; still ahead at this pace: hopeless
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 

@@ -19,9 +19,7 @@ from linkwright.compiler.lane_loops import LANES
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.driver import INTEGRATORS, REASONS, in_python, is_native, method_of
-from linkwright.integrators.lanes import LEAST
-from linkwright.integrators.problem import Problem, StepKernel
-from linkwright.integrators.steps import (
+from linkwright.integrators.environment_steps import (  # fmt: skip
     ACTIVE,
     BACKED,
     ENVIRONMENT,
@@ -36,7 +34,9 @@ from linkwright.integrators.steps import (
     roll_blocks,
     step_blocks,
     step_one,
-)  # fmt: skip
+)
+from linkwright.integrators.lanes import LEAST
+from linkwright.integrators.problem import Problem, StepKernel
 from linkwright.integrators.tableaux import Method, Tableau
 
 EULER = "euler"

@@ -16,8 +16,6 @@ import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, corrected
 from linkwright.compiler.python_loops import evaluate
-from linkwright.integrators.control import accepted, plan_step
-from linkwright.integrators.march import set_clocks
 from linkwright.integrators.memory import (
     CLOSED,
     COUNTS,
@@ -47,7 +45,9 @@ from linkwright.integrators.memory import (
     MemoryPlan,
     Output,
 )
-from linkwright.integrators.stepping import NEWTON_STEPS, due, on_loops
+from linkwright.integrators.step import NEWTON_STEPS, due, on_loops
+from linkwright.integrators.step_size import accepted, plan_step
+from linkwright.integrators.time_loop import set_clocks
 
 ALONE = -2  # some lane cannot do this step in lockstep
 FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a saved clock
@@ -241,7 +241,7 @@ def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarra
     return True
 
 
-def normalise_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int, lanes: int) -> None:
+def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int, lanes: int) -> None:
     """Quaternions of the states at y get their length back; `count` of them start at places[first] and on."""
     for u in range(count):
         at = y + lanes * places[first + u]
@@ -258,7 +258,7 @@ def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndar
 
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
-    normalise_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
+    normalize_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
     if plan.projects == 0 or counts[DUE] == 0:
         return True
     n, nq = LANES * plan.nm, LANES * plan.nq

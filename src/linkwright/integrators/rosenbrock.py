@@ -1,4 +1,4 @@
-"""Stages of a Rosenbrock method as plain loops: derivatives by differences, one factorisation, one solution for every stage.
+"""Stages of a Rosenbrock method as plain loops: derivatives by differences, one factorization, one solution for every stage.
 
     (I / gamma - h J) K_i = f(t + c_i h, y + h sum_j a_ij K_j) + sum_j coupling_ij K_j + h slope_i df/dt       [Hairer1996, IV.7]
 
@@ -21,7 +21,7 @@ SLOW = 30.0  # steps in which the rates are thought to change by themselves
 SMALL = 1e-2  # of a state's scale: sizes below are no measure for increments
 
 
-def linearise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
+def linearize(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """J and df/dt at the present state, by differences along the motion; a step back where a step ahead has no answer."""
     counts[JACOBIANS] += 1
     n, t, h = plan.n, floats[TIME], floats[USED]
@@ -53,7 +53,7 @@ def linearise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     return outcome
 
 
-def factorise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
+def factorize(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """L U = I / gamma - h J with rows exchanged; 0, or NOT_FINITE where a pivot vanishes."""
     n = plan.n
     for i in range(n):
@@ -103,11 +103,11 @@ def implicit_stages(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) ->
     """All stages; rows 1 to stages - 1 of K. A step that is tried again keeps its derivatives."""
     n, h = plan.n, floats[USED]
     if counts[FRESH] == 0:
-        outcome = linearise(plan, floats, counts)
+        outcome = linearize(plan, floats, counts)
         if outcome != 0:
             return outcome
         counts[FRESH] = 1
-    if factorise(plan, floats, counts) != 0:
+    if factorize(plan, floats, counts) != 0:
         return NOT_FINITE
     for s in range(1, plan.stages):
         if s == 1:

@@ -19,7 +19,7 @@ from linkwright.integrators.memory import (
     USED,
     MemoryPlan,
 )
-from linkwright.integrators.rests import hold
+from linkwright.integrators.stop_rests import hold
 
 
 def cause(status: int) -> int:

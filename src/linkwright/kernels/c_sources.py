@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.arguments import Names
 from linkwright.compiler import c99
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError
+from linkwright.errors.arguments import Names
 from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
 from linkwright.kernels.kernels import SOLVES, Kernels

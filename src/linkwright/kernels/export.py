@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.arguments import Names
 from linkwright.compiler import javascript as js
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
+from linkwright.errors.arguments import Names
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels

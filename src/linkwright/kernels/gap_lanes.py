@@ -15,8 +15,8 @@ import numpy as np
 from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walking import DONE
-from linkwright.kernels.walking_lanes import COUNT, FIRST
+from linkwright.kernels.walk import DONE
+from linkwright.kernels.walk_lanes import COUNT, FIRST
 
 DAMPING, SMALLEST, LARGEST = 1e-3, 1e-14, 1e8  # at the beginning, and within which it stays
 EASED, RAISED = 0.2, 8.0

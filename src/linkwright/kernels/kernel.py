@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import cache, native
-from linkwright.compiler.answers import Index, result_class
+from linkwright.compiler.kernel_results import Index, result_class
 from linkwright.compiler.program import Block, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, nearest
 from linkwright.numerics.scalars import is_complex
 
-LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
+LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimization
 NOT_FINITE, DEGENERATE = 1, 2
 AT_ONCE = 4096  # states that numpy runs a program on at a time
 FEW, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
@@ -76,7 +76,7 @@ class Kernel:
     def size(self) -> str:
         """How large it is, for people."""
         how = "native" if self.native else "interpreted"
-        note = ", cut into functions and compiled with less optimisation" if self.native and self.operations > LARGE else ""
+        note = ", cut into functions and compiled with less optimization" if self.native and self.operations > LARGE else ""
         return f"{self.operations} operations, {how}{note}"
 
     # ---------------------------------------------------------------- what it is

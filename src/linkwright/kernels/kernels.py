@@ -39,7 +39,7 @@ from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.model.signature import signature
-from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
 
@@ -169,7 +169,7 @@ class Kernels:
             if name in POWERED and self.chosen.power:
                 options["power"] = True
         elif formulation is not None or baumgarte:
-            raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
+            raise UsageError(f"kernel '{name}' has no formulation and no stabilization to choose.")
         names = self.entries
         if "tasks" in signature.options:
             options["tasks"] = tuple(self._tasks(tasks, name))

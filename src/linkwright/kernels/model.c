@@ -5,7 +5,7 @@ static void NAME_put(REAL *to, const REAL *from, int n)
     for (i = 0; i < n; i++) to[i] = from ? from[i] : 0.0;
 }
 
-static void NAME_normalise(REAL *q)
+static void NAME_normalize(REAL *q)
 {
     int k, i;
     for (k = 0; k < NAME_nquaternions; k++) {
@@ -38,7 +38,7 @@ static REAL NAME_close(REAL *q, const REAL *drive, const REAL *near_, const REAL
             REAL off = 0.0, s;
             if ((f < 1.0 && !damped) || !(f > 1e-4)) return r < nearly ? r : -1.0;
             for (i = 0; i < NAME_nq; i++) p[i] = q[i] + f * d[i];
-            NAME_normalise(p);
+            NAME_normalize(p);
             s = NAME_newton(p, drive, near_, free_, e);
             for (i = 0; i < NAME_nq; i++) off = FMAX(off, FABS(e[i] - (1.0 - f) * d[i]) / NAME_scale[i]);
             if (off <= 0.25 * size && s >= 0.0) {
@@ -63,7 +63,7 @@ int NAME_assemble(REAL *q, const REAL *drive, REAL *near_, const REAL *free_)
 {
     REAL h[NAME_nq], from[2 * NAME_ndrives], to[NAME_ndrives], s = 0.0, f = 1.0;
     int i;
-    NAME_normalise(q);
+    NAME_normalize(q);
     NAME_put(h, q, NAME_nq);
     if (NAME_close(h, drive, near_, free_, 0) < 0.0) {
         NAME_run_drives(q, 0, near_, free_, from);
@@ -117,7 +117,7 @@ static void NAME_substitute(const REAL *A, REAL *b)
 }
 
 /* M + stiff J'J in dimensionless coordinates and rows, factored: regular also where J loses rank. Returns stiff, 0 if it fails. */
-static REAL NAME_regularised(const REAL *y, REAL *A)
+static REAL NAME_regularized(const REAL *y, REAL *A)
 {
     const REAL *M = y + NAME_terms_out_M, *J = y + NAME_terms_out_J;
     REAL largest = 0.0, stiff;
@@ -156,7 +156,7 @@ static int NAME_least(
     const REAL *J = y + NAME_terms_out_J, *k = y + NAME_terms_out_k;
     int i, r, round;
     if (NAME_run_terms(q, v, t, law, near_, free_, y)) return 2;
-    stiff = NAME_regularised(y, A);
+    stiff = NAME_regularized(y, A);
     if (!(stiff > 0.0)) return 2;
     for (r = 0; r < NAME_nc; r++) pull[r] = 0.0;
     for (round = 0; round < 6; round++) {
@@ -181,7 +181,7 @@ static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, cons
     const REAL *J = y + NAME_terms_out_J, *phi = y + NAME_terms_out_phi;
     int i, r;
     if (NAME_run_terms(q, v, t, law, near_, free_, y)) return 2;
-    stiff = NAME_regularised(y, A);
+    stiff = NAME_regularized(y, A);
     if (!(stiff > 0.0)) return 2;
     *gap = 0.0;
     for (i = 0; i < NAME_nv; i++) fast = FMAX(fast, FABS(v[i]));
@@ -195,7 +195,7 @@ static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, cons
     NAME_qdot_of(q, dq, rate);
     for (i = 0; i < NAME_nq; i++) q[i] += rate[i];
     for (i = 0; i < NAME_nv; i++) v[i] += dv[i];
-    NAME_normalise(q);
+    NAME_normalize(q);
     return 0;
 }
 
@@ -252,7 +252,7 @@ static int NAME_rate(
         return status;
     }
     for (i = 0; i < NAME_nq; i++) ahead[i] = q[i] + 0.1 * dt * dq[i];
-    NAME_normalise(ahead);
+    NAME_normalize(ahead);
     NAME_later(law, 0.1 * dt, later);
     status = NAME_run_projection(ahead, v, &soon, law ? later : 0, near_, free_, p);
     if (!status)
@@ -281,7 +281,7 @@ static int NAME_advance(
         for (i = 0; i < NAME_nq; i++) new_q[i] += weight[k] * dt * dq[i];
         for (i = 0; i < NAME_nv; i++) new_v[i] += weight[k] * dt * dv[i];
     }
-    NAME_normalise(new_q);
+    NAME_normalize(new_q);
     for (k = 0; k < (status & 8 ? 30 : 6) && r > CLOSED; k++) {
         REAL y[NAME_projection_outputs], fast = 1.0;
         const int found = NAME_run_projection(new_q, new_v, &end, law ? later : 0, near_, free_, y);

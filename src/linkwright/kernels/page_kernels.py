@@ -1,7 +1,7 @@
 """Small kernels that pages need beside those of `tracing`: what each body does, what acts on it, and on which branch it is.
 
     twists     (q, v)               w, u: angular velocity of every moving body and velocity of its origin
-    bodies     (q, v, a)            com, force, moment, weight: centre of mass, m a, rate of angular momentum about the centre
+    bodies     (q, v, a)            com, force, moment, weight: center of mass, m a, rate of angular momentum about the center
     acting     (q, v, u, lam)       rows [moment, force, point] of drives, springs, loads, gears and rods on bodies; see `acting_on`
     efforts    (q, u)               tau: what the drives' efforts u are in the tree's coordinates
     flow       (q, v)               power: put in by loads and given forces, lost in dampers, friction and stops

@@ -158,7 +158,7 @@ class RankRevealing:
     def _forward(self, x: Inputs, formulation: str | Formulation = "auto") -> Forward:
         there = self._terms(x)
         if "gains" in x:
-            from linkwright.kernels.equations.dynamic import stabilised  # here, because importing it is no part of starting up
+            from linkwright.kernels.equations.dynamic import stabilized  # here, because importing it is no part of starting up
 
-            there = stabilised(there, x["v"], x["gains"])
+            there = stabilized(there, x["v"], x["gains"])
         return forward(there, x["tau"], formulation, rank=self.kernels.generic_rank, gains=x.get("gains"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import SingularityError
-from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.garbage_pause import all_in_use
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

@@ -19,7 +19,7 @@ int NAME_to_joints(REAL *q, const REAL *motor, REAL *joint);
 int NAME_to_motors(REAL *q, const REAL *joint, REAL *motor);
 
 /*
- * The map at q, of joints with these speeds (0: at rest). Returns 0; or 2 in a dead centre of the joints, and 4 in one of the motors, where
+ * The map at q, of joints with these speeds (0: at rest). Returns 0; or 2 in a dead center of the joints, and 4 in one of the motors, where
  * K does not exist: then K and K_rate are zero.
  */
 int NAME_at(const REAL *q, const REAL *joint_speed, NAME_map *map);

@@ -30,7 +30,7 @@ def transmission_kernel(motors: Sequence[str], joints: int, masses: bool) -> Tra
 def transmission_terms(
     eq: Equations, q: Any, v: Any, t: Any, near: Any, *, motors: Sequence[str], joints: int, masses: bool
 ) -> dict[str, Any]:
-    """J, J_rate and, with masses, M and h. J_rate by polarisation: the rate of the motors' speeds is a quadratic form of v."""
+    """J, J_rate and, with masses, M and h. J_rate by polarization: the rate of the motors' speeds is a quadratic form of v."""
     skel, here = eq.loops.skel, eq.loops.skel.unpack(q, near)
     still = [0.0] * len(eq.drives)
     reading = replace(eq, drives=tuple(motors))

@@ -149,7 +149,7 @@ class Instant:
     def term(self, name: str) -> Any:
         """An array that was computed for this instant; raise ChannelError where it was not."""
         if name not in self.terms:
-            raise ChannelError(f"'{name}' is not part of a state by itself; read the channel from a turn: m.turn()['guide.jerk'].")
+            raise ChannelError(f"'{name}' is not part of a state by itself; read the channel from a turn: m.cycle()['guide.jerk'].")
         return self.terms[name]
 
     def rate(self, read: Callable[[Instant], Any], jerk: Any) -> Any:

@@ -1,6 +1,6 @@
 """Description of a mechanism: a graph of bodies and joints with everything attached to it, as frozen data.
 
-A `Description` is complete and normalised: names are resolved, units are SI and radians, drawn shapes have become coordinates in the
+A `Description` is complete and normalized: names are resolved, units are SI and radians, drawn shapes have become coordinates in the
 bodies' own frames. It holds no mathematics. A number may still be an `Expr` of the model's parameters; `numbers()` puts values in (floats,
 complex numbers or traced symbols) and returns a description of plain scalars, which is what topology and everything after it read.
 
@@ -77,7 +77,7 @@ class Visual:
     size: Vec3 = (1.0, 1.0, 1.0)
     placement: Placement = Placement()  # in the body's frame
     file: str = ""  # of a mesh, relative to the model file
-    colour: str = ""  # "#rrggbb"; empty: that of the body
+    color: str = ""  # "#rrggbb"; empty: that of the body
 
 
 @dataclass(frozen=True)

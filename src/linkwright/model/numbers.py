@@ -58,7 +58,7 @@ class DesignNumbers:
     tree: TreeNumbers
     structure: tuple[Any, ...]  # hashable
     values: np.ndarray
-    used: tuple[int, ...]  # place of every point, centre and frame, in the order of `_placed`; equal ones on a body are one
+    used: tuple[int, ...]  # place of every point, center and frame, in the order of `_placed`; equal ones on a body are one
     plain: np.ndarray  # mask: of all numbers but rotations those that are not zero
     codes: np.ndarray  # (rotations, 9): 0, +-UNIT, or the sign and one more than the first entry of that size
 
@@ -167,7 +167,7 @@ class DesignNumbers:
 
 
 def _placed(d: Description) -> Iterator[tuple[str, Any]]:
-    """(body, place) of all points and centres, then of the frames of all joints."""
+    """(body, place) of all points and centers, then of the frames of all joints."""
     for b in d.bodies:
         for p in b.points:
             yield b.name, p.at

@@ -1,9 +1,9 @@
-"""Every number of a model that may vary: named parameters, masses, centres, inertias, points, rods, springs, dampers, gravity.
+"""Every number of a model that may vary: named parameters, masses, centers, inertias, points, rods, springs, dampers, gravity.
 
     L1                        a parameter of the model file, everything written with it moves along
     C.x                       a pin in the drawing: everything drawn with it moves along, as if the file had been edited
     crank.length              of a link with two points, drawn or `along`; what the file derives from it (mass, inertia) moves along
-    crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
+    crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the center of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
     coupler.P.x               a marked point without a joint; springs, rods and loads there move along
     knee.armature             of a joint that has one
@@ -11,7 +11,7 @@
     coil.stiffness            numbers of springs, dampers, friction, stops, couplings; of loads and cylinders where they are constant
     gravity.y
 
-A dimension alone moves no mass: `crank.B.x` leaves the crank's centre and inertia where they are. A `Parameter` gives the
+A dimension alone moves no mass: `crank.B.x` leaves the crank's center and inertia where they are. A `Parameter` gives the
 model's numbers with a step added, over any scalar; a complex step carries a derivative.
 """
 

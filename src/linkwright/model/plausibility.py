@@ -84,7 +84,7 @@ def _larger(d: Description, what: str, value: float, most: float, dimension: Dim
 
 
 def _no_room(d: Description) -> Iterator[str]:
-    """Moving bodies heavier than osmium: lengths in metres, written where millimetres are meant."""
+    """Moving bodies heavier than osmium: lengths in meters, written where millimeters are meant."""
     places = {b.name: [p.at for p in b.points] for b in d.bodies}
     for j in d.joints:
         places[j.first].append(j.frame_first.at)

@@ -40,7 +40,7 @@ def without_round_off(d: Description) -> Description:
 
 
 def merged(values: Sequence[float], tolerance: float) -> dict[float, float]:
-    """For every positive value that changes the one in its place: 0, or the shortest decimal among its neighbours,
+    """For every positive value that changes the one in its place: 0, or the shortest decimal among its neighbors,
     of these the one met most often."""
     counts = Counter(values)
     found = sorted(counts)
@@ -52,7 +52,7 @@ def merged(values: Sequence[float], tolerance: float) -> dict[float, float]:
         group = found[first:last]
         if group[0] <= tolerance:
             known.update({x: 0.0 for x in group if x <= 2.0 * tolerance})
-        elif group[-1] - group[0] <= 4.0 * tolerance:  # longer rows of neighbours are no round-off
+        elif group[-1] - group[0] <= 4.0 * tolerance:  # longer rows of neighbors are no round-off
             best = min(group, key=lambda x: (len(repr(x)), -counts[x]))
             known.update({x: best for x in group if x != best})
     return known

@@ -31,11 +31,11 @@ from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.motion import cycle
-from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Targets, attitude
-from linkwright.motion.undriven import check_driven
+from linkwright.motion.undriven_freedoms import check_driven
+from linkwright.motion.unreachable_targets import cannot_move, unreachable
+from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.sparse import SparseMatrix
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.branches import Branches
@@ -44,7 +44,7 @@ from linkwright.text.units import KINDS
 
 CONSISTENT = 1e-6  # share of the accelerations by which they may open the loops
 UNCERTAIN = 1e-2  # the same beside a singular position
-AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
+AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead center, whose neighborhood it cannot step through
 
 
 Closing = Callable[..., tuple[np.ndarray, dict[str, Any], np.ndarray] | None]
@@ -283,7 +283,7 @@ class Assembler:
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
         """Find assembly modes as `System.branches` documents."""
-        from linkwright.motion.modes import assembly_modes
+        from linkwright.motion.assembly_modes import assembly_modes
 
         here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
@@ -428,7 +428,7 @@ class Assembler:
         q, v = self._on_branch(here, v, c.J[rows], wanted)
         c = tied.at(q, np.zeros(self.tree.nv), 0.0, here.references)
         gap = np.abs((c.J @ v + c.b) / tied.row_scale).max(initial=0.0)
-        if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead centre of what is wanted
+        if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead center of what is wanted
             raise cannot_move(self.loops, tied, here.q, here.references)
         return q, v
 

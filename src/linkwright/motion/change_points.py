@@ -19,7 +19,7 @@ from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import displaced
 
-UNSURE = 4e-6  # of the characteristic length: with less slack than this a walk may pass a dead centre, or end where there is none
+UNSURE = 4e-6  # of the characteristic length: with less slack than this a walk may pass a dead center, or end where there is none
 EXACT = 1e-10  # of the characteristic length: the slack is known to about a tenth of this
 WEAK = 0.2  # of its median along the way: a smallest singular value below this is worth a look
 NARROW = 0.05  # of a turn: an arc that a drive cannot enter, beyond which it certainly does not turn fully
@@ -54,7 +54,7 @@ class Doubt(NamedTuple):
 def doubt(tied: Loops, path: Sequence[Walker], turn: float, back: float, ahead: float) -> Doubt | None:
     """Judge walks from path[0] at t = 0, back and ahead at most for the time `turn`: None if they can be trusted, or what holds instead.
 
-    `path` has the steps of the walk ahead; it is looked at where neither walk met a dead centre.
+    `path` has the steps of the walk ahead; it is looked at where neither walk met a dead center.
     """
     stopped = (back > -turn, ahead < turn)
     if all(stopped):

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from linkwright.arguments import spelled
 from linkwright.errors import UsageError, nearest
+from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
+from linkwright.kernels.traced_loops import TracedLoops
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.traced import TracedLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.alike import like_parts
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
+from linkwright.mechanics.kinematics.repeated_subsystems import like_parts
 from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
@@ -26,7 +26,7 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
-from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
     from linkwright.kernels.structures import KernelStructure
-    from linkwright.kernels.walking import Walking
+    from linkwright.kernels.walk import Walking
 
 ENGINES = ("native", "python")
 ALONE = "kernels of its own"  # in the stores of a mechanism that does not fit the plan of its structure
@@ -198,7 +198,7 @@ class Compiled:
             return None
         key = ("walking", tuple(drives))
         if key not in self.stores:
-            from linkwright.kernels.walking import Walking
+            from linkwright.kernels.walk import Walking
 
             self.stores[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return self.stores[key]

@@ -2,7 +2,7 @@
 
 The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
 and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
-dead centres, its rigid stops and those of other coordinates, and the result says so.
+dead centers, its rigid stops and those of other coordinates, and the result says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import SingularityError, UsageError, listing
-from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
+from linkwright.mechanics.closing.continuation import Walker, dead_center, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven
@@ -27,33 +27,42 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
-from linkwright.model.curves.profiles import Programme
+from linkwright.model.curves.profiles import Program
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
 from linkwright.motion import change_points
+from linkwright.motion.cycle_samples import DeadCenter, Walk, sampled, swept, trajectory
 from linkwright.motion.input_notes import effort_notes, static_note
 from linkwright.motion.joint_limits import REACH_STEP, before_zero, longest_way
 from linkwright.motion.native_walks import LawRows, Walking, carried, native_walk, third_rows
-from linkwright.motion.quick_drives import coarse_notes, need_few_turns
-from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
-from linkwright.motion.turn_samples import DeadCentre, Walk, sampled, swept, trajectory
-from linkwright.motion.undriven import check_driven
-from linkwright.results.place_geometry import places_of
+from linkwright.motion.revolution_notes import coarse_notes, need_few_turns
+from linkwright.motion.stop_limits import (
+    OtherEnd,
+    StopTimes,
+    coordinate_now,
+    ends_text,
+    others_end,
+    others_of,
+    stops_of,
+    times_between_stops,
+)
+from linkwright.motion.undriven_freedoms import check_driven
+from linkwright.results.singular_geometry_notes import places_of
 from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
 from linkwright.text.expressions import Expr
 from linkwright.text.units import KINDS, display_unit, shown
 
-MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
+MARGIN = 2e-3  # share of a swing left out at each dead center, where speeds of the others are infinite
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
-    """The law of time a drive of the model prescribes, starting from x0; `speed` takes the place of a speed, not of a programme."""
+    """The law of time a drive of the model prescribes, starting from x0; `speed` takes the place of a speed, not of a program."""
     if drive.kind == "moves":
-        return Programme.of(x0, drive.moves)
+        return Program.of(x0, drive.moves)
     if drive.kind == "position":
         if isinstance(drive.value, Table):
             return table(drive.value.x, drive.value.y, drive.value.interpolation, straight=True)
@@ -76,7 +85,7 @@ class CyclePlan:
     laws: dict[str, Curve]
     span: float  # duration of the cycle
     rate: float  # scale of velocities: 0 for statics, else 1
-    open_ended: bool  # runs until a limit (constant speed), not a fixed programme
+    open_ended: bool  # runs until a limit (constant speed), not a fixed program
     notes: tuple[str, ...] = ()
     stop: float | None = None  # the position of the lead up to which it was asked to go at constant speed
 
@@ -107,7 +116,7 @@ def plan(
     x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
     drive = drives.get(lead, Drive(lead, "free"))
     if start is not None or stop is not None:
-        drive = _without_programme(drive, notes)
+        drive = _without_program(drive, notes)
         x[lead] = _within_stops(desc, lead, x[lead] if start is None else start, "start")
     rotary = is_rotary(desc, lead)
     if speed is None and drive.kind not in PRESCRIBED:
@@ -119,7 +128,7 @@ def plan(
         notes.append(static_note(desc))
         speed = None if drive.kind == "speed" and not isinstance(drive.value, (Expr, Table)) and drive.value else 1.0
     elif speed is not None and drive.kind in ("position", "moves"):
-        notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
+        notes.append(f"speed= is left aside: '{lead}' follows its own program; speed=0 gives the static forces along it")
     law = law_of(drive, x[lead], speed)
     laws: dict[str, Curve] = {lead: law}
     free = drives if together else independent(loops, here, [lead], list(drives))
@@ -142,18 +151,18 @@ def plan(
             raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.")
         laws[lead] = Line(x[lead], np.copysign(law.slope, way))
         return CyclePlan(lead, laws, abs(way / law.slope), rate, False, tuple(notes), x[lead] + way)
-    span = _programme_length(law, notes) if duration is None else duration
-    whole = _programme_length(law, []) if isinstance(law, (Programme, Piecewise, Periodic)) else span
+    span = _program_length(law, notes) if duration is None else duration
+    whole = _program_length(law, []) if isinstance(law, (Program, Piecewise, Periodic)) else span
     if span < whole * (1.0 - 1e-9):
-        notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
+        notes.append(f"duration= shows the first {span:.4g} s of a program of {whole:.4g} s; it is cut short, not run faster")
     return CyclePlan(lead, laws, span, rate, False, tuple(notes))
 
 
-def _without_programme(drive: Drive, notes: list[str]) -> Drive:
+def _without_program(drive: Drive, notes: list[str]) -> Drive:
     """The drive for a range that is asked for: at its constant speed, if it has one."""
     if drive.kind not in ("position", "moves") and not isinstance(drive.value, (Expr, Table)):
         return drive
-    notes.append(f"the range asked for takes the place of the programme of '{drive.joint}'")
+    notes.append(f"the range asked for takes the place of the program of '{drive.joint}'")
     return Drive(drive.joint, "free")
 
 
@@ -176,8 +185,8 @@ def _holds(drive: Drive) -> bool:
     return not varies and (drive.kind == "position" or drive.value == 0.0)
 
 
-def _programme_length(law: Curve, notes: list[str]) -> float:
-    if isinstance(law, Programme):
+def _program_length(law: Curve, notes: list[str]) -> float:
+    if isinstance(law, Program):
         return law.duration
     if isinstance(law, (Piecewise, Periodic)):
         return float(law.breaks[-1])
@@ -255,7 +264,7 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
 
 
 def _passes(tied: Loops, begin: Walker, end: float, native: Walk | None) -> bool:
-    """False if a walk on floats ends where the native one met trouble: at a dead centre, and not at a singular position it passes."""
+    """False if a walk on floats ends where the native one met trouble: at a dead center, and not at a singular position it passes."""
     near = carried(tied, begin, end, native)
     return near is begin or walk(tied, near, end).at.t == end
 
@@ -273,19 +282,19 @@ def _at_the_beginning(loops: Loops, here: Instant, p: CyclePlan) -> Instant:
     there = walk(tied, walker(tied, q, references), 1.0).at
     if there.t < 1.0:
         place = position_text(desc, p.lead, begin[p.lead])
-        raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
+        raise SingularityError(f"the program of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
     return Instant(loops.skel, there.q, there.v, references=there.references)
 
 
 def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native: Walk | None) -> Trajectory:
-    """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
+    """The range a drive can cover, from one dead center (or end of the range tried) to the other."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     if not p.open_ended and p.stop is None:
         stop = walk(tied, begin, p.span).at
         where = position_text(desc, p.lead, float(law(stop.t)[0]))
         raise SingularityError(
-            f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
+            f"the mechanism stops at t = {stop.t:.6g} s of its program, {p.lead} = {where}: a dead center or the end of a link's reach."
         )
     if ready.swing is None and ready.doubt is None:
         ready.swing = _swing_range(loops, ready, native)
@@ -305,16 +314,16 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
 
 
 class SwingRange(NamedTuple):
-    """Times between which a drive swings, dead centres beyond them, and what is at the ends."""
+    """Times between which a drive swings, dead centers beyond them, and what is at the ends."""
 
     low: float
     high: float
-    dead: list[DeadCentre]
+    dead: list[DeadCenter]
     ends: str
 
 
 def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRange:
-    """Walk to both ends of a swing. It is done once: ends beside a dead centre are known to 1e-9, and all turns have the same ones."""
+    """Walk to both ends of a swing. It is done once: ends beside a dead center are known to 1e-9, and all turns have the same ones."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     between = times_between_stops(desc, p.lead, law, p.span) or StopTimes(-p.span, p.span, (False, False))
@@ -322,7 +331,7 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
         between = StopTimes(0.0, p.span, (False, False))
     first, last = (before_zero(desc, p.lead, law, end) for end in between[:2])
     ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
-    ends, stops = (dead_centre(tied, back, first), dead_centre(tied, ahead, last)), (back.t > first, ahead.t < last)
+    ends, stops = (dead_center(tied, back, first), dead_center(tied, ahead, last)), (back.t > first, ahead.t < last)
     if is_rotary(desc, p.lead) and p.open_ended and not any(between.stops):
         steps = [begin]
         if not any(stops):
@@ -335,10 +344,10 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
         met_low = max(met_low, OtherEnd(met_high.t - p.span, ""))
     low, high, others = met_low.t, met_high.t, (met_low.name, met_high.name)
     if high - low < 1e-6 * p.span:
-        held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead centre"
+        held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead center"
         raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.")
     ways = zip(ends, (back, ahead), stops, others, strict=True)
-    dead = [DeadCentre(x, last.q) for x, last, stopped, other in ways if stopped and not other]
+    dead = [DeadCenter(x, last.q) for x, last, stopped, other in ways if stopped and not other]
     slides = not is_rotary(desc, p.lead)
     return SwingRange(low, high, dead, ends_text(slides, between.stops, stops, others))
 

@@ -1,4 +1,4 @@
-"""How far a coordinate can go from a position: up to dead centres, rigid stops or, for angles, a full turn, where that is certain."""
+"""How far a coordinate can go from a position: up to dead centers, rigid stops or, for angles, a full turn, where that is certain."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
+from linkwright.mechanics.closing.continuation import Walker, dead_center, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
+from linkwright.mechanics.inverse.singular_geometry import at_dead_center, geometry_text
 from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.motion import change_points
 from linkwright.motion.native_walks import Walking, goes_all_the_way, native_walk
-from linkwright.motion.stop_ends import StopTimes, coordinate_now, others_end, stops_of, times_between_stops
+from linkwright.motion.stop_limits import StopTimes, coordinate_now, others_end, stops_of, times_between_stops
 
-REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
+REACH_STEP = 1e-7  # how finely a dead center is located, as a share of the range tried
 SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
@@ -35,11 +35,11 @@ class Limits:
     low: float
     high: float
     full_turn: bool | None  # None: it cannot be determined, so near is a change point
-    dead_low: bool  # low is a dead centre, not just the end of the search
+    dead_low: bool  # low is a dead center, not just the end of the search
     dead_high: bool
     stop_low: str = ""  # low is at a rigid stop: of this coordinate
     stop_high: str = ""
-    geometry_low: str = ""  # of a dead centre: what is special about the links there, where it has such a reading
+    geometry_low: str = ""  # of a dead center: what is special about the links there, where it has such a reading
     geometry_high: str = ""
     slack: float | None = None  # m: by how much the links are long enough (or, negative, too short) to pass that change point
 
@@ -50,11 +50,11 @@ class _Reached(NamedTuple):
     share: float
     dead: bool
     stop: str
-    geometry: str = ""  # of a dead centre
+    geometry: str = ""  # of a dead center
 
 
 def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
-    """Walk a coordinate both ways from here until a dead centre, a rigid stop or, for angles, a full turn."""
+    """Walk a coordinate both ways from here until a dead center, a rigid stop or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
     rest = {h: Line(coordinate_now(loops, h, here), 0.0) for h in held if h != joint}
@@ -76,12 +76,12 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
             return _Reached(end, False, stop)
         steps = [begin]
         last = walk(tied, begin, end, smallest_step=REACH_STEP, steps=steps).at
-        there = dead_centre(tied, last, end)
+        there = dead_center(tied, last, end)
         path.extend(steps if sign > 0.0 else [])
         if there >= end:
             return _Reached(there, False, stop)
         positions = {joint: float(law(there)[0]), **{h: float(x(0.0)[0]) for h, x in rest.items()}}
-        return _Reached(there, True, "", geometry_text(at_dead_centre(loops, positions, joint, last, here), desc.units))
+        return _Reached(there, True, "", geometry_text(at_dead_center(loops, positions, joint, last, here), desc.units))
 
     up, rotary = reached(1.0), is_rotary(desc, joint)
     if rotary and up.share >= 1.0 and not path:

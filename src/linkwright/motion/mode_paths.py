@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from linkwright.compiler.analytic import linearised
+from linkwright.compiler.analytic import linearized
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.program import Program
 from linkwright.motion.pose_equations import PoseEquations
@@ -40,7 +40,7 @@ class ClosedPositions:
         """The positions whose drives are within limits."""
         low, high = (np.array([within.get(name, (-np.inf, np.inf))[k] for name in P.names]) for k in (0, 1))
         low, high = low / P.units, high / P.units
-        return cls(P, linearised(P.manifold_program()), margin, low, high)
+        return cls(P, linearized(P.manifold_program()), margin, low, high)
 
     def evaluated(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F (N, n) and its Jacobian by x and u (N, n, n + k)."""

@@ -13,9 +13,9 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
-from linkwright.model.curves.thirds import third_derivatives
-from linkwright.motion.turn_samples import Walk, counts_balls
-from linkwright.results.recorded import THIRD, CutReferences
+from linkwright.model.curves.third_derivatives import third_derivatives
+from linkwright.motion.cycle_samples import Walk, counts_balls
+from linkwright.results.records import THIRD, CutReferences
 from linkwright.results.singular_positions import steep_minima
 
 STRIDES = 720  # of a native walk over the range of a coordinate
@@ -61,7 +61,7 @@ def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:
 
 def carried(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
     """A point near the end of the range of a native walk from `begin` towards t = end: a walk on floats continues from there, through
-    singular positions and up to dead centres, which are beyond it."""
+    singular positions and up to dead centers, which are beyond it."""
     if native is None or counts_balls(tied):
         return begin
     found = native(begin.at.q, begin.at.references, np.linspace(begin.at.t, end, STRIDES + 1))

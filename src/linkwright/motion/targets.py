@@ -100,7 +100,7 @@ class Targets:
     # ---------------------------------------------------------------- values
 
     def values(self, joint: Joint, value: Any, rate: bool) -> np.ndarray:
-        """The coordinates, or with `rate` the speeds, of a whole joint, in SI; a quaternion is normalised."""
+        """The coordinates, or with `rate` the speeds, of a whole joint, in SI; a quaternion is normalized."""
         jt = joints.create(joint.type, joint.options)
         names = jt.v_names if rate else jt.q_names
         if isinstance(value, Pose) and not rate and "quaternion" in jt.coordinate_kinds:

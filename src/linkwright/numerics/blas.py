@@ -2,7 +2,7 @@
 
 The library behind numpy shares matrices of some dozen rows among all cores. At that size waiting for each other costs
 more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
-scipy brings a library of its own, which shares the small least-squares problems inside its optimisers: `optimising` for those.
+scipy brings a library of its own, which shares the small least-squares problems inside its optimizers: `optimizing` for those.
 By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
 """
 
@@ -47,8 +47,8 @@ def one_thread(rows: int) -> Generator[None]:
 
 
 @contextmanager
-def optimising() -> Generator[None]:
-    """Inside, an optimiser of scipy (SLSQP, least_squares) and what it calls compute on one thread."""
+def optimizing() -> Generator[None]:
+    """Inside, an optimizer of scipy (SLSQP, least_squares) and what it calls compute on one thread."""
     with _alone([_threads(NUMPY), _threads(SCIPY)]):
         yield
 

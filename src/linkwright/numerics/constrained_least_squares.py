@@ -1,6 +1,6 @@
-"""Least squares of one candidate with inequalities that hold exactly: damped Gauss-Newton steps, each a small quadratic programme.
+"""Least squares of one candidate with inequalities that hold exactly: damped Gauss-Newton steps, each a small quadratic program.
 
-A step minimises |J d + r|^2 + damping |S d|^2 under the linearised inequalities g + G d <= 0 and the bounds. With R'R = J'J + damping S'S
+A step minimizes |J d + r|^2 + damping |S d|^2 under the linearized inequalities g + G d <= 0 and the bounds. With R'R = J'J + damping S'S
 it is a least-distance problem in R d, which non-negative least squares solves (Lawson and Hanson 1974, ch. 23); its positive multipliers
 are the active set. Near an optimum the convergence is that of Gauss-Newton on the active limits, some ten steps.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.numerics.blas import optimising
+from linkwright.numerics.blas import optimizing
 
 Array = np.ndarray
 Evaluated = Callable[[Array], tuple[Array, Array, Array, Array]]
@@ -41,7 +41,7 @@ class ConstrainedFit:
 def constrained_least_squares(
     evaluated: Evaluated, x: Array, lower: Array, upper: Array, *, iterations: int = 60, tolerance: float = 1e-13
 ) -> ConstrainedFit:
-    """Minimise |r(x)|^2 under g(x) <= 0 and the bounds. evaluated(x): r, its Jacobian, g, its Jacobian.
+    """Minimize |r(x)|^2 under g(x) <= 0 and the bounds. evaluated(x): r, its Jacobian, g, its Jacobian.
 
     Converged: the step, or the decrease that it predicts, is below the tolerance, relative to the variables and the sum of squares.
     """
@@ -51,10 +51,10 @@ def constrained_least_squares(
     damping, penalty, calls, converged = FIRST_DAMPING, PENALTY, 1, False
     multipliers = np.zeros(len(g) + 2 * len(x))
     history = [float(r @ r)]
-    with optimising():
+    with optimizing():
         for _ in range(iterations):
             found = step_with_inequalities(J, r, G, -g, lower - x, upper - x, damping)
-            if found is None:  # the linearised limits exclude each other
+            if found is None:  # the linearized limits exclude each other
                 break
             d, multipliers = found
             trial = np.clip(x + d, lower, upper)
@@ -98,7 +98,7 @@ def _merit(at: tuple[Array, Array, Array, Array], unit: float, penalty: float) -
 def step_with_inequalities(
     J: Array, r: Array, rows: Array, limits: Array, least: Array, most: Array, damping: float
 ) -> tuple[Array, Array] | None:
-    """Return the d that minimises |J d + r|^2 + damping |S d|^2 (S: lengths of J's columns) with rows d <= limits, least <= d <= most, and
+    """Return the d that minimizes |J d + r|^2 + damping |S d|^2 (S: lengths of J's columns) with rows d <= limits, least <= d <= most, and
     the multipliers of all three; None if these exclude each other."""
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls

@@ -50,7 +50,7 @@ def levenberg_marquardt(
     longest: float | Array = np.inf,
     scaling: int | None = None,
 ) -> LeastSquaresFits:
-    """Minimise the sum of squares of each candidate x (N, n) between the bounds, which broadcast against x.
+    """Minimize the sum of squares of each candidate x (N, n) between the bounds, which broadcast against x.
 
     jacobians(x, rows): residuals (k, m) and their derivatives (k, m, n) of the candidates numbered `rows`, now at x (k, n).
     free: False for variables that are held. tolerance: a relative decrease below it counts as none; after `patience` such iterations

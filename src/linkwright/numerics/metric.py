@@ -1,4 +1,4 @@
-"""The characteristic length: what makes metres and radians comparable.
+"""The characteristic length: what makes meters and radians comparable.
 
 kappa is the RMS distance of all joint points from their centroid in the drawn position. Columns of J
 for translational coordinates are multiplied by it and translational rows divided by it before any norm,

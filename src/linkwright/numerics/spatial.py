@@ -77,7 +77,7 @@ def rotation_z(q: Any) -> np.ndarray:
     return array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def normalise(a: Any) -> Any:
+def normalize(a: Any) -> Any:
     """a / |a|, without `abs` or `norm` so that it stays analytic."""
     return a / np.sqrt(a @ a)
 
@@ -112,7 +112,7 @@ def rotation_quaternion(R: np.ndarray) -> np.ndarray:
             row, largest = np.array([where(more, a, b) for a, b in zip(K[i], row, strict=True)]), where(more, K[i, i], largest)
     else:
         row = K[int(np.argmax(np.real(np.diag(K))))]
-    q = normalise(row)
+    q = normalize(row)
     return q * where(real(q[0]) < 0.0, -1.0, 1.0)
 
 

@@ -160,7 +160,7 @@ def _stepped(
 def same_as(keys: np.ndarray, tolerance: float = SAME) -> np.ndarray:
     """Return for every row the index of the first row that equals it within a relative tolerance (its own index if it is the first).
 
-    Rows are sorted by a random projection, so that only neighbours are compared.
+    Rows are sorted by a random projection, so that only neighbors are compared.
     """
     keys = np.asarray(keys, dtype=complex)
     count = len(keys)

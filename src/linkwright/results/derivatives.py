@@ -21,15 +21,15 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.pickling import essentials
-from linkwright.results.batch import Batch
+from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.composed import composed_slopes
-from linkwright.results.held_motion import HeldMotion
+from linkwright.results.composed_channels import composed_slopes
+from linkwright.results.driven_channels import MotionChannels
+from linkwright.results.driven_readings import MotionReading, pushed, slopes_held
+from linkwright.results.driven_samples import HeldMotion
 from linkwright.results.load_channels import load_channels
-from linkwright.results.motion_channels import MotionChannels
-from linkwright.results.motion_reading import MotionReading, pushed, slopes_held
-from linkwright.results.recorded import cut_rows
-from linkwright.results.undefined import refused
+from linkwright.results.records import cut_rows
+from linkwright.results.undefined_derivatives import refused
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

@@ -1,6 +1,6 @@
 """Limits that elements of a mechanism set to a channel: reach of gas springs and stops, contact of cams and belts, limits of drives.
 
-Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many designs in lanes, the optimiser and the page test the same.
+Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many designs in lanes, the optimizer and the page test the same.
 """
 
 from __future__ import annotations

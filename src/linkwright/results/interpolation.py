@@ -18,7 +18,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.numerics.linalg import factor
-from linkwright.results.batch import cut_references
+from linkwright.results.channel_programs import cut_references
 
 ROUNDS = 6  # of Newton; from interpolation errors two or three do
 WINDOW = 1e-3  # rows with smaller singular values are about to be lost: what they would correct is mostly round-off
@@ -80,7 +80,7 @@ def states(loops: Loops, c: Samples, wanted: np.ndarray, closed: np.ndarray | No
 
 
 def _polynomial(skel: Skeleton, c: Samples, at: Between) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q and its first two derivatives by time; quaternions normalised with theirs."""
+    """q and its first two derivatives by time; quaternions normalized with theirs."""
     h = np.where(at.high > at.low, c.t[at.high] - c.t[at.low], 1.0)[:, None]
     ends = []
     for i in (at.low, at.high):

@@ -13,14 +13,14 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
-from linkwright.results.batch import Batch
+from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
+from linkwright.results.cycle_loads import CycleLoads
 from linkwright.results.interpolation import WINDOW
-from linkwright.results.kernel_history import KernelHistory
 from linkwright.results.load_channels import base_channels, load_channels
-from linkwright.results.recorded import acting, cut_rows, stop_pushes
+from linkwright.results.records import acting, cut_rows, stop_pushes
+from linkwright.results.sample_loads import KernelHistory
 from linkwright.results.state import State
-from linkwright.results.turn_loads import TurnLoads
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
@@ -104,12 +104,12 @@ class SampleLoads:
         return Batch(self.c.frame, self.rows, self.acted)
 
     @cached_property
-    def turn(self) -> TurnLoads | None:
+    def turn(self) -> CycleLoads | None:
         """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < FEW or self.c.system.skel is not self.c.skel:
             return None
         _ = self.c.instants[0].loads  # says what is missing, if masses are
-        return TurnLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c.instants[i])
+        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c.instants[i])
 
     @cached_property
     def history_of_kernel(self) -> KernelHistory | None:

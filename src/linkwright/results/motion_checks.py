@@ -19,7 +19,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
-from linkwright.mechanics.inverse.meshes import meshes_not_modelled
+from linkwright.mechanics.inverse.meshes import meshes_not_modeled
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.plausibility import implausible
@@ -117,10 +117,10 @@ def _loops(c: Trajectory) -> list[Check]:
 def singular_check(c: Trajectory) -> Check:
     """A peak near a singular position says how close the nearest sample is, not what the machine must carry."""
     name, d = SINGULAR, c.skel.tree.description
-    ends = sum(x.kind == "dead centre" for x in c.singular)
+    ends = sum(x.kind == "dead center" for x in c.singular)
     passed = len(c.singular) - ends
     said = [f"{counted(passed, 'singular position')} passed"] if passed else []
-    said += [f"{counted(ends, 'dead centre')} at the ends of the travel"] if ends else []
+    said += [f"{counted(ends, 'dead center')} at the ends of the travel"] if ends else []
     said += [x.geometry for x in c.singular if x.geometry][:MOST_NAMED]
     near = int(np.count_nonzero(c.near_singular))
     if not near:
@@ -187,7 +187,7 @@ def _with_load_friction(d: Description, loads: Any) -> dict[str, float]:
 
 
 def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
-    """Loads that rigid-body mechanics decides, those that redundant constraints share, and those of joints whose mesh is not modelled.
+    """Loads that rigid-body mechanics decides, those that redundant constraints share, and those of joints whose mesh is not modeled.
 
     With `asked` it passes if none of these channels is among the loads that are not known.
     """
@@ -217,14 +217,14 @@ def measured_loads_check(c: Trajectory, channels: Sequence[str]) -> Check | None
 
 def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: set[str]) -> Check:
     """The verdict on loads from what is unique."""
-    meshes = meshes_not_modelled(d)
+    meshes = meshes_not_modeled(d)
     touched = {(j.pin or j.name, body) for j in d.joints if j.name in meshes for body in (j.first, j.second)}
     loose = list(dict.fromkeys(pin for (pin, body), good in unique.items() if not good and (pin, body) not in touched))
     said = []
     if meshes:
         by = ", ".join(f"'{x}'" for x in dict.fromkeys(meshes.values()))
         pins = ", ".join(dict.fromkeys(pin for pin, _ in touched))
-        said.append(f"the force in the mesh of {by} is not modelled, so the loads of {pins} are not known (the torque is)")
+        said.append(f"the force in the mesh of {by} is not modeled, so the loads of {pins} are not known (the torque is)")
     if loose:
         named = ", ".join(loose[:MOST_NAMED]) + (f" and {len(loose) - MOST_NAMED} more" if len(loose) > MOST_NAMED else "")
         said.append(f"the loads of {named} are statically indeterminate; the least-norm solution is shown")

@@ -1,7 +1,7 @@
 """Singular positions of a turn: where the loops together with the drives lose rank, and which samples are near.
 
 Along the turn the smallest singular value that counts (that of the generic rank: redundant rows are zero everywhere) falls to zero at
-a singular position: a dead centre ends the travel of the drive; at a passage two branches meet, and the turn continues on the smooth
+a singular position: a dead center ends the travel of the drive; at a passage two branches meet, and the turn continues on the smooth
 one. Loads grow with its inverse, so the largest value among the samples depends on how close one of them comes to the position.
 """
 
@@ -24,10 +24,10 @@ FEW = 6  # places listed by name in a note
 
 @dataclass(frozen=True)
 class SingularPlace:
-    """A singular position of a turn. `kind`: "dead centre" (the drive cannot move past it) or "passage" (the turn goes through)."""
+    """A singular position of a turn. `kind`: "dead center" (the drive cannot move past it) or "passage" (the turn goes through)."""
 
     kind: str
-    t: float  # time in the turn; a dead centre lies just outside of the samples
+    t: float  # time in the turn; a dead center lies just outside of the samples
     drive: str
     at: float  # position of the leading drive, SI
     strength: float  # smallest singular value there, as a share of its median along the turn
@@ -68,7 +68,7 @@ def located(t: np.ndarray, strength: np.ndarray, at: Callable[[int, float], floa
 
 
 def steep_minima(strength: np.ndarray) -> list[int]:
-    """Samples lower than their neighbours, and steep enough on one side for a zero."""
+    """Samples lower than their neighbors, and steep enough on one side for a zero."""
     padded = np.concatenate([[np.inf], strength, [np.inf]])
     left, here, right = padded[:-2], padded[1:-1], padded[2:]
     beside = np.maximum(np.where(np.isfinite(left), left, 0.0), np.where(np.isfinite(right), right, 0.0))
@@ -95,7 +95,7 @@ def _least(low: float, high: float, f: Callable[[float], float | None], known: t
 
 
 def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPlace]) -> np.ndarray:
-    """Mask of samples near one of the places: those on both sides of it, and their neighbours as far as the strength is low."""
+    """Mask of samples near one of the places: those on both sides of it, and their neighbors as far as the strength is low."""
     mask = np.zeros(len(t), dtype=bool)
     low = strength < NEAR
     for p in places:

@@ -2,7 +2,7 @@
 
 A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
 once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked
-between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, and opened again with `lw.open`.
+between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, and opened again with `lw.load_result`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,15 @@ from linkwright.model.file import quantity
 from linkwright.numerics.pickling import essentials
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
-from linkwright.results.between_samples import at_times
+from linkwright.results.channel_readings import Readings
 from linkwright.results.channels import Channel
 from linkwright.results.checks import Checks
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
-from linkwright.results.measured import dwells_of, measured
+from linkwright.results.measure_tables import dwells_of, measured
 from linkwright.results.motion_checks import motion_checks
-from linkwright.results.place_geometry import SingularPlace, described_places
-from linkwright.results.readings import Readings
-from linkwright.results.recorded import (
-    Column,
-    RunEvent,
-    RunQuality,
-    checked_arrays,
-    checked_columns,
-    plain,
-)
+from linkwright.results.records import Column, RunEvent, RunQuality, checked_arrays, checked_columns, plain
+from linkwright.results.sample_interpolation import at_times
+from linkwright.results.singular_geometry_notes import SingularPlace, described_places
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 from linkwright.text.units import KINDS
@@ -126,7 +119,7 @@ class Trajectory(Result):
 
     @cached_property
     def singular(self) -> tuple[SingularPlace, ...]:
-        """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        """Return the singular positions of a turn: dead centers at its ends, and positions that it passes."""
         return described_places(self)
 
     @property
@@ -279,7 +272,7 @@ class Trajectory(Result):
         `of`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:
-            raise UsageError("derivatives need the mechanism of this motion; take it from m.turn().")
+            raise UsageError("derivatives need the mechanism of this motion; take it from m.cycle().")
         return self.system.derivatives_of(self, by, of, at)
 
     def dimension(self, name: str) -> str:
@@ -351,10 +344,10 @@ class Trajectory(Result):
         """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
 
-    def choose_motor(self, catalogue: Any = None, **options: Any) -> Any:
-        """Return suitable motors and gearboxes of a catalogue (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
+    def choose_motor(self, catalog: Any = None, **options: Any) -> Any:
+        """Return suitable motors and gearboxes of a catalog (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
         gearbox (True, False or ratios), efficiency, lead (of a spindle), top."""
-        return self._presenter("choose_motor").choose_motor(self, catalogue, **options)
+        return self._presenter("choose_motor").choose_motor(self, catalog, **options)
 
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
         """Return the free-body diagram of a link: every force on it, drawn to scale."""
@@ -400,7 +393,7 @@ class Trajectory(Result):
         if self.system is not None and found is None:
             raise UsageError(f"{verb} needs a System made by lw.compile(...); one made by lw.System(...) has no views.")
         if found is None:
-            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
+            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().")
         return found
 
     # ---------------------------------------------------------------- tables and files
@@ -446,7 +439,7 @@ class Trajectory(Result):
         sep: str | None = None,
         decimal: str | None = None,
     ) -> Path:
-        """Write .npz or .parquet (everything; `lw.open` gives it back), .csv or .xlsx (channels in the file's units).
+        """Write .npz or .parquet (everything; `lw.load_result` gives it back), .csv or .xlsx (channels in the file's units).
 
         `channels` are those written by name for other programs. `sep` (",", ";", "tab") and `decimal` (".", ",") are of CSV files. An
         existing file is replaced, atomically.

@@ -26,8 +26,8 @@ def simulate(system: Compiled, st: State, duration: Any, options: Options) -> Tr
     from dataclasses import replace
 
     from linkwright.simulation.accuracy import Rerun
-    from linkwright.simulation.finish import finished
     from linkwright.simulation.run import simulation
+    from linkwright.simulation.run_end import finished
 
     def make(other: State | None = None, **changed: Any) -> Simulation:
         return simulation(system, st if other is None else other, duration, replace(options, **changed))

@@ -1,7 +1,7 @@
 """The error of a run, estimated afterwards by cheaper runs of the same motion.
 
     estimated error     difference to a run whose error is a known multiple: LOOSER times the tolerance, or twice the step
-    growth              of a small change of the start: two such runs from neighbouring states, apart by that change
+    growth              of a small change of the start: two such runs from neighboring states, apart by that change
 
 Both together take about as long as the run itself. Errors are proportional to the tolerance (break points end steps, so no corner of
 a load spoils that), which makes the estimate good to a factor of some ten; it is no bound. Where a change grows beyond all linear

@@ -9,7 +9,7 @@ from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, for_row, joined
 from linkwright.integrators import StepKernel
 from linkwright.simulation.events import interpreted_kernel, native_kernel
-from linkwright.simulation.rows import RowLayout
+from linkwright.simulation.kernel_rows import RowLayout
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel

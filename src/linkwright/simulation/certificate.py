@@ -59,7 +59,7 @@ class Certificate(Result):
     integrator: str
     step: float | None
     tolerance: float | None
-    stabiliser: str
+    stabilizer: str
     formulation: str
     engine: str
     inputs: str
@@ -158,7 +158,7 @@ class Certificate(Result):
     def lines(self) -> tuple[str, ...]:
         """How the run was computed, as lines of text below its checks."""
         method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
-        lines = [f"  method         {method}, {self.stabiliser}, {self.formulation}, {self.engine}"]
+        lines = [f"  method         {method}, {self.stabilizer}, {self.formulation}, {self.engine}"]
         lines.append(
             f"  steps          {self.steps} taken, {self.rejected} rejected ({self.refused} as jumps of branch), "
             f"{self.evaluations} evaluations, {self.fallbacks} by the rank-revealing path"

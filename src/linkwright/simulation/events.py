@@ -21,7 +21,7 @@ from linkwright.compiler.program import Program, interpret, without_unused
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
 from linkwright.results.state import State
-from linkwright.simulation.rows import SIDES, RowLayout
+from linkwright.simulation.kernel_rows import SIDES, RowLayout
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled

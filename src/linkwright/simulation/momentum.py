@@ -22,7 +22,7 @@ REST = 1e-6  # share of the size of energies below which nothing moved
 
 
 def momentum_drift(sim: Simulation) -> float | None:
-    """Largest change of the linear momentum beyond that of weight, or of the angular momentum about the centre of mass, relative to what
+    """Largest change of the linear momentum beyond that of weight, or of the angular momentum about the center of mass, relative to what
     the moving masses could have. None where something else than free joints, weight and internal forces acts from outside."""
     system, e = sim.system, sim.evidence
     skel = system.loops.skel
@@ -50,7 +50,7 @@ def _pushed(system: Any, at: Instant) -> bool:
 
 
 def _momentum(skel: Any, m: Any, t: float) -> np.ndarray:
-    """(t, kinetic energy, linear momentum, angular momentum about the centre of mass)."""
+    """(t, kinetic energy, linear momentum, angular momentum about the center of mass)."""
     mass = sum(skel.mass)
     com = sum(k * (X.point(c) + o) for k, X, c, o in zip(skel.mass, m.X, skel.com, skel.origins, strict=True)) / mass
     linear, angular = dynamics.momentum(skel, m, com)

@@ -1,6 +1,6 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
-`System.simulate`, `simulate_batch`, `lw.compare` and `linkwright simulate` read them here, `checking` checks their values.
+`System.simulate`, `simulate_batch`, `lw.control.compare` and `linkwright simulate` read them here, `checking` checks their values.
 Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
 
@@ -32,16 +32,16 @@ class Options:
     """Everything that can be said of a run beside its start and duration."""
 
     drive: Mapping[str, Any] | None = _option(
-        None, "by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely"
+        None, "by joint or cylinder, lw.drives.torque, lw.drives.speed, lw.drives.position or lw.drives.voltage each; what is not named moves freely"
     )
     control: Any = _option(
         None,
-        "lw.pd, lw.projected, lw.hybrid, lw.impedance, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names, or a "
+        "lw.control.pd, lw.control.projected, lw.control.hybrid, lw.control.impedance, lw.control.computed_torque or lw.control.lqr(...), which drives the joints it names, or a "
         "function of t and the state that returns the efforts of all drives",
     )
-    actuators: Any = _option(None, "lw.actuator(...) for the drives of a controller, or a dict of them")
-    noise: Any = _option(None, "lw.noise(...) on what a controller measures")
-    encoders: Any = _option(None, "lw.encoder(...) at all drives of a sampled controller, or a dict of them by joint or cylinder")
+    actuators: Any = _option(None, "lw.control.actuator(...) for the drives of a controller, or a dict of them")
+    noise: Any = _option(None, "lw.control.noise(...) on what a controller measures")
+    encoders: Any = _option(None, "lw.control.encoder(...) at all drives of a sampled controller, or a dict of them by joint or cylinder")
     delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
     integrator: Any = _option(
         "dopri",
@@ -50,14 +50,14 @@ class Options:
     )
     step: Any = _option(None, "the fixed step, or the first one ('1 ms')")
     tolerance: float = _option(1e-9, "error allowed per step, relative to the size of states")
-    stabiliser: Any = _option(
+    stabilizer: Any = _option(
         "project",
         "project, baumgarte, post_adjust, none, or two joined by +; with options project(metric=euclidean, velocities=false, every=10)",
-        "lw.project(...), lw.baumgarte(...), lw.post_adjust(...) or a list",
+        "lw.stabilizers.project(...), lw.stabilizers.baumgarte(...), lw.stabilizers.post_adjust(...) or a list",
     )
     output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
     formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
-    events: Any = _option((), "lw.when(...), names of channels or functions, in a list", batch=False)
+    events: Any = _option((), "lw.events.when(...), names of channels or functions, in a list", batch=False)
     off: Sequence[str] = _option((), "constraints that are switched off at the start", batch=False)
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")

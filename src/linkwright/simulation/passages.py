@@ -2,7 +2,7 @@
 
     rank          J loses rank: branches meet, the run passes on the smooth one; multipliers of the lost rows have a pole
     drives        J is regular, but the driven (independent) coordinates do not determine the motion: no control authority
-    independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
+    independent   J is regular, but the dependent coordinates rest while the independent ones move: dead center of the output
 
 A determinant that changes its sign between two accepted steps, or touches zero (two rows lost at once), shows that there was one; the
 place inside the step is found on the quintic through positions, velocities and accelerations at both ends, and corrected once: the
@@ -23,7 +23,7 @@ from linkwright.mechanics.closing.partition import Partition
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.sparse import SparseStack
 
-TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
+TOUCHED = 0.3  # share of the larger neighbor below which a smallest determinant may have touched zero between the steps
 BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
@@ -55,7 +55,7 @@ class Passage(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Two neighbouring steps between which determinants changed sign, or may have touched zero: then no block is named."""
+    """Two neighboring steps between which determinants changed sign, or may have touched zero: then no block is named."""
 
     before: np.ndarray  # t, y
     after: np.ndarray

@@ -16,13 +16,13 @@ from linkwright.drives.place import target
 from linkwright.errors import listing
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.drives import driven
-from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labelled
+from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
 from linkwright.model.curves.lines import Line
 from linkwright.numerics.constrained_least_squares import step_with_inequalities
 from linkwright.numerics.linalg import factor
-from linkwright.results.recorded import Column, acting
+from linkwright.results.records import Column, acting
 from linkwright.simulation import rigid_stops
 from linkwright.simulation.rigid_stops import REACHED, StopEnd
 
@@ -37,7 +37,7 @@ SAME = 1e-13  # share of the largest entry by which two samples of a mechanism a
 
 
 class StopPushes(NamedTuple):
-    """Pushes along the coordinates of ends, (samples, ends), and the generalised forces of all of them, (samples, velocities)."""
+    """Pushes along the coordinates of ends, (samples, ends), and the generalized forces of all of them, (samples, velocities)."""
 
     ends: list[StopEnd]
     values: np.ndarray
@@ -127,7 +127,7 @@ def least_pushes(place: Instant, lam: np.ndarray, a: np.ndarray, ends: Sequence[
     Z[retained] = stress
 
     def reactions(multipliers: np.ndarray, inertial: bool) -> np.ndarray:
-        return labelled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
+        return labeled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
 
     if not Z.shape[1]:
         return lam

@@ -42,7 +42,7 @@ class Reversal(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """Two neighbouring steps between which a motion reverses, or the last two of a run that came to rest."""
+    """Two neighboring steps between which a motion reverses, or the last two of a run that came to rest."""
 
     before: np.ndarray  # t, y
     after: np.ndarray

@@ -37,7 +37,7 @@ from linkwright.results.state import State
 from linkwright.simulation.events import When
 
 if TYPE_CHECKING:
-    from linkwright.simulation.switching import RunMode
+    from linkwright.simulation.mode_switching import RunMode
 
 SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not rebound
 REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.control.feedback import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError, listing
 from linkwright.integrators import Solution
@@ -23,17 +22,18 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.results.state import State
 from linkwright.simulation import rigid_stops, time_stepping
-from linkwright.simulation.checking import checked, sample_times, time_of
-from linkwright.simulation.evaluating import Evaluator
+from linkwright.simulation.certificate_evidence import Evidence
+from linkwright.simulation.event_watch import RunChannel
 from linkwright.simulation.events import When
-from linkwright.simulation.evidence import Evidence
+from linkwright.simulation.feedback.control_loop import Controlling
+from linkwright.simulation.kernel_rows import entries
+from linkwright.simulation.mode_evaluation import Evaluator
+from linkwright.simulation.mode_switching import RunMode, given_motions, jump, resolved, stops, switchable
+from linkwright.simulation.option_checks import checked, sample_times, time_of
 from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.reversals import within
-from linkwright.simulation.rows import entries
-from linkwright.simulation.starts import closed_for
-from linkwright.simulation.switching import RunMode, given_motions, jump, resolved, stops, switchable
-from linkwright.simulation.watching import RunChannel
+from linkwright.simulation.start_states import closed_for
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -91,7 +91,7 @@ class Simulation:
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
-        keeper = self.options.stabiliser
+        keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
 
@@ -222,7 +222,7 @@ class Simulation:
         made = time_stepping.setup(
             system,
             references=st.references,
-            stabiliser=o.stabiliser,
+            stabilizer=o.stabilizer,
             formulation=o.formulation,
             events=watched,
             free=self.free if len(self.free) else None,
@@ -318,7 +318,7 @@ def simulation(system: Compiled, st: State, duration: Any, asked: Options) -> Si
     events, off = o.events, o.off
     several = [events] if isinstance(events, (str, When)) or callable(events) else events
     if not isinstance(several, (list, tuple)):
-        raise UsageError(f"events is a list of lw.when(...), channel names or functions, not {events!r}.")
+        raise UsageError(f"events is a list of lw.events.when(...), channel names or functions, not {events!r}.")
     whens = tuple(resolved(system, e) for e in several)
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
@@ -333,5 +333,5 @@ def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: fl
         return Controlling.of(control, actuators, noise, delay, origin, encoders)
     for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay), ("encoders", encoders)):
         if given is not None:
-            raise UsageError(f"{name} belongs to a controller: control=lw.projected(...).")
+            raise UsageError(f"{name} belongs to a controller: control=lw.control.projected(...).")
     return None

@@ -20,9 +20,9 @@ from linkwright.compiler.derivatives import gradient, places
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.motion.compiled import Compiled
-from linkwright.results.batch import Batch
+from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channels
-from linkwright.results.recorded import cut_rows
+from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, StateFunction, repeated
 
@@ -115,7 +115,7 @@ class RunAdjoint:
             K.append(f.value)
             stages.append((t + c[i] * h, Y, f.by_y))
         trial = y + sum((w * h[:, None] * k for w, k in zip(a[n], K, strict=False) if w), np.zeros_like(y))
-        now: StateFunction = eq.normalised(eq.itself(trial))
+        now: StateFunction = eq.normalized(eq.itself(trial))
         unit, calls = now.by_y, []
         for call in range(eq.calls):
             before = now.value

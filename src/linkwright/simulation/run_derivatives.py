@@ -25,21 +25,21 @@ from linkwright.kernels.structures import KernelStructure
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.parameters import Parameter
 from linkwright.motion.compiled import Compiled
-from linkwright.motion.turn_derivatives import varied_loops
+from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
 from linkwright.results.derivatives import MotionDerivatives
-from linkwright.results.recorded import acting, cut_rows, multipliers
+from linkwright.results.records import acting, cut_rows, multipliers
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.recording import near_of
-from linkwright.simulation.rows import HEAD
+from linkwright.simulation.kernel_rows import HEAD
 from linkwright.simulation.run import Simulation, simulation
-from linkwright.simulation.stabilisers import Nothing, Project
+from linkwright.simulation.run_records import near_of
+from linkwright.simulation.stabilizers import Nothing, Project
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.mechanics.constraints.loops import Loops
-    from linkwright.simulation.finish import Proof
+    from linkwright.simulation.run_end import Proof
 
 AT_ONCE = 256  # steps differentiated together
 NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
@@ -111,9 +111,9 @@ def _simulation_of(run: Trajectory) -> Simulation:
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     """The same run with these numbers free, all of its steps recorded."""
     o = sim.options
-    if o.method.table.gamma or o.stabiliser not in (Project(), Nothing()):
+    if o.method.table.gamma or o.stabilizer not in (Project(), Nothing()):
         raise UsageError(
-            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabiliser 'project' or 'none', without options."
+            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options."
         )
     if len(sim.pieces) != 1 or sim.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
         one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"
@@ -248,13 +248,13 @@ class RunEquations:
             Y = _moved(start, h, a[i], K)
             f = self.rates(t + c[i] * h, Y.value, near)
             K.append(StateFunction(f.value, f.by_y @ Y.by_y, f.by_y @ Y.by_p + f.by_p))
-        return self._settled(t + h, self.normalised(_moved(start, h, a[stages], K)), near)
+        return self._settled(t + h, self.normalized(_moved(start, h, a[stages], K)), near)
 
     def itself(self, y: np.ndarray) -> StateFunction:
         """y as a function of y."""
         return StateFunction(y, np.broadcast_to(np.eye(self.n), (len(y), self.n, self.n)), np.zeros((len(y), self.n, len(self.chosen))))
 
-    def normalised(self, y: StateFunction) -> StateFunction:
+    def normalized(self, y: StateFunction) -> StateFunction:
         """Quaternions of length one again: d(q/|q|) = (I - q q'/|q|^2) dq/|q|."""
         if not self.setup.problem.quaternions:
             return y

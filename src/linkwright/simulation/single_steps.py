@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
-from linkwright.integrators.steps import REFUSED
+from linkwright.integrators.environment_steps import REFUSED
 from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
-from linkwright.simulation.rows import entries
+from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
-from linkwright.simulation.checking import time_of
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
-from linkwright.simulation.rows import RowLayout
+from linkwright.simulation.kernel_rows import RowLayout
+from linkwright.simulation.option_checks import time_of
 from linkwright.simulation.time_stepping import step_kernel, turns_kernel
 from linkwright.text.units import KINDS
 

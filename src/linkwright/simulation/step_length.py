@@ -13,7 +13,7 @@ import numpy as np
 from linkwright.integrators import Solution, integrate
 
 if TYPE_CHECKING:
-    from linkwright.simulation.diagnosis import Diagnosis
+    from linkwright.simulation.failure_diagnosis import Diagnosis
 
 STIFF = 0.5  # fastest time constant times the step: stability, not accuracy, decides the step
 HOPELESS = 1e6  # time constants in the run: beyond the reach of explicit steps

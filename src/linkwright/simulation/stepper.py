@@ -19,8 +19,8 @@ from linkwright.errors import LinkwrightError, UsageError, calls_explained, coun
 from linkwright.integrators.environments import STATUS
 from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
-from linkwright.simulation.batch import free_sets
-from linkwright.simulation.starts import CLOSED, closed_for
+from linkwright.simulation.run_batch import free_sets
+from linkwright.simulation.start_states import CLOSED, closed_for
 from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:

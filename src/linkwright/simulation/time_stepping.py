@@ -3,7 +3,7 @@
     run = march(system, state, 5.0, tolerance=1e-10, samples=np.linspace(0, 5, 501))
     run.t, run.q, run.v, run["A.v"], run.energy
 
-A `Setup` holds what a run needs besides a start: kernels of the right variant, drives, stabiliser, events. Where a kernel's
+A `Setup` holds what a run needs besides a start: kernels of the right variant, drives, stabilizer, events. Where a kernel's
 pivots degenerate the loop calls back the rank-revealing path and then continues natively. `near` counts whole turns of cut
 joints; where anything reads it (a spring in a cut joint, say), the loop counts on after every step.
 """
@@ -27,19 +27,19 @@ from linkwright.kernels.kernels import Kernels
 from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
 from linkwright.numerics.metric import scale
-from linkwright.results.batch import cut_references
+from linkwright.results.channel_programs import cut_references
 from linkwright.results.state import State
 from linkwright.simulation import break_points as step_switches
-from linkwright.simulation import stabilisers
+from linkwright.simulation import stabilizers
 from linkwright.simulation.break_points import sided
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
+from linkwright.simulation.kernel_rows import HEAD, SIDES, RowLayout, entries
 from linkwright.simulation.rest_kernels import RestKernels
-from linkwright.simulation.rows import HEAD, SIDES, RowLayout, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
     from linkwright.motion.compiled import Compiled
-    from linkwright.simulation.stabilisers.base import Correction
+    from linkwright.simulation.stabilizers.base import Correction
 
 
 class Rests(NamedTuple):
@@ -59,8 +59,8 @@ class Setup:
     row: RowLayout  # the full one
     values: Mapping[str, np.ndarray] = field(repr=False)  # the parameters by block
     actuation: Any = None
-    stabiliser: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
-    stabiliser_text: str = ""
+    stabilizer: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
+    stabilizer_text: str = ""
     resting: RestKernels | None = None  # of the stops that may hold, in a mode in which some do
 
     def between(self, first: float, last: float, cut: np.ndarray | None = None) -> Problem:
@@ -86,7 +86,7 @@ def setup(
     tau: Any = None,
     *,
     references: Mapping[str, Any] | None = None,
-    stabiliser: Any = "project",
+    stabilizer: Any = "project",
     gains: Sequence[float] | None = None,
     formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
@@ -98,15 +98,15 @@ def setup(
 ) -> Setup:
     """Kernels and parameters of runs. tau: efforts in the order of names.v, or by name; constant over the run.
 
-    `stabiliser` "project" puts every step back onto the loops; others are in `stabilisers`; `gains` = (alpha, beta) set those
+    `stabilizer` "project" puts every step back onto the loops; others are in `stabilizers`; `gains` = (alpha, beta) set those
     of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `references`, reference
     coordinates of the cut joints by name (default: those of the start). `actuation` are drives of any kind, `variant`
     switches constraints and adds what they need. Samples of a controller are counted from `origin`. `rests`: ends of rigid stops that
     hold; the last events are their pushes.
     """
-    keeper = stabilisers.create(stabiliser)
+    keeper = stabilizers.create(stabilizer)
     if gains is not None and keeper.gains is None:
-        raise UsageError(f"gains belong to the stabiliser 'baumgarte', not to '{keeper.name}'.")
+        raise UsageError(f"gains belong to the stabilizer 'baumgarte', not to '{keeper.name}'.")
     held = keeper.gains if gains is None else gains
     form = variant or Variant()
     kernels = system.kernels.variant(form)
@@ -319,7 +319,7 @@ def march(
     *,
     tau: Any = None,
     method: str | Method = "dopri",
-    stabiliser: Any = "project",
+    stabilizer: Any = "project",
     gains: Sequence[float] | None = None,
     formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
@@ -328,7 +328,7 @@ def march(
     **how: Any,
 ) -> SteppedRun:
     """Integrate from a state to t_end; `how` are the options of `integrators.integrate`: step, tolerance, engine, progress, ..."""
-    options: dict[str, Any] = {"stabiliser": stabiliser, "gains": gains, "formulation": formulation, "events": events, "free": free}
+    options: dict[str, Any] = {"stabilizer": stabilizer, "gains": gains, "formulation": formulation, "events": events, "free": free}
     made = setup(system, tau, references=st.references, **options)
     solution = go(made, st, np.zeros(0), t_end, method, samples=samples, **how)
     return SteppedRun(system, solution, st, made.values.get("free", np.zeros(0)))

@@ -28,10 +28,10 @@ from linkwright.motion.compiled import OPEN, Compiled
 from linkwright.motion.inputs import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.pickling import essentials
-from linkwright.results.forward import Acceleration, Crosscheck, crosscheck
-from linkwright.results.kernel_loads import KernelLoads
-from linkwright.results.recorded import coordinate_names, cut_rows
+from linkwright.results.forward_results import Acceleration, Crosscheck, crosscheck
+from linkwright.results.records import coordinate_names, cut_rows
 from linkwright.results.state import State
+from linkwright.results.state_loads import KernelLoads
 from linkwright.results.trajectory import Trajectory
 from linkwright.text.units import KINDS
 from linkwright.topology.order import inverse_tree

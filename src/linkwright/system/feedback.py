@@ -10,10 +10,10 @@ from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
-    from linkwright.control.base import Control
-    from linkwright.control.controllability import Controllability
-    from linkwright.control.controller import Controller
-    from linkwright.control.linearise import Linearised
+    from linkwright.motion.controllability import Controllability
+    from linkwright.rings.control.controller import Controller
+    from linkwright.rings.control.linearize import Linearized
+    from linkwright.simulation.feedback.base import Control
 
 
 class Feedback:
@@ -24,7 +24,7 @@ class Feedback:
 
     def controllable(self, st: State, drives: str | Iterable[str] | None, tolerance: float) -> Controllability:
         """See `System.controllable`."""
-        from linkwright.control.controllability import controllable, drive_rows
+        from linkwright.motion.controllability import controllable, drive_rows
 
         self.core.need_closed(st)
         names, loops = self.core.named_drives(drives), self.core.loops
@@ -32,29 +32,29 @@ class Feedback:
 
     def controller(self, written: Control, st: State | None, free: Any) -> Controller:
         """See `System.control`."""
-        from linkwright.control.controller import Controller
+        from linkwright.rings.control.controller import Controller
 
         begin = self.core.start if st is None else st
         self.core.need_closed(begin)
         return Controller(written, self.core, begin, self._free(free))
 
-    def linearise(self, st: State, free: Any, **options: Any) -> Linearised:
-        """See `System.linearise`."""
-        from linkwright.control.linearise import linearise
+    def linearize(self, st: State, free: Any, **options: Any) -> Linearized:
+        """See `System.linearize`."""
+        from linkwright.rings.control.linearize import linearize
         from linkwright.simulation.run import explain
-        from linkwright.simulation.starts import closed_for
+        from linkwright.simulation.start_states import closed_for
 
         values = self._free(free)
         self.core.need_start(st, (), free is None)
         there = closed_for(self.core, st, values)
         try:
-            return linearise(self.core, there, **options, free=values)
+            return linearize(self.core, there, **options, free=values)
         except UsageError as error:
             explain(error, self.core, there)
             raise
 
     def _free(self, free: Any) -> Any:
         """Values of all free parameters."""
-        from linkwright.simulation.rows import entries
+        from linkwright.simulation.kernel_rows import entries
 
         return entries("free", free, self.core.kernels.entries["free"], self.core.kernels.defaults["free"])

@@ -18,22 +18,22 @@ from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.compiled import Compiled
-from linkwright.motion.lane_turns import LaneTurns
-from linkwright.motion.statics import settle
+from linkwright.motion.cycle_lanes import CycleLanes
+from linkwright.motion.equilibrium import settle
 from linkwright.numerics.pickling import essentials
-from linkwright.results.labelled import Labelled
-from linkwright.results.recorded import CutReferences, cut_rows
+from linkwright.results.labeled_arrays import Labeled
+from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.named_terms import named_terms
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
-    from linkwright.kernels.walking import Walking
-    from linkwright.motion.atlas import Atlas, AtlasModes
+    from linkwright.kernels.walk import Walking
     from linkwright.motion.designs import Designs
-    from linkwright.motion.fastest.result import FastestMotion
     from linkwright.results.derivatives import MotionDerivatives
+    from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
+    from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
 
 MOST_STEPS = 100_000
 STORED = 4  # turns of a mechanism
@@ -98,7 +98,7 @@ class Motions:
         return cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
 
     def turn(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
-        """See `System.turn`."""
+        """See `System.cycle`."""
         asked = self._asked(drive, steps, speed, duration, start, stop)
         if steps > MOST_STORED:
             return self._computed_turn(asked, steps)
@@ -106,10 +106,10 @@ class Motions:
 
     def lanes(
         self, designs: Designs, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None
-    ) -> LaneTurns:
-        """Turns of designs in lanes of native code, around that of the model."""
+    ) -> CycleLanes:
+        """Cycles of designs in lanes of native code, around that of the model."""
         asked = self._asked(drive, steps, speed, duration, start, stop)
-        return LaneTurns(designs, self._prepared(asked, self._begin), steps, asked)
+        return CycleLanes(designs, self._prepared(asked, self._begin), steps, asked)
 
     @property
     def _begin(self) -> tuple[bytes, bytes]:
@@ -140,7 +140,7 @@ class Motions:
     def _computed_turn(self, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
         """Compute a turn; `begin` only distinguishes turns from different positions."""
         core = self.core
-        c = cycle.turn(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
+        c = cycle.cycle(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
         if isinstance(c.references, CutReferences):
             return c
         return replace(c, references=CutReferences(c.skel, c.q, cut_rows(c.skel, c.references)))  # arrays: copied at once
@@ -155,7 +155,7 @@ class Motions:
         """See `Trajectory.derivatives`."""
         if of is not None:
             raise UsageError(f"of= is for simulated runs; of a turn c.derivatives(...)['{of}', 'L1'] has every sample.")
-        from linkwright.motion.turn_derivatives import turn_derivatives
+        from linkwright.motion.cycle_derivatives import turn_derivatives
 
         return turn_derivatives(self.core, c, by)
 
@@ -167,26 +167,26 @@ class Motions:
         times = sample_times(t, duration, steps, MOST_STEPS)
         return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
 
-    def fastest(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> FastestMotion:
+    def fastest(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> TimeOptimalMotion:
         """See `Mechanism.fastest`."""
-        from linkwright.motion.fastest import fastest
+        from linkwright.rings.robots.time_optimal import fastest
 
         core, chosen = self.core, self.core.named_drives(drives)
         where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
         return call_explained(fastest)(*where, **options)
 
-    def map(self, system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
+    def map(self, system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace | WorkspaceModes:
         """See `System.map`."""
-        from linkwright.motion.atlas import atlas
-        from linkwright.motion.atlas.drive_map import drive_map, over_drives
+        from linkwright.rings.robots.workspace import atlas
+        from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
 
         if over_drives(self.core.description, over):
             return drive_map(system, what, over, options)
         return call_explained(atlas, "map")(self.core, self.mobility.freedoms, system.presenter, what, over, **options)
 
-    def workspace(self, presenter: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
+    def workspace(self, presenter: Any, over: Any, options: Mapping[str, Any]) -> Workspace | WorkspaceModes:
         """See `System.workspace`."""
-        from linkwright.motion.atlas import workspace
+        from linkwright.rings.robots.workspace import workspace
 
         return call_explained(workspace)(self.core, self.mobility.freedoms, presenter, over, **options)
 
@@ -211,7 +211,7 @@ class Motions:
         held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
-    def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labelled:
+    def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labeled:
         """See `System.jacobian`."""
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
@@ -222,10 +222,10 @@ class Motions:
         kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
         found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
         if found is not None:
-            return Labelled(self._rows_of(found, of), self._row_names(of), names)
+            return Labeled(self._rows_of(found, of), self._row_names(of), names)
         for name in names:
             core.need_drive(name)
-        return Labelled(core.assembler.jacobian(st, of, names), self._row_names(of), names)
+        return Labeled(core.assembler.jacobian(st, of, names), self._row_names(of), names)
 
     @cached_property
     def _floats(self) -> bool:

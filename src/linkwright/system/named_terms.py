@@ -3,7 +3,7 @@
     y' = J x'                       y'' = J x'' + rate             tasks y by independent velocities x
     v  = N x'                       a   = N x'' + N_rate           motions of the loops
     M x'' + C + G = F + tau         Lambda y'' + mu = f            tau = J' f
-    h  = A x'                       dh/dt = A x'' + A_rate         momentum about the centre of mass
+    h  = A x'                       dh/dt = A x'' + A_rate         momentum about the center of mass
 
 By "coordinates" x' is v itself, N the identity, and M a + C + G = F + tau + constraint' lam with constraint a + constraint_bias = 0.
 """
@@ -22,11 +22,11 @@ from linkwright.kernels.equations.tasks import TaskRow, task_rows
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.structures import MAKING
 from linkwright.mechanics.closing.idle import NO_INERTIA
-from linkwright.results.labelled import Labelled
-from linkwright.results.recorded import cut_rows
+from linkwright.results.labeled_arrays import Labeled
+from linkwright.results.records import cut_rows
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.independent import Chosen, Independent
+from linkwright.system.independent_velocities import Chosen, Independent
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -219,24 +219,24 @@ class TermsByName:
         return FreeSpins.of(self._basis[0], self._solved.idle, np.asarray(self._masses["M"]))
 
     @property
-    def N(self) -> Labelled:
+    def N(self) -> Labeled:
         """Basis of the motions of the loops: v = N x'."""
         if self.terms.whole:
             eye = np.broadcast_to(np.eye(len(self.by)), (*self.v.shape, len(self.by)))
-            return Labelled(eye.copy(), self.coordinates, self.by)
-        return Labelled(self._basis[0], self.coordinates, self.by)
+            return Labeled(eye.copy(), self.coordinates, self.by)
+        return Labeled(self._basis[0], self.coordinates, self.by)
 
     @property
-    def N_rate(self) -> Labelled:
+    def N_rate(self) -> Labeled:
         """dN/dt x': accelerations of the coordinates where x' does not change."""
-        return Labelled(np.zeros_like(self.v) if self.terms.whole else self._basis[1], self.coordinates)
+        return Labeled(np.zeros_like(self.v) if self.terms.whole else self._basis[1], self.coordinates)
 
     @property
-    def speed(self) -> Labelled:
+    def speed(self) -> Labeled:
         """x' of the state."""
         if self.terms.whole:
-            return Labelled(self.v.copy(), self.by)
-        return Labelled(_times(self.tree["E"], self.v)[..., self._own], self.by)
+            return Labeled(self.v.copy(), self.by)
+        return Labeled(_times(self.tree["E"], self.v)[..., self._own], self.by)
 
     @cached_property
     def read(self) -> tuple[np.ndarray, np.ndarray]:
@@ -246,14 +246,14 @@ class TermsByName:
         return self.tree["E"][..., n:, :] @ N, _times(self.tree["E"][..., n:, :], a) + self.tree["e"][..., n:]
 
     @property
-    def constraint(self) -> Labelled:
+    def constraint(self) -> Labeled:
         """Jacobian of the closed loops: constraint v + b = 0."""
-        return Labelled(self.tree["J"], self._loop_rows, self.coordinates)
+        return Labeled(self.tree["J"], self._loop_rows, self.coordinates)
 
     @property
-    def constraint_bias(self) -> Labelled:
+    def constraint_bias(self) -> Labeled:
         """k: constraint a + k = 0."""
-        return Labelled(self.tree["k"], self._loop_rows)
+        return Labeled(self.tree["k"], self._loop_rows)
 
     @property
     def _loop_rows(self) -> tuple[str, ...]:
@@ -262,17 +262,17 @@ class TermsByName:
     # ---------------------------------------------------------------- tasks
 
     @cached_property
-    def J(self) -> Labelled:
+    def J(self) -> Labeled:
         """Task Jacobian: y' = J x'."""
         self._need_tasks()
-        return Labelled(self.tree["T"] if self.terms.whole else self.tree["T"] @ self._basis[0], self.tasks, self.by)
+        return Labeled(self.tree["T"] if self.terms.whole else self.tree["T"] @ self._basis[0], self.tasks, self.by)
 
     @cached_property
-    def rate(self) -> Labelled:
+    def rate(self) -> Labeled:
         """dJ/dt x': y'' = J x'' + rate."""
         self._need_tasks()
         moved = 0.0 if self.terms.whole else _times(self.tree["T"], self._basis[1])
-        return Labelled(self.tree["bias"] + moved, self.tasks)
+        return Labeled(self.tree["bias"] + moved, self.tasks)
 
     def _need_tasks(self) -> None:
         if not self.terms.rows:
@@ -285,38 +285,38 @@ class TermsByName:
         return self._inertia()
 
     @cached_property
-    def M(self) -> Labelled:
+    def M(self) -> Labeled:
         """Inertia: reduced to x', or of all coordinates."""
-        return Labelled(self._masses["M"] if self.terms.whole else self._reduced_inertia, self.by, self.by)
+        return Labeled(self._masses["M"] if self.terms.whole else self._reduced_inertia, self.by, self.by)
 
     @cached_property
     def _reduced_inertia(self) -> np.ndarray:
         N = self._free.N
         return _transposed(N) @ self._masses["M"] @ N
 
-    def _force(self, values: np.ndarray) -> Labelled:
-        return Labelled(values if self.terms.whole else _times(_transposed(self._free.N), values), self.by)
+    def _force(self, values: np.ndarray) -> Labeled:
+        return Labeled(values if self.terms.whole else _times(_transposed(self._free.N), values), self.by)
 
     @cached_property
-    def C(self) -> Labelled:
+    def C(self) -> Labeled:
         """Coriolis and centrifugal efforts."""
         moved = 0.0 if self.terms.whole else _times(self._masses["M"], self._basis[1])
         return self._force(self._masses["C"] + moved)
 
     @cached_property
-    def G(self) -> Labelled:
+    def G(self) -> Labeled:
         """Efforts of weight: what holds the mechanism against gravity."""
         return self._force(self._masses["G"])
 
     @cached_property
-    def F(self) -> Labelled:
+    def F(self) -> Labeled:
         """Efforts of springs, dampers, friction and loads of the model."""
         return self._force(self._masses["F"])
 
     @property
-    def h(self) -> Labelled:
+    def h(self) -> Labeled:
         """Bias C + G - F: M x'' + h = tau."""
-        return Labelled(np.asarray(self.C) + np.asarray(self.G) - np.asarray(self.F), self.by)
+        return Labeled(np.asarray(self.C) + np.asarray(self.G) - np.asarray(self.F), self.by)
 
     # ---------------------------------------------------------------- operational space
 
@@ -356,47 +356,47 @@ class TermsByName:
         return out.reshape(x.shape)
 
     @property
-    def Lambda(self) -> Labelled:
+    def Lambda(self) -> Labeled:
         """Operational-space inertia: Lambda y'' + mu = f, with tau = J' f."""
-        return Labelled(self._operational[0], self.tasks, self.tasks)
+        return Labeled(self._operational[0], self.tasks, self.tasks)
 
     @property
-    def mu(self) -> Labelled:
+    def mu(self) -> Labeled:
         """Operational-space bias: of velocities, weight and forces."""
-        return Labelled(self._operational[1], self.tasks)
+        return Labeled(self._operational[1], self.tasks)
 
     @property
-    def Jbar(self) -> Labelled:
+    def Jbar(self) -> Labeled:
         """Dynamically consistent inverse of J: M^-1 J' Lambda."""
-        return Labelled(self._operational[2], self.by, self.tasks)
+        return Labeled(self._operational[2], self.by, self.tasks)
 
     @property
-    def null(self) -> Labelled:
+    def null(self) -> Labeled:
         """Projector 1 - Jbar J: motions of x that leave the tasks at rest; its transpose filters efforts that do not accelerate them."""
-        return Labelled(np.eye(len(self.by)) - np.asarray(self.Jbar) @ np.asarray(self.J), self.by, self.by)
+        return Labeled(np.eye(len(self.by)) - np.asarray(self.Jbar) @ np.asarray(self.J), self.by, self.by)
 
     # ---------------------------------------------------------------- momentum
 
     @property
-    def A(self) -> Labelled:
-        """Centroidal momentum matrix: (angular momentum about the centre of mass, linear momentum) = A x'."""
-        return Labelled(self._masses["A"] if self.terms.whole else self._masses["A"] @ self._basis[0], MOMENTUM, self.by)
+    def A(self) -> Labeled:
+        """Centroidal momentum matrix: (angular momentum about the center of mass, linear momentum) = A x'."""
+        return Labeled(self._masses["A"] if self.terms.whole else self._masses["A"] @ self._basis[0], MOMENTUM, self.by)
 
     @property
-    def A_rate(self) -> Labelled:
+    def A_rate(self) -> Labeled:
         """dA/dt x': the rate of momentum is A x'' + A_rate."""
         moved = 0.0 if self.terms.whole else _times(self._masses["A"], self._basis[1])
-        return Labelled(self._masses["A_rate"] + moved, MOMENTUM)
+        return Labeled(self._masses["A_rate"] + moved, MOMENTUM)
 
     @property
-    def momentum(self) -> Labelled:
-        """Angular momentum about the centre of mass and linear momentum of all bodies."""
-        return Labelled(_times(self._masses["A"], self.v), MOMENTUM)
+    def momentum(self) -> Labeled:
+        """Angular momentum about the center of mass and linear momentum of all bodies."""
+        return Labeled(_times(self._masses["A"], self.v), MOMENTUM)
 
     @property
-    def com(self) -> Labelled:
-        """Position of the centre of mass."""
-        return Labelled(self._masses["com"], ("com.x", "com.y", "com.z"))
+    def com(self) -> Labeled:
+        """Position of the center of mass."""
+        return Labeled(self._masses["com"], ("com.x", "com.y", "com.z"))
 
 
 class _Solved(NamedTuple):

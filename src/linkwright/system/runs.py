@@ -14,8 +14,8 @@ from linkwright.results.state import State
 if TYPE_CHECKING:
     from linkwright.results.derivatives import MotionDerivatives
     from linkwright.results.trajectory import Trajectory
-    from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.options import Options
+    from linkwright.simulation.run_batch import BatchRun
     from linkwright.simulation.single_steps import Stepping
     from linkwright.simulation.stepper import Stepper
 
@@ -37,7 +37,7 @@ class Runs:
 
     def many(self, states: Sequence[State] | State, duration: Any, threads: int | None, options: Options) -> BatchRun:
         """See `System.simulate_batch`."""
-        from linkwright.simulation.batch import simulate_batch
+        from linkwright.simulation.run_batch import simulate_batch
 
         given = [states] if isinstance(states, State) else list(states)
         if given:
@@ -85,7 +85,7 @@ def chosen_drives(system: Any, drive: Mapping[str, Any] | None, options: Mapping
     from linkwright.drives import drives_of_description
 
     if drive is not None and not isinstance(drive, Mapping):
-        raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
+        raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.drives.torque('2 N m')}}, not {drive!r:.60}.")
     chosen = drives_of_description(system.described) if drive is None else dict(drive)
     if drive is None and options.get("control") is not None:
         given = getattr(options["control"], "drives", None)

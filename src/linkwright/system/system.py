@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.arguments import Named, Names, Numbers
-from linkwright.bridges import bridge
 from linkwright.errors import SimulationError, calls_explained, counted
+from linkwright.errors.arguments import Named, Names, Numbers
 from linkwright.mechanics import formulations
 from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.closure import Closure
@@ -31,30 +30,31 @@ from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.branches import Branches
-from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
-from linkwright.results.labelled import Labelled
-from linkwright.results.recorded import CoordinateNames
+from linkwright.results.forward_results import Acceleration, Crosscheck, GicmView, gicm_view
+from linkwright.results.labeled_arrays import Labeled
+from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.rings.exchange.bridges import bridge
+from linkwright.rings.robots.transmission import Transmission, transmission
 from linkwright.simulation.options import options_of, takes_options
-from linkwright.system.assembled import StateBatch, assembled
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
-from linkwright.system.transmission import Transmission, transmission
+from linkwright.system.state_batch import StateBatch, assembled
 
 if TYPE_CHECKING:
-    from linkwright.bridges.functions import Bridge
-    from linkwright.control.base import Control
-    from linkwright.control.controllability import Controllability
-    from linkwright.control.controller import Controller
-    from linkwright.control.linearise import Linearised
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
-    from linkwright.motion.atlas import Atlas, AtlasModes
-    from linkwright.simulation.batch import BatchRun
+    from linkwright.motion.controllability import Controllability
+    from linkwright.rings.control.controller import Controller
+    from linkwright.rings.control.linearize import Linearized
+    from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
+    from linkwright.simulation.feedback.base import Control
+    from linkwright.simulation.run_batch import BatchRun
     from linkwright.simulation.stepper import Stepper
 
 
@@ -210,7 +210,7 @@ class System:
         return self._dynamics.crosscheck(st, tau)
 
     def gicm(self, st: State) -> GicmView:
-        """Return the generalised inertia constraint matrix in blocks, with its interpretation."""
+        """Return the generalized inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
 
     def inverse(
@@ -252,7 +252,7 @@ class System:
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
         """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
-        c, names = self._motions.turn(drive, steps, speed, duration, start, stop), self.core.drive_names
+        c, names = self._motions.cycle(drive, steps, speed, duration, start, stop), self.core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
@@ -278,7 +278,7 @@ class System:
         """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
         return self._motions.settled(start, hold)
 
-    def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labelled:
+    def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
@@ -302,7 +302,7 @@ class System:
         """Return the positions between which a joint can move from the start, the other drives held there."""
         return self._motions.limits(joint)
 
-    def map(self, what: Any, over: Any, **options: Any) -> Atlas | AtlasModes:
+    def map(self, what: Any, over: Any, **options: Any) -> Workspace | WorkspaceModes:
         """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
         what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body; of drives,
         `s.map("lift.force", over={"lift": "0.9..1.2 m / 40", "tilt": None})`, any channels at rest, over their strokes by default.
@@ -310,7 +310,7 @@ class System:
         """
         return self._motions.map(self, what, over, options)
 
-    def workspace(self, over: Any, **options: Any) -> Atlas | AtlasModes:
+    def workspace(self, over: Any, **options: Any) -> Workspace | WorkspaceModes:
         """Return the reach over poses of a body or point: `map` without measures. With `orientations` that of any of them."""
         return self._motions.workspace(self.presenter, over, options)
 
@@ -368,13 +368,13 @@ class System:
         return self._feedback.controllable(st, drives, tolerance)
 
     def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
-        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.control.projected(...))`, then `c(st)["A"]`.
 
         st: where it begins (references that start from the present position, typical sizes); default the start of the model.
         """
         return self._feedback.controller(controller, st, free)
 
-    def linearise(
+    def linearize(
         self,
         st: State,
         *,
@@ -384,8 +384,8 @@ class System:
         actuators: Any = None,
         tau: Any = None,
         free: Any = None,
-    ) -> Linearised:
-        """Linearise about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+    ) -> Linearized:
+        """Linearize about a state on the loops: A, B, poles, natural frequencies; prints as a table.
 
         coordinates: one for each degree of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not named, drives
         first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that hold the state. control:
@@ -393,7 +393,7 @@ class System:
         is constant; sampled (every=...) with eigenvalues `z` and poles log(z) / every. Idle degrees of freedom are left out.
         """
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
-        return self._feedback.linearise(st, free, **about)
+        return self._feedback.linearize(st, free, **about)
 
     @property
     def kernels(self) -> Kernels:

@@ -26,7 +26,7 @@ from linkwright.errors import UsageError
 from linkwright.text.phrases import PLUS_MINUS, SIGNS, Amount, Phrase, alike, amount, number_text, with_unit
 from linkwright.text.units import Dimension
 
-DIRECTIONS = {"min": 1.0, "minimise": 1.0, "minimize": 1.0, "max": -1.0, "maximise": -1.0, "maximize": -1.0}
+DIRECTIONS = {"min": 1.0, "minimize": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0, "maximize": -1.0}
 SMALL_BY_NATURE = ("distance", "straight", "straightness")  # measures that are minimized where nothing is said
 FULL_TURN = ("full turn", "full turns", "turns fully")
 GOALS = '"min rms A.torque", "min max C.load", "max min C.transmission", "min range guide while 100..180 deg"'
@@ -49,7 +49,7 @@ class GoalTerm:
 
 @dataclass(frozen=True)
 class Goal:
-    """A sum of measures to make small or large, `lw.Goal("min", "rms A.torque")`: `m.optimise` takes it in place of its text."""
+    """A sum of measures to make small or large, `lw.Goal("min", "rms A.torque")`: `m.optimize` takes it in place of its text."""
 
     direction: str
     what: str
@@ -91,7 +91,7 @@ class Goal:
 class Requirement:
     """Limits of a channel, a measure or a sum of them, `lw.Requirement("C.transmission", low=40, unit="deg")`.
 
-    `m.optimise(subject_to=...)` and the requirements of `linkwright turn` take it in place of its text. `components` are ranges for every
+    `m.optimize(subject_to=...)` and the requirements of `linkwright cycle` take it in place of its text. `components` are ranges for every
     component of a point. Numbers are in `unit`. "full turn" has none.
     """
 

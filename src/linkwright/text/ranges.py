@@ -306,7 +306,7 @@ class Place:
         """A number in SI; raise UsageError where its unit does not suit."""
         if unit == SI:
             return self._finite(value)
-        if not unit:  # as in the file: millimetres or degrees where it writes these
+        if not unit:  # as in the file: millimeters or degrees where it writes these
             return self._finite(value if self.bare is None or self.dimension is None else scaled(value, self.bare(self.dimension)))
         factor, found = parse_unit(unit)
         text = with_unit(number_text(value), unit)

@@ -23,8 +23,8 @@ UNIT_NAMES = {  # other names of units, in small letters, that are answered with
     **dict.fromkeys(("u", "upm", "umin", "rev_min", "revolutions"), "rpm"),
     **dict.fromkeys(("degree", "degrees", "grad"), "deg"),
     **dict.fromkeys(("radian", "radians"), "rad"),
-    **dict.fromkeys(("meter", "meters", "metre", "metres"), "m"),
-    **dict.fromkeys(("millimeter", "millimetre", "millimeters", "millimetres"), "mm"),
+    **dict.fromkeys(("meter", "meters", "meter", "meters"), "m"),
+    **dict.fromkeys(("millimeter", "millimeter", "millimeters", "millimeters"), "mm"),
     **dict.fromkeys(("inch", "inches"), "in"),
     **dict.fromkeys(("newton", "newtons"), "N"),
     **dict.fromkeys(("second", "seconds", "sec"), "s"),
@@ -89,7 +89,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "ohm": (1.0, RESISTANCE), "Ω": (1.0, RESISTANCE), "H": (1.0, INDUCTANCE), "mH": (1e-3, INDUCTANCE), "uH": (1e-6, INDUCTANCE),
     "percent": (0.01, NONE), "%": (0.01, NONE),
 }  # fmt: skip
-LITRES = {"l": (1e-3, VOLUME), "ml": (1e-6, VOLUME)}  # behind a number only: as a name in an expression `l` is a length of the user's
+LITERS = {"l": (1e-3, VOLUME), "ml": (1e-6, VOLUME)}  # behind a number only: as a name in an expression `l` is a length of the user's
 _SI_SYMBOLS = ("m", "kg", "s", "rad", "A")
 UNIT_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-zµΩ°%]+)|(?P<number>\d+(?:\.\d+)?)|(?P<op>\^|\*\*|[*/()·-]))")
 
@@ -158,7 +158,7 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
                 raise UsageError(f"'{text}' is not a unit: it holds the number {token}. Write units like mm, kg m^2, N m/rad or 1/s.")
             fresh = False
             continue
-        known = UNITS.get(token) or LITRES.get(token)
+        known = UNITS.get(token) or LITERS.get(token)
         if known is None:
             raise UsageError(f"'{token}' is not a unit. {nearest(token, UNITS, 'Units', UNIT_NAMES)}")
         exponent = 1

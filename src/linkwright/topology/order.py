@@ -113,7 +113,7 @@ class _Rest:
     def open_unknowns(self, group: Iterable[int]) -> set[int]:
         return {u for s in group for u in self.acting[s] if u not in self.known}
 
-    def neighbours(self, group: Iterable[int]) -> set[int]:
+    def neighbors(self, group: Iterable[int]) -> set[int]:
         """Subsystems, the group's own included, that share an open unknown with the group."""
         return {t for u in self.open_unknowns(group) for t in self.unknowns[u].subsystems if t in self.left}
 
@@ -137,7 +137,7 @@ class _Rest:
             yield from level
             larger: set[tuple[int, ...]] = set()
             for group in level:
-                larger.update(tuple(sorted((*group, t))) for t in self.neighbours(group) - set(group))
+                larger.update(tuple(sorted((*group, t))) for t in self.neighbors(group) - set(group))
                 if len(larger) > MOST_GROUPS:
                     break
             level = sorted(larger)
@@ -147,7 +147,7 @@ class _Rest:
         front = {start}
         while front:
             group |= front
-            front = self.neighbours(front) - group
+            front = self.neighbors(front) - group
         return tuple(sorted(group))
 
 

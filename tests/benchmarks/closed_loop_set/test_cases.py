@@ -35,7 +35,7 @@ def test_the_start_satisfies_every_joint(case: cases.Case) -> None:
     """Velocities of both bodies at a joint, from the file alone; round-off of positions times speeds."""
     raw = case.raw
     still = {"angular": [0, 0, 0], "linear": [0, 0, 0]}
-    moving = {b["name"]: (b["centre"], raw["start"]["velocities"].get(b["name"], still)) for b in raw["bodies"]}
+    moving = {b["name"]: (b["center"], raw["start"]["velocities"].get(b["name"], still)) for b in raw["bodies"]}
     moving["ground"] = ([0, 0, 0], still)
     size = 1e-14 * (1 + max(np.abs(v[key]).max() for _, v in moving.values() for key in ("angular", "linear")))
     for j in raw["joints"]:

@@ -82,8 +82,8 @@ def test_links_of_a_known_four_bar() -> None:
 
 def test_the_fall_of_a_double_pendulum_keeps_its_energy() -> None:
     """The equations in absolute coordinates and the rule of order 16: energy to 1e-18, positions against halved steps."""
-    bar = {"centre": mp.mpc(0.5), "A": mp.mpc(0), "B": mp.mpc(1)}
-    links = (Link("one", mpf(1), mpf(1) / 12, bar), Link("two", mpf(2), mpf(1) / 6, {"centre": mp.mpc(0.5), "B": mp.mpc(0)}))
+    bar = {"center": mp.mpc(0.5), "A": mp.mpc(0), "B": mp.mpc(1)}
+    links = (Link("one", mpf(1), mpf(1) / 12, bar), Link("two", mpf(2), mpf(1) / 6, {"center": mp.mpc(0.5), "B": mp.mpc(0)}))
     plane = Plane(links, (Pin("A", "ground", "one", "A"), Pin("B", "one", "two", "B")), {"A": mp.mpc(0)}, mpf("9.81"), ("one", "two"))
     with mp.workdps(30):
         x, v = [mpf("0.5"), mpf(0), mpf(0), mpf("1.5"), mpf(0), mpf(0)], [mpf(0)] * 6

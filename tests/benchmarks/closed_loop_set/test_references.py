@@ -73,7 +73,7 @@ def test_damping_in_absolute_coordinates() -> None:
     own = Absolute(cases.named("3-rrr-motors").raw)
     n, zero = len(made.links), mp.mpf(0)
     moving = own.moving(
-        own.centre[:-1], [np.eye(3)] * n, [[v[3 * k], v[3 * k + 1], zero] for k in range(n)], [[zero, zero, v[3 * k + 2]] for k in range(n)]
+        own.center[:-1], [np.eye(3)] * n, [[v[3 * k], v[3 * k + 1], zero] for k in range(n)], [[zero, zero, v[3 * k + 2]] for k in range(n)]
     )
     for k in range(3):
         assert float(own.acceleration(moving, f"A{k + 1}")) == pytest.approx(float(a[3 * k + 2]), rel=1e-12)

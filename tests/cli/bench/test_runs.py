@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from linkwright.cli.bench import clocks, command, free_run, known_motions, runs, speed, table
-from linkwright.cli.bench.cases import BenchRow, Contender
-from linkwright.cli.parser import Parser, add_options
 from linkwright.errors import LinkwrightError
+from linkwright.rings.cli.bench import clocks, command, free_run, known_motions, runs, speed, table
+from linkwright.rings.cli.bench.cases import BenchRow, Contender
+from linkwright.rings.cli.parser import Parser, add_options
 from tests.cli.bench.samples import SHORT, short
 from tests.reference import load
 

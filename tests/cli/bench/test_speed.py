@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from linkwright import files
-from linkwright.cli.bench import machine_info, ours, processes, speed, table
-from linkwright.cli.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.errors import UsageError
+from linkwright.rings.cli.bench import machine_info, ours, processes, speed, table
+from linkwright.rings.cli.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
 from tests.cli.bench.samples import at
 from tests.sweeps import sweep
 
@@ -23,7 +23,7 @@ from tests.sweeps import sweep
 def test_states_are_closed_and_move(name: str) -> None:
     c = at(name)
     s, st = c.system, c.state
-    assert np.abs(s.phi(st)).max() < 1e-10  # metres: assembled to round-off
+    assert np.abs(s.phi(st)).max() < 1e-10  # meters: assembled to round-off
     assert np.abs(s.J(st) @ st.v).max() < 1e-10 and np.abs(st.v).max() > 0.05
     np.testing.assert_allclose(s.J(st) @ c.a + s.k(st), 0.0, atol=1e-8)  # loops stay closed; entries of size 1e2
     for drive, effort in c.tau.items():

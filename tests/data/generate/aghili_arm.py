@@ -57,7 +57,7 @@ def terms(q: Vector, v: Vector) -> Terms:
             h[i] += mass * (r[i].real * b.real + r[i].imag * b.imag)
             for j in range(3):
                 M[i][j] += mass * (r[i].real * r[j].real + r[i].imag * r[j].imag)
-    for k in range(3):  # rods about their centres turn with the sum of the first joints
+    for k in range(3):  # rods about their centers turn with the sum of the first joints
         for i in range(k + 1):
             for j in range(k + 1):
                 M[i][j] += MASSES[k] * LENGTHS[k] ** 2 / 12.0

@@ -1,4 +1,4 @@
-"""A cart whose pole's tip runs on a line: acceleration, constraint force and least efforts, in metres and millimetres, (43), (47), (48).
+"""A cart whose pole's tip runs on a line: acceleration, constraint force and least efforts, in meters and millimeters, (43), (47), (48).
 
 Own data. With the cart at x and the pole at phi, M, h and A follow from Lagrange's equations by hand. Everything is computed in a unit of
 length and returned in SI: accelerations and F do not depend on the unit, efforts of least norm do unless W has a length.

@@ -36,7 +36,7 @@ class Robot:
     # ---------------------------------------------------------------- loops
 
     def legs(self, q: Vector) -> list[tuple[Any, ...]]:
-        """Return rod vector, crank pin and platform corner from their centres for every leg, as (dx, dy, ax, ay, bx, by)."""
+        """Return rod vector, crank pin and platform corner from their centers for every leg, as (dx, dy, ax, ay, bx, by)."""
         cos, sin = self.ctx.cos, self.ctx.sin
         out = []
         for i in range(3):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from linkwright.errors import UsageError
-from linkwright.exchange.reading.folders import Folders
+from linkwright.rings.exchange.reading.folders import Folders
 
 
 def package(at: Path) -> Path:

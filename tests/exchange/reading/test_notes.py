@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkwright.exchange.reading.notes import ImportNotes
+from linkwright.rings.exchange.reading.notes import ImportNotes
 
 
 def test_the_same_of_several_joints_is_one_sentence() -> None:

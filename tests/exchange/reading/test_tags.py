@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.reading.tags import misspelt
+from linkwright.rings.exchange.reading.tags import misspelt
 from tests.exchange.reading.urdf.robots import DIALECTS, robot
 
 SDF = """<sdf version="1.9"><model name="m">

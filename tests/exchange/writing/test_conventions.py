@@ -86,7 +86,7 @@ def test_a_free_body_in_mujoco(ours: tuple[lw.System, lw.State]) -> None:
     np.testing.assert_allclose(data.qacc, np.r_[a[3:], a[:3]], atol=1e-11)
     np.testing.assert_allclose(data.qfrc_bias, np.r_[s.h(st)[3:], s.h(st)[:3]], atol=1e-12)
     force, moment = np.array([4.0, 5.0, 6.0]), np.array([0.1, 0.2, 0.3])
-    data.xfrc_applied[1] = np.r_[force, moment - cross(R @ COM, force)]  # theirs: [force; torque] at the centre of mass
+    data.xfrc_applied[1] = np.r_[force, moment - cross(R @ COM, force)]  # theirs: [force; torque] at the center of mass
     mujoco.mj_forward(model, data)
     a = s.forward(st, wrench={"stone": [*moment, *force]}).a
     np.testing.assert_allclose(data.qacc, np.r_[a[3:], a[:3]], atol=1e-11)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange import LossWarning, MujocoMap, mujoco_state, to_mjcf
-from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model.description import Drive, Placement, Stop, Visual
+from linkwright.rings.exchange import LossWarning, MujocoMap, mujoco_state, to_mjcf
+from linkwright.rings.exchange.writing.mujoco.text import mjcf
 from linkwright.system.system import System
 from tests.exchange.writing import states
 from tests.sweeps import every_model, sweep
@@ -219,7 +219,7 @@ def test_a_simulated_second_stays_with_energy() -> None:
         mujoco.mj_step(model, data)
     now = m.system.state(*_ours(there, data))
     before, after = m.system.energy(st), m.system.energy(now)
-    assert np.abs(m.system.phi(now)).max() < 1e-4  # metres; the loops are soft but stiff
+    assert np.abs(m.system.phi(now)).max() < 1e-4  # meters; the loops are soft but stiff
     assert after["total"] == pytest.approx(before["total"], abs=0.03 * before["kinetic"])
     assert abs(after["kinetic"] - before["kinetic"]) > 0.05 * before["kinetic"]  # it did something
 
@@ -377,7 +377,7 @@ def test_shapes_are_geoms_without_mass_or_contact(tmp_path: Path) -> None:
     d = lw.load("four-bar").description
     at = Placement((0.1, 0.2, 0.3), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
     shapes = (
-        Visual("box", (0.2, 0.4, 0.6), at, colour="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0)), Visual("sphere", (0.3, 0.0, 0.0)),
+        Visual("box", (0.2, 0.4, 0.6), at, color="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0)), Visual("sphere", (0.3, 0.0, 0.0)),
         Visual("mesh", (0.001, 0.001, 0.001), file=str(tmp_path / "rod.stl")), 
         Visual("mesh", file="nowhere.stl"), Visual("mesh", file="rod.dae"),
     )  # fmt: skip
@@ -428,7 +428,7 @@ DISC = {
 def test_laws_of_coordinates_are_servos(law, control):
     """MuJoCo's effort at the control of the keyframe is the law, with gear and limits; the control is where the law vanishes."""
     m = lw.load({**DISC, "drive": {"A": {"torque": law, "gear": 20, "limits": ["-50 N m", "80 N m"]}}})
-    model = mujoco.MjModel.from_xml_string(lw.to_mjcf(m))  # warnings are errors here: nothing is lost
+    model = mujoco.MjModel.from_xml_string(lw.exchange.to_mjcf(m))  # warnings are errors here: nothing is lost
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     assert data.ctrl == pytest.approx([20 * control])  # of the motor, before the gear
@@ -442,7 +442,7 @@ def test_laws_of_coordinates_are_servos(law, control):
 def test_other_laws_are_lost_with_what_they_depend_on():
     for law, why in (("2 N m * sin(3 rad/s * t)", "its law over time"), ("2 N m * sin(A)", "its law of A:")):
         with pytest.warns(LossWarning) as said:
-            lw.to_mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
+            lw.exchange.to_mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
         assert why in str(said[0].message)
 
 

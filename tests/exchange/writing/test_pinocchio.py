@@ -9,8 +9,8 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.exchange import to_pinocchio
-from linkwright.exchange.writing.pinocchio import PinocchioModel
+from linkwright.rings.exchange import to_pinocchio
+from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
 from linkwright.system.system import System
 from tests.exchange.writing import states
 from tests.sweeps import sweep

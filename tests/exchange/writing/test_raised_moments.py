@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from linkwright.exchange.writing.inertia import _raised
+from linkwright.rings.exchange.writing.inertia import _raised
 
 
 def body(I: np.ndarray) -> np.ndarray:

@@ -45,13 +45,13 @@ def test_digits_that_make_a_structure_are_named(turned: float) -> None:
     """The singular value grows with the angle: at 1e-7 rad the loops hold what an exact parallelogram lets go."""
     m = lw.load(cranks(turned))
     found = m.system.mobility
-    assert found.freedoms == 0 and 0.05 * turned < found.smallest < 5.0 * turned  # cranks and coupler of some tenths of a metre
+    assert found.freedoms == 0 and 0.05 * turned < found.smallest < 5.0 * turned  # cranks and coupler of some tenths of a meter
     words = r"smallest singular value of its loops is only \de-0\d: .*only for exact dimensions .*parallel cranks"
     assert "nothing can move" in m.info().motion
     for text in (found.blocked_by_digits, m.info().motion):
         assert re.search(words, text)
     with pytest.raises(lw.UsageError, match=f"nothing can move.*{words}"):
-        m.turn()
+        m.cycle()
 
 
 def test_a_plain_structure_is_called_one() -> None:
@@ -62,7 +62,7 @@ def test_a_plain_structure_is_called_one() -> None:
 @pytest.mark.parametrize("longer", [1e-8, 1e-6])
 def test_gaps_that_digits_explain_are_named(longer: float) -> None:
     with pytest.raises(lw.AssemblyError, match="nearly closed, a linkage that moves only for exact dimensions") as caught:
-        lw.load(cranks(longer=longer)).turn()
+        lw.load(cranks(longer=longer)).cycle()
     assert 0.0 < caught.value.gap < longer
     with pytest.raises(lw.AssemblyError, match="check the lengths"):
-        lw.load(cranks(longer=0.02)).turn()
+        lw.load(cranks(longer=0.02)).cycle()

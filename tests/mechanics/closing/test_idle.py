@@ -116,7 +116,7 @@ def test_a_task_on_the_rod_moves_with_its_spin() -> None:
 def test_a_cycle_ends_where_it_began_though_the_rod_has_spun(cut: str) -> None:
     model = ball_rods.rssr(np.random.default_rng(1))
     m = lw.load({**model, "cuts": [cut], "drive": {"A": "60 rpm"}})
-    c = m.turn(steps=72)
+    c = m.cycle(steps=72)
     assert not [note for note in c.notes if "not back" in note]
     assert np.abs(c["rod.rotation"][-1] - c["rod.rotation"][0]).max() > 1e-3  # it has
     far = m.system.assemble({"A": 700.0})

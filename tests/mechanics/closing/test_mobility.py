@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import linkwright.mechanism as lw
+import linkwright.system.mechanism as lw
 
 
 def test_a_planar_four_bar_in_space_names_its_three_idle_rows():
@@ -47,7 +47,7 @@ def test_a_start_in_a_singular_position_does_not_gain_a_freedom():
     assert r.singular_start and r.freedoms == 1
 
 
-def test_moved_by_a_kilometre_everything_stays_the_same():
+def test_moved_by_a_kilometer_everything_stays_the_same():
     """Accelerations of a driven turn and of the open tree, here and 1 km away."""
     base = {
         "plane": "xy",
@@ -63,7 +63,7 @@ def test_moved_by_a_kilometre_everything_stays_the_same():
     here = {"A": [0, 0], "B": [0.15, 0.26], "C": [0.905, 0.75], "D": [1.0, 0]}
     away = {k: [x + 800.0, y - 600.0] for k, (x, y) in here.items()}
     near, far = (lw.load({"name": "bar", "drawing": p, **base}) for p in (here, away))
-    a, b = near.turn(steps=24), far.turn(steps=24)
+    a, b = near.cycle(steps=24), far.cycle(steps=24)
     for channel in ("C.a", "D.a", "rocker.angle.a", "coupler.angle.v"):
         np.testing.assert_allclose(b[channel], a[channel], atol=1e-9)
     from linkwright.mechanics.dynamics.tree import forward_tree

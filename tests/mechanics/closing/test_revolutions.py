@@ -67,7 +67,7 @@ def test_every_joint_has_the_turns_of_the_whole_walk(name, monkeypatch):
 
 def test_a_joint_that_cannot_turn_fully_is_refused():
     s = lw.compile("four-bar")
-    with pytest.raises(lw.AssemblyError, match="end of its reach on this branch, a dead centre"):
+    with pytest.raises(lw.AssemblyError, match="end of its reach on this branch, a dead center"):
         s.assemble(q={"D": 700.0})
 
 

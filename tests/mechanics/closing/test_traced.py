@@ -7,8 +7,8 @@ import linkwright as lw
 from linkwright import joints
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import interpret
-from linkwright.compiler.straight import Straight
-from linkwright.mechanics.closing.traced import TracedClosure, TracedLoops
+from linkwright.compiler.python_text import Straight
+from linkwright.kernels.traced_loops import TracedClosure, TracedLoops
 from linkwright.mechanics.constraints import DrivenDistance, PointTarget
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.belts import belt_geometry
 from linkwright.mechanics.instant import Instant
+from linkwright.rings.design.belts import belt_geometry
 
 G = 9.81
 
@@ -59,7 +59,7 @@ def test_lengths_of_open_and_crossed_belts(r, R, a):
     lean = np.arcsin((R + r) / a)
     assert other.length == pytest.approx(2 * a * np.cos(lean) + (R + r) * (np.pi + 2 * lean))
     for m, sign in ((open_belt, 1.0), (crossed, -1.0)):
-        c = m.turn(steps=12)
+        c = m.cycle(steps=12)
         assert c["B"] - c["B"][0] == pytest.approx(sign * r / R * (c["A"] - c["A"][0])) and m.system.mobility.freedoms == 1
 
 
@@ -67,7 +67,7 @@ def test_chains_by_pitch_and_teeth():
     """The ratio is that of the teeth; the number of links that of the textbook's formula, here without its approximation."""
     p, a, z = 0.0127, 0.4, (17, 38)
     m = lw.load(pulleys({"around": [{"joint": j, "teeth": n} for j, n in zip("AB", z, strict=True)], "pitch": p}, a))
-    c = m.turn(steps=12)
+    c = m.cycle(steps=12)
     assert c["B"][-1] - c["B"][0] == pytest.approx(2 * np.pi * 17 / 38)
     (found,) = belt_geometry(m.system)
     textbook = 2 * a / p + sum(z) / 2 + ((z[1] - z[0]) / (2 * np.pi)) ** 2 * p / a
@@ -85,7 +85,7 @@ def test_an_idler_bends_the_belt_the_other_way():
         more={"drawing": {"A": [0, 0], "B": [0.5, 0], "C": [0.25, 0.12]},
               "bodies": {"ground": {"pins": ["A", "B", "C"]}, **{n: {"pins": [j]} for n, j in zip(("a", "b", "c"), "ABC", strict=True)}}},
     ))  # fmt: skip
-    c = m.turn(steps=12)
+    c = m.cycle(steps=12)
     assert c["B"] == pytest.approx(c["A"]) and np.ptp(c["C"] + 2 * c["A"]) < 1e-12 and m.system.mobility.freedoms == 1
     assert not any("`turn:`" in text for text in m.info().notes)
     away = lw.load(pulleys(
@@ -97,7 +97,7 @@ def test_an_idler_bends_the_belt_the_other_way():
     (said,) = (text for text in close.info().notes if "belt" in text)
     assert "the pulleys A and B overlap: their radii add up to 0.55 m, their shafts are 0.5 m apart" in said
     explicit = lw.load(pulleys({"around": [{"joint": "A", "radius": 0.1, "turn": "cw"}, {"joint": "B", "radius": 0.1, "turn": "cw"}]}))
-    assert explicit.turn(steps=4)["B.v"] == pytest.approx(2 * np.pi)
+    assert explicit.cycle(steps=4)["B.v"] == pytest.approx(2 * np.pi)
 
 
 # ---------------------------------------------------------------- equations
@@ -190,7 +190,7 @@ def test_pulley_blocks(falls):
     top = {"drawing": {"Z": [0.2, 0.0], "X": [-0.1, 0.0], "Y": [-0.5, 0.0]}, "bodies": {"ground": {"points": ["Z", "X", "Y"]}}}
     end["drawing"]["E"] = [over - 0.2, -0.5]
     m = hoist([*path, "e.E"], hook, end, top, drive={"Ey": "-1 m/s"})
-    c = m.turn(start=0.0, stop=-0.4, steps=8)
+    c = m.cycle(start=0.0, stop=-0.4, steps=8)
     assert c["Hy"] == pytest.approx(0.4 * np.linspace(0, 1, 9) / falls, abs=2e-3 / falls)  # falls are vertical: as drawn they are
     assert c["rope.tension.1"] == pytest.approx(100 * G / falls, rel=1e-6) and c["Ey.force"] == pytest.approx(-100 * G / falls, rel=1e-6)
 
@@ -201,9 +201,9 @@ def test_a_winding_drum_and_a_length():
     drum = {"drawing": {"A": [0, 0]}, "bodies": {"ground": {"pins": ["A"]}, "drum": {"pins": ["A"], "mass": 0, "com": "A", "inertia": 0}}}
     rope = [{"joint": "A", "radius": 0.2, "turn": "cw"}, "q.Q"]
     m = hoist(rope, load, drum, drive={"A": "1 rad/s"})
-    c = m.turn(start=0, stop=2.0, steps=6)
+    c = m.cycle(start=0, stop=2.0, steps=6)
     assert c["Qy"] == pytest.approx(0.2 * c["A"]) and c["A.torque"] == pytest.approx(10.0 * G * 0.2)
-    wound = m.turn(start=0, stop=4.0, steps=6)  # past the axis the rope pulls from the top of the drum, at last across the guide
+    wound = m.cycle(start=0, stop=4.0, steps=6)  # past the axis the rope pulls from the top of the drum, at last across the guide
     (end,) = wound.singular
     assert end.at == pytest.approx((0.6 - 0.2 + 0.2 * np.pi / 2) / 0.2, rel=1e-6) and "asked to go to 4 rad" in wound.notes[0]
     longer = hoist(rope, load, drum, belts={"rope": {"path": rope, "length": 0.75}})
@@ -217,7 +217,7 @@ def test_a_differential_pulley():
     wheel = {"ground": {"pins": ["A"]}, "wheel": {"pins": ["A"], "mass": 0, "com": "A", "inertia": 0}}
     path = [{**x, "turn": "ccw"} for x in path]
     m = hoist(path, hook, drawing={"A": [0, 0], "H": [-0.025, -1.0]}, bodies=wheel, drive={"A": "1 rad/s"})
-    c = m.turn(start=0, stop=6.0, steps=6)
+    c = m.cycle(start=0, stop=6.0, steps=6)
     assert np.abs(c["Hy"] - c["Hy"][0]) == pytest.approx(0.5 * (R - r) * c["A"], abs=1e-9)
     assert np.abs(c["A.torque"]) == pytest.approx(0.5 * 100 * G * (R - r)) and c["rope.tension.1"] == pytest.approx(50 * G)
 
@@ -226,7 +226,7 @@ def test_a_differential_pulley():
 
 
 def braked(**more):
-    return lw.load(pulleys(around(0.04, 0.1, **more), more={"loads": {"brake": {"on": "big", "moment": -5.0}}})).turn(steps=12)
+    return lw.load(pulleys(around(0.04, 0.1, **more), more={"loads": {"brake": {"on": "big", "moment": -5.0}}})).cycle(steps=12)
 
 
 def test_tight_and_slack_side_and_the_load_of_the_shafts():
@@ -248,7 +248,7 @@ def test_a_belt_that_goes_slack_says_where():
     assert c["main.tension.min"] == pytest.approx(-5.0)
     (note,) = c.belts().notes
     assert note.startswith("belt 'main' goes slack between ") and "would have to push with 5 N" in note
-    from linkwright.design.cycle_loads import cycle_loads
+    from linkwright.rings.design.cycle_loads import cycle_loads
 
     assert note in str(cycle_loads(c)) and cycle_loads(c).as_dict()["belts"][0]["belt"] == "main"
 
@@ -265,7 +265,7 @@ def test_a_tensioner_sets_the_tension_of_its_belt():
         "springs": {"s": {"joint": "D", "stiffness": "0 N m/rad", "preload": "8 N m"}},
     })  # fmt: skip
     assert m.system.mobility.freedoms == 1 and m.description.belts[0].carrier == ""
-    c = m.turn(steps=4)
+    c = m.cycle(steps=4)
     (geometry,) = belt_geometry(m.system)
     angle = dict(geometry.arcs)["arm.C"]
     assert c["D"] == pytest.approx(c["D"][0]) and c["main.tension.2"] == pytest.approx(c["main.tension.1"])
@@ -283,7 +283,7 @@ def test_a_belt_on_a_moving_carrier():
         "belts": {"loop": {"around": [{"joint": "A", "radius": 0.05}, {"joint": "B", "radius": 0.05}]}}, "drive": {"A": "1 rad/s"},
     })  # fmt: skip
     assert m.description.belts[0].carrier == "arm" and m.description.belts[0].bodies == ("ground", "fore")
-    c = m.turn(start=0, stop=7.0, steps=70)
+    c = m.cycle(start=0, stop=7.0, steps=70)
     assert np.ptp(c["fore.angle"]) < 1e-9
     assert c["A.torque"] == pytest.approx((2 * 0.25 + 1 * 0.5) * G * np.cos(c["A"]), abs=1e-9)  # the forearm does not turn
 
@@ -293,12 +293,12 @@ def test_designs_with_other_radii_and_distances():
     brake = {"brake": {"on": "big", "moment": -5.0}}
     model = pulleys(around("r", 0.1, pretension="200 N"), more={"parameters": {"r": "0.04 m"}, "loads": brake})
     m = lw.load(model)
-    t = m.turns({"r": [0.04, 0.05], "B.x": [0.5, 0.6]}, steps=8, read=["B", "A.torque", "A.load"])
+    t = m.cycles({"r": [0.04, 0.05], "B.x": [0.5, 0.6]}, steps=8, read=["B", "A.torque", "A.load"])
     for k, (r, x) in enumerate(((0.04, 0.5), (0.05, 0.6))):
-        alone = lw.load({**model, "parameters": {"r": r}, "drawing": {"A": [0, 0], "B": [x, 0]}}).turn(steps=8)
+        alone = lw.load({**model, "parameters": {"r": r}, "drawing": {"A": [0, 0], "B": [x, 0]}}).cycle(steps=8)
         for name in ("B", "A.torque", "A.load"):
             assert t[name][k] == pytest.approx(alone[name]), name
     rope = hoist(["q.Q", {"at": "ground.A", "radius": 0.1, "turn": "cw"}, "p.P"], block("P", 0.1, -0.5, 2.0), block("Q", -0.1, -0.6, 3.0),
                  drawing={"A": [0, 0]}, bodies={"ground": {"points": ["A"]}}, drive={"Py": "1 m/s"})  # fmt: skip
-    moved = rope.with_(**{"A.y": 0.1}).turn(start=0, stop=0.1, steps=4)
+    moved = rope.with_(**{"A.y": 0.1}).cycle(start=0, stop=0.1, steps=4)
     assert moved["Qy"] == pytest.approx(-moved["Py"]) and moved["rope.tension.1"] == pytest.approx(3 * G)

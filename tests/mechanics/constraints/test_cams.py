@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
-from linkwright.design.cams import cam_design
 from linkwright.errors import ModelError
 from linkwright.model.file import write
 from linkwright.model.file.reader import read_text
+from linkwright.rings.design.cams import cam_design
 
 SLIDING = """
 name: follower
@@ -75,7 +75,7 @@ def case(request):
 
 
 def away_from_joints(cam) -> np.ndarray:
-    """Samples whose neighbours are as far as they are, on one piece of the law."""
+    """Samples whose neighbors are as far as they are, on one piece of the law."""
     steps = np.diff(cam.angle)
     even = np.isclose(steps, steps.max(), rtol=1e-6)
     inner = np.zeros(len(cam.angle), dtype=bool)
@@ -101,7 +101,7 @@ def test_profiles_are_bent_as_their_finite_differences(case):
 def test_contact_force_is_in_equilibrium(case):
     """The disc alone: forces of bearing, contact, weight and inertia, and their moments about its axis, the drive's torque among them."""
     m, cam = case
-    c = m.turn(steps=48)
+    c = m.cycle(steps=48)
     g = cam.geometry
     for k in (3, 11, 17, 30):
         x = c.instant(k)
@@ -116,7 +116,7 @@ def test_contact_force_is_in_equilibrium(case):
         inertia = -body.mass * c["A.v"][k] ** 2 * arm
         weight = np.array([0.0, -9.81 * body.mass])
         np.testing.assert_allclose(disc + weight - N * found.normal[:2], inertia, atol=1e-8)
-        arms = np.asarray(found.contact - g.centre)[:2]
+        arms = np.asarray(found.contact - g.center)[:2]
         torque = N * (arms[0] * found.normal[1] - arms[1] * found.normal[0])
         moment = -(arm[0] * weight[1] - arm[1] * weight[0])
         assert g.spin * c["A.torque"][k] == pytest.approx(torque + moment, abs=1e-9)
@@ -125,7 +125,7 @@ def test_contact_force_is_in_equilibrium(case):
 def test_power_of_contact_and_drive_agree(case):
     """A cycle that returns without losses needs no work."""
     m, _ = case
-    c = m.turn(steps=360)
+    c = m.cycle(steps=360)
     assert trapezoid(c["A.power"], c.t) == pytest.approx(0.0, abs=1e-6 * np.abs(c["A.power"]).max() * c.t[-1])
 
 
@@ -134,8 +134,8 @@ def test_a_flat_follower_on_an_eccentric_circle_moves_harmonically():
     law = "moves: [{to: 16, in: 180, law: harmonic}, {to: 0, in: 180, law: harmonic}]"
     cam = loaded(SLIDING.replace("OFFSET", "4").replace("CONTACT", "flat: follower.R, base: 22 mm").replace("LAW", law)).cam()
     np.testing.assert_allclose(1.0 / cam.curvature, 0.030, rtol=1e-9)
-    centre = np.array([0.0, -0.008])  # of the circle: up after half a turn
-    np.testing.assert_allclose(np.linalg.norm(cam.profile - centre, axis=1), 0.030, rtol=1e-9)
+    center = np.array([0.0, -0.008])  # of the circle: up after half a turn
+    np.testing.assert_allclose(np.linalg.norm(cam.profile - center, axis=1), 0.030, rtol=1e-9)
     assert np.abs(cam.pressure_angle).max() < 1e-12 and cam.base == pytest.approx(0.022)
     np.testing.assert_allclose([cam.slip.min(), cam.slip.max()], [-0.008 - 0.004, 0.008 - 0.004], atol=1e-7)
 
@@ -164,7 +164,7 @@ def test_files_read_back_and_traced_dimensions():
         d = loaded(text).description
         assert read_text(write(d)) == d
     m = loaded(CASES["offset roller"])
-    c = m.turn(steps=36)
+    c = m.cycle(steps=36)
     d = c.derivatives(["base"])["lift", "base"]
     rest = np.sqrt(0.039**2 - 0.007**2)
     np.testing.assert_allclose(d, 0.039 / rest, rtol=1e-9)
@@ -189,5 +189,5 @@ def test_files_read_back_and_traced_dimensions():
 )
 def test_mistakes_name_line_and_remedy(contact: str, law: str, said: str) -> None:
     with pytest.raises(ModelError, match=said) as found:
-        loaded(SLIDING.replace("OFFSET", "7").replace("CONTACT", contact).replace("LAW", law)).turn(steps=4)
+        loaded(SLIDING.replace("OFFSET", "7").replace("CONTACT", contact).replace("LAW", law)).cycle(steps=4)
     assert "cam.yaml:13" in str(found.value)

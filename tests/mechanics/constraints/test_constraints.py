@@ -39,9 +39,9 @@ def check_derivatives(skel, q, v, a, constraints=None, t=0.3):
 def gear_train(kind="external", carrier_moves=False, reverse=False):
     """Pinion of 20 mm at the origin, wheel of 60 mm (or ring, or rack) on one carrier."""
     internal = kind == "internal"
-    centre = (0.04, 0.0, 0.0) if internal else (0.08, 0.0, 0.0)
+    center = (0.04, 0.0, 0.0) if internal else (0.08, 0.0, 0.0)
     bodies = [d.Body("ground"), d.Body("arm", mass=1.0, inertia=d.EYE3), d.Body("pinion", mass=1.0, inertia=d.EYE3)]
-    bodies.append(d.Body("wheel", mass=2.0, inertia=d.EYE3, start=d.Placement(centre)))
+    bodies.append(d.Body("wheel", mass=2.0, inertia=d.EYE3, start=d.Placement(center)))
     carrier = "arm" if carrier_moves else "ground"
     joints = [d.Joint("O", "revolute", "ground", "arm")] if carrier_moves else [d.Joint("O", "fixed", "ground", "arm")]
     joints.append(d.Joint("A", "revolute", carrier, "pinion") if not reverse else d.Joint("A", "revolute", "pinion", carrier))
@@ -50,7 +50,7 @@ def gear_train(kind="external", carrier_moves=False, reverse=False):
         bodies[-1] = replace(bodies[-1], start=d.Placement((0.0, -0.02, 0.0)))
         gear = d.Gear("G", "A", "B", 0.02, rack=True)
     else:
-        joints.append(d.Joint("B", "revolute", carrier, "wheel", d.Placement(centre), d.Placement()))
+        joints.append(d.Joint("B", "revolute", carrier, "wheel", d.Placement(center), d.Placement()))
         gear = d.Gear("G", "A", "B", 0.02, 0.06, internal=internal)
     desc = d.Description("gears", tuple(bodies), tuple(joints), plane="xy", gears=(gear,))
     return skeleton(build_tree(desc, []))
@@ -73,7 +73,7 @@ def test_gear_rolls_and_its_derivatives_are_exact(kind, carrier_moves, reverse):
     np.testing.assert_allclose(c.J[0, own], [sign_a * 0.02, wheel], atol=1e-16)
 
 
-def test_a_10_newton_metre_pinion_of_20_mm_loads_its_bearing_with_532_newton():
+def test_a_10_newton_meter_pinion_of_20_mm_loads_its_bearing_with_532_newton():
     """Ft = 10/0.02 = 500 N, Fr = 500 tan 20 deg = 182 N, together 532 N."""
     skel = gear_train()
     q = v = np.zeros(skel.tree.nv)
@@ -99,7 +99,7 @@ def test_a_10_newton_metre_pinion_of_20_mm_loads_its_bearing_with_532_newton():
 def test_gear_with_wrong_radii_says_what_to_correct():
     skel = gear_train()
     bad = replace(skel.tree.description, gears=(d.Gear("G", "A", "B", 0.02, 0.05),))
-    with pytest.raises(ModelError, match=r"centres are 0\.08 m apart"):
+    with pytest.raises(ModelError, match=r"centers are 0\.08 m apart"):
         of_loops(skeleton(build_tree(bad, [])))
 
 

@@ -38,7 +38,7 @@ def loaded(moves: str = DWELLS, more: str = "") -> lw.Mechanism:
 
 def test_a_turn_follows_the_laws():
     """Peaks of a modified trapezoid and of 3-4-5; the drive's work of a cycle that returns is nothing; the follower's force is m a."""
-    c = loaded().turn(steps=720)
+    c = loaded().cycle(steps=720)
     lift, a = c["lift"], c["lift.a"]
     w, beta = 2 * np.pi, np.radians(60.0)
     assert lift.min() > -1e-15 and lift.max() == pytest.approx(0.02)
@@ -60,13 +60,13 @@ def test_moves_of_a_whole_turn_repeat_and_others_do_not():
 def test_dimensions_in_moves_vary():
     """Derivatives of the traced kernels by a lift and by the span of a rise against central differences, and a batch of designs."""
     m = loaded()
-    c = m.turn(steps=90)
+    c = m.cycle(steps=90)
     d = c.derivatives(["height", "up"])
     for name, h in (("height", 1e-5), ("up", 1e-5)):
         value = {"height": 0.02, "up": np.radians(60.0)}[name]
-        ends = [m.with_(**{name: f"{value + x} {'m' if name == 'height' else 'rad'}"}).turn(steps=90)["lift"] for x in (h, -h)]
+        ends = [m.with_(**{name: f"{value + x} {'m' if name == 'height' else 'rad'}"}).cycle(steps=90)["lift"] for x in (h, -h)]
         np.testing.assert_allclose(d["lift", name], (ends[0] - ends[1]) / (2 * h), atol=1e-7)  # third derivative below 1e3, h^2/6
-    turns = m.turns({"height": [0.02, 0.03]})
+    turns = m.cycles({"height": [0.02, 0.03]})
     np.testing.assert_allclose(turns["lift"].max(axis=-1), [0.02, 0.03])
 
 
@@ -114,7 +114,7 @@ def test_moves_of_a_call_are_those_of_the_file(tmp_path):
     pieces = [{"to": "90 deg", "in": "0.4 s", "law": "modified_sine"}, {"dwell": "0.1 s"}, {"to": "20 deg", "in": 0.3}]
     m = lw.load("wiper")
     q = m.system.assemble({"A": 0.3})
-    a, b = (m.simulate(1.0, start=q, drive={"A": lw.moves(x)}) for x in (text, pieces))
+    a, b = (m.simulate(1.0, start=q, drive={"A": lw.drives.moves(x)}) for x in (text, pieces))
     np.testing.assert_array_equal(a["A"], b["A"])
     assert a.at(0.45)["A", "deg"] == pytest.approx(90.0) and a["A", "deg"][-1] == pytest.approx(20.0)
     for wrong, said in (
@@ -123,4 +123,4 @@ def test_moves_of_a_call_are_those_of_the_file(tmp_path):
         ("90 deg in 3 s by bezier", "Laws"),
     ):
         with pytest.raises(UsageError, match=said):
-            m.simulate(0.1, drive={"A": lw.moves(wrong)})
+            m.simulate(0.1, drive={"A": lw.drives.moves(wrong)})

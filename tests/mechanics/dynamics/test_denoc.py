@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from linkwright.mechanics.dynamics import tree as dyn
-from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twist_propagation, twists
 from linkwright.mechanics.kinematics.motion import motion, qdot
+from linkwright.rings.papers.denoc import denoc, gravity_part, twist_propagation, twists
 from tests import factory
 
 MOVING = tuple(k for k in factory.SPATIAL if k != "fixed")
@@ -47,7 +47,7 @@ def test_inertia_rate_minus_twice_coriolis_is_skew(shape, chain, seed):
         np.testing.assert_allclose(X + X.T, 0.0, atol=1e-11 * (1 + np.abs(X).max()))
 
 
-def test_the_papers_factor_is_skew_where_origins_are_mass_centres():
+def test_the_papers_factor_is_skew_where_origins_are_mass_centers():
     rng = np.random.default_rng(3)
     t = factory.random_tree(rng, 4, MOVING, chain=1.0)
     skel = replace(t.skel, com=tuple(np.zeros(3) for _ in t.skel.com))
@@ -99,4 +99,4 @@ def test_blocks_of_the_complement_are_products_along_the_chain():
     for a in nodes:
         for b in tree.support(a):
             for c in tree.support(b):
-                np.testing.assert_allclose(block(a, b) @ block(b, c), block(a, c), atol=1e-12)  # places of some metres
+                np.testing.assert_allclose(block(a, b) @ block(b, c), block(a, c), atol=1e-12)  # places of some meters

@@ -104,7 +104,7 @@ def test_tree_dynamics_identities(seed):
     a = dyn.forward_tree(skel, m, tau, external)
     # the recursion and the dense solve may differ by the conditioning of M
     tol = 1e-13 * np.linalg.cond(M) * (1 + np.abs(a).max())
-    np.testing.assert_allclose(a, np.linalg.solve(M, tau + dyn.generalised(skel, m, external) - h), atol=tol)
+    np.testing.assert_allclose(a, np.linalg.solve(M, tau + dyn.generalized(skel, m, external) - h), atol=tol)
     np.testing.assert_allclose(dyn.inverse_tree(skel, m, a, external), tau, atol=1e-10 * (1 + np.abs(M @ a).max()))
 
 

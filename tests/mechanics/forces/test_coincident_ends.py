@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 
 PENDULUM: dict[str, Any] = {
     "name": "pendulum",

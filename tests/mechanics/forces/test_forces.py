@@ -37,7 +37,7 @@ def power(skel, q, v, t=0.0):
     m = motion(skel, q, v)
     moment = Instant.moving(skel, m, t, skel.start_coordinates)
     wrenches = [w for f in forces.of_description(skel.tree.description) for w in f.wrenches(moment)]
-    return dyn.generalised(skel, m, wrenches) @ v, wrenches
+    return dyn.generalized(skel, m, wrenches) @ v, wrenches
 
 
 @pytest.mark.parametrize("kind", STORING)
@@ -77,12 +77,12 @@ def test_gas_spring_force_when_extended_and_pushed_in():
         m = motion(skel, np.array([length]), np.zeros(1))
         moment = Instant.moving(skel, m, 0.0, skel.start_coordinates)
         wrenches = forces.of_description(desc)[0].wrenches(moment)
-        assert dyn.generalised(skel, m, wrenches)[0] == pytest.approx(expected, rel=1e-12)
+        assert dyn.generalized(skel, m, wrenches)[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_an_effort_in_a_cut_joint_equals_the_same_effort_in_a_tree_joint():
     """One four-bar, two ways to cut it: the same spring and damper give the same power for the same motion."""
-    import linkwright.mechanism as lw
+    import linkwright.system.mechanism as lw
 
     m = lw.load("four-bar")
     parts = {"springs": (d.TorsionSpring("s", "C", 3.0, 0.2),), "dampers": (d.Damper("c", 2.0, joint="C"),)}
@@ -90,7 +90,7 @@ def test_an_effort_in_a_cut_joint_equals_the_same_effort_in_a_tree_joint():
     for cuts in (["C"], ["B"]):
         s = lw.compile(replace(m.description, **parts), cuts=cuts)
         st = s.assemble(q={"A": 0.9}, v={"A": 2.0})
-        powers.append(dyn.generalised(s.skel, s.motion(st), s.applied(st)) @ st.v)
+        powers.append(dyn.generalized(s.skel, s.motion(st), s.applied(st)) @ st.v)
         assert ("C" in s.tree.cuts) == (cuts == ["C"])
     assert powers[0] == pytest.approx(powers[1], rel=1e-10)
     assert abs(powers[0]) > 0.1
@@ -146,7 +146,7 @@ def test_a_cylinder_is_driven_in_length_read_and_loaded():
         "drive": {"lift": "0.1 m/s"},
     }  # fmt: skip
     m = lw.load(boom)
-    c = m.turn(steps=40)
+    c = m.cycle(steps=40)
     a, b = np.hypot(0.5, 0.8), np.hypot(1.0, 0.25)
     between = np.arctan2(0.25, 1.0) - np.arctan2(-0.8, 0.5) + c["O"] - c["O"][0] + (float(c["O"][0]) - float(m.system.start["O"]))
     np.testing.assert_allclose(c["lift"], np.sqrt(a * a + b * b - 2 * a * b * np.cos(between)), atol=1e-9)

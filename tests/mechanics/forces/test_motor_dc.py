@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.design.drive_sizing import Motor, motor_torque
-from linkwright.design.efforts import DriveHistory
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow, terminal_voltage
+from linkwright.rings.design.drive_duty import DriveHistory
+from linkwright.rings.design.drive_sizing import Motor, motor_torque
 
 RNG = np.random.default_rng(7)
 

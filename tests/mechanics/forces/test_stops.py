@@ -27,11 +27,11 @@ STIFF, DAMPING = 5000.0, 0.3
 
 
 def effort(skel, q, v, near=None):
-    """(stop, moment, generalised force)"""
+    """(stop, moment, generalized force)"""
     m = motion(skel, q, v)
     at = Instant.moving(skel, m, 0.0, skel.start_coordinates if near is None else near)
     (stop,) = [f for f in forces.of_description(skel.tree.description) if isinstance(f.element, d.Stop)]
-    return stop, at, dynamics.generalised(skel, m, stop.wrenches(at))
+    return stop, at, dynamics.generalized(skel, m, stop.wrenches(at))
 
 
 def slider(**ends):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labelled
+from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.formulations.forward import forward
@@ -135,7 +135,7 @@ def check_redundant_multipliers(mech: Drawn, seed: int):
 
     # no self-stress makes the sum of squares over all joints smaller
     def cost(lam):
-        return float(np.sum(labelled(T.place, every_joint_wrench(T.place, lam, out.a), lam)[1] ** 2))
+        return float(np.sum(labeled(T.place, every_joint_wrench(T.place, lam, out.a), lam)[1] ** 2))
 
     f = factor(T.dimensionless_J())
     best = cost(out.lam)

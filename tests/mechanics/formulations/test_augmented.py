@@ -107,7 +107,7 @@ def test_kernels_hand_over_where_six_steps_do_not_converge():
 
 
 def test_it_runs_on_the_command_line(capsys):
-    from linkwright import cli
+    from linkwright.rings import cli
 
     assert cli.main(["simulate", "wiper", "0.05", "--formulation", "augmented", "--json"]) == 0
     assert '"formulation": "augmented"' in capsys.readouterr().out

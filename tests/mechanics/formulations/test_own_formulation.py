@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import FORMULATIONS, Formulation, RawSolution, compiled, create, family, interpreted
 from linkwright.numerics.linalg import ldl
+from linkwright.rings import cli
 from linkwright.simulation.options import about
 from tests import ROOT
 

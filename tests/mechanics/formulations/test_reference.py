@@ -172,7 +172,7 @@ def test_constraint_inertia_matrices_have_the_properties_claimed():
 
 
 def test_results_do_not_depend_on_the_unit_of_length():
-    """The same problem in metres and millimetres, redundant rows included: accelerations and F agree by every formulation."""
+    """The same problem in meters and millimeters, redundant rows included: accelerations and F agree by every formulation."""
     rng = np.random.default_rng(2)
     A = rng.normal(size=(4, 4))
     M, h, J, k = A @ A.T + np.eye(4), rng.normal(size=4), rng.normal(size=(2, 4)), rng.normal(size=2)
@@ -241,7 +241,7 @@ def test_a_system_may_have_its_own_formulation(scraper):
         lw.compile(lw.load("wiper"), formulation="projecting")
 
 
-def test_a_state_of_other_cuts_is_recognised_and_can_be_mirrored():
+def test_a_state_of_other_cuts_is_recognized_and_can_be_mirrored():
     one, two = (lw.compile("four-bar", cuts=[c]) for c in ("B", "C"))
     st = one.assemble(q={"A": 0.8}, v={"A": 5.0})
     with pytest.raises(lw.UsageError, match="mirror"):

@@ -40,11 +40,11 @@ def test_exactly_at_the_crossing_the_acceleration_is_the_limit(crank, formulatio
 
 
 @sweep("distance", [1e-4, 1e-8, 1e-12, 1e-3, 1e-6, 1e-10], now=3)
-@pytest.mark.parametrize("centre", [0.5 * np.pi, 1.5 * np.pi])
+@pytest.mark.parametrize("center", [0.5 * np.pi, 1.5 * np.pi])
 @pytest.mark.parametrize("formulation", NAMES)
-def test_near_the_crossing_accelerations_and_force_are_smooth(crank, formulation, centre, distance):
+def test_near_the_crossing_accelerations_and_force_are_smooth(crank, formulation, center, distance):
     for side in (-1, 1):
-        q1 = centre + side * distance
+        q1 = center + side * distance
         acc = crank.forward(on_branch(crank, q1, 1.1), tau={"A": 1.0}, formulation=formulation)
         # the limit row is exact to first order in the distance; at 1e-3 that leaves terms of 1e-6
         np.testing.assert_allclose(acc.a, exact(q1, 1.1), atol=3e-6 if distance > 1e-5 else 1e-7)
@@ -63,7 +63,7 @@ def test_lambda_has_a_pole_with_a_change_of_sign(crank):
 
 
 @pytest.mark.parametrize("formulation", [name for name, kind in FORMULATIONS.items() if kind.drops_lost_rows])
-def test_the_papers_behaviour_is_available_by_name(crank, formulation):
+def test_the_papers_behavior_is_available_by_name(crank, formulation):
     """Dropping the lost row gives the free acceleration [1, 0] and no constraint force at exactly this point."""
     st = on_branch(crank, 1.5 * np.pi, 1.0)
     T = crank.terms(st)
@@ -90,7 +90,7 @@ def test_a_redundant_row_and_a_passing_row_at_once(formulation):
     """Parallelogram with a middle bar, flat: one row is implied for ever, one is lost on the way."""
     m = lw.load("parallelogram-middle", gravity=0)
     s = m.system
-    c = m.turn(steps=8, speed=2.0)
+    c = m.cycle(steps=8, speed=2.0)
     a_of = {}
     drive = m.description.drives[0].joint
     for angle in (0.0, np.pi, 1e-5, 0.4):

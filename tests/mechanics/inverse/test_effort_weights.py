@@ -10,8 +10,8 @@ from linkwright.mechanics.forces.motor_dc import flow
 from linkwright.mechanics.inverse.effort_weights import effort_weights, rated_effort
 from linkwright.model.description import Drive
 from linkwright.numerics.linalg import factor, pivoted_columns
-from linkwright.optimisation.inertia_regressor import regressor
-from linkwright.papers import aghili_control
+from linkwright.rings.papers import aghili_control
+from linkwright.system.inertia_regressor import regressor
 from linkwright.system.system import System
 from tests import factory
 from tests.sweeps import sweep
@@ -53,7 +53,7 @@ def check_agreement(seed: int) -> None:
         at = {n: tuple(map(float, (st[n], st[f"{n}.v"], a[s.names.v.index(n)]))) for n in independent}
         kinds = {n: ("rad" if s.description.joint(n).type == "revolute" else "m") for n in independent}
         path = {n: f"{x!r} {kinds[n]} + {v!r} {kinds[n]}/s*t + {0.5 * w!r} {kinds[n]}/s^2*t^2" for n, (x, v, w) in at.items()}
-        law = lw.projected(path, P=0, D=0, drives=drives, rated=rated, damping=0)
+        law = lw.control.projected(path, P=0, D=0, drives=drives, rated=rated, damping=0)
         controlled = s.control(law, st)(st)
         loads = s.inverse(st, a, drives=drives, rated=rated)
         u = np.array([loads.tau[n] for n in drives])
@@ -105,7 +105,7 @@ def test_ratings_of_the_model_are_used_without_asking() -> None:
     (_, same) = cart_loads(cart(), rated={"slide": 40, "P": 1})
     assert other.tau == pytest.approx(same.tau, rel=1e-12) and other.tau["slide"] > loads.tau["slide"]
     st = s.assemble({"P": 0.9}, {"P": 0.7})
-    law = lw.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
+    law = lw.control.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
     assert s.control(law, st)(st) == pytest.approx(loads.tau, rel=1e-10)
 
 
@@ -120,7 +120,7 @@ def test_one_unknown_rating_leaves_the_metric_to_the_length() -> None:
 
 
 def test_the_rating_of_a_motor_is_what_it_gives_at_rest() -> None:
-    m = lw.motor(Kt="0.1 N m/A", R="2 ohm", rated="12 V", max_current="3 A", ratio=5)
+    m = lw.drives.motor(Kt="0.1 N m/A", R="2 ohm", rated="12 V", max_current="3 A", ratio=5)
     plate = (("Kt", 0.1), ("R", 2.0), ("rated", 12.0), ("max_current", 3.0), ("ratio", 5.0))
     assert rated_effort(Drive("A", "motor_dc", motor=plate)) == pytest.approx(flow(m, 1e6, 0.0).effort) == pytest.approx(1.5)
     assert rated_effort(Drive("A", "motor_dc", motor=(*plate, ("max_torque", 0.2)))) == pytest.approx(1.0)
@@ -131,9 +131,9 @@ def test_the_rating_of_a_motor_is_what_it_gives_at_rest() -> None:
 def test_actuators_of_a_run_are_ratings_too() -> None:
     s = lw.compile(lw.load(cart()), engine="python")
     st = s.assemble({"P": 0.9}, {"P": 0.7})
-    law = lw.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
-    motor = lw.motor(Kt="0.5 N m/A", R="1 ohm", max_current="40 A")  # 20 N m at rest
-    acting = {"slide": lw.actuator(limit="40 N"), "P": lw.actuator(motor=motor)}
+    law = lw.control.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
+    motor = lw.drives.motor(Kt="0.5 N m/A", R="1 ohm", max_current="40 A")  # 20 N m at rest
+    acting = {"slide": lw.control.actuator(limit="40 N"), "P": lw.control.actuator(motor=motor)}
     run = s.simulate(st, 0.002, control=law, actuators=acting, output=[0.0, 0.002])
     _, loads = cart_loads(cart(), rated={"slide": 2, "P": 1})
     assert "rated efforts (slide 40 N, P 20 N m)" in run.notes[0] and run["slide.force"][0] == pytest.approx(loads.tau["slide"], rel=1e-9)
@@ -143,14 +143,14 @@ def test_all_samples_together_choose_as_one_sample_does() -> None:
     """The traced path of a whole cycle and the float path; the cycle notes the weighting."""
     for drive in ({}, {"slide": {"limits": "30 N"}, "P": {"limits": "4 N m"}}):
         m = lw.load(cart(drive={**drive, "P": drive.get("P", "0.2 rad/s")}))
-        c = m.turn("P", steps=15, speed="0.2 rad/s")
+        c = m.cycle("P", steps=15, speed="0.2 rad/s")
         single = np.array([[m.system.inverse(c.state(i), c.a[i]).tau[n] for n in DRIVES] for i in range(len(c))])
         both = np.stack([c["slide.force"], c["P.torque"]], axis=1)
         assert c._loads.turn is not None, "solved together"
         np.testing.assert_allclose(both, single, rtol=0, atol=1e-10 * np.abs(single).max())
         assert c.notes[-1] == c.loads[3].notes[0] == effort_weights(m.system.description, c.drives, m.system.loops.kappa).note
         assert f"note: {c.notes[-1]}" in str(c.loads[3])
-    assert lw.load("3-rrr").turn(steps=4).notes == () and lw.load("four-bar").turn(steps=4).notes == ()
+    assert lw.load("3-rrr").cycle(steps=4).notes == () and lw.load("four-bar").cycle(steps=4).notes == ()
 
 
 def test_every_tree_and_method_has_the_length_that_was_given() -> None:
@@ -179,7 +179,7 @@ PUSHED = {
 
 
 @pytest.mark.parametrize("rated", [None, {"A": 3, "push": 1}])
-def test_a_singular_passage_shares_the_efforts_as_its_neighbours_do(rated: dict | None) -> None:
+def test_a_singular_passage_shares_the_efforts_as_its_neighbors_do(rated: dict | None) -> None:
     """Equal links, crank upright, a motor and a cylinder on the crank: neither can turn the rod there, the limit carries it."""
     s = lw.compile(lw.load(PUSHED), engine="python")
     h, found = 1e-3, []
@@ -195,7 +195,7 @@ def test_columns_of_masses_share_the_efforts_in_the_same_way() -> None:
     """Efforts as a linear function of masses, which balancing uses, are those of inverse dynamics."""
     for drive in ({}, {"slide": {"limits": "30 N"}, "P": {"limits": "4 N m"}}):
         m = lw.load(cart(drive=drive))
-        c = m.turn("P", steps=5, speed="2 rad/s")
+        c = m.cycle("P", steps=5, speed="2 rad/s")
         reg = regressor(m.system, c, np.zeros(3))
         efforts = reg.curves(reg.theta)[2]
         single = np.array([[m.system.inverse(c.state(i), c.a[i]).tau[n] for n in reg.drives] for i in range(len(c))])

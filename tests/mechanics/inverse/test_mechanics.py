@@ -98,7 +98,7 @@ def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
     if any(b.mass is None for b in s.description.bodies[1:]):
         pytest.fail(f"{model} should have masses")
     drive = s.description.drives[0].joint
-    c = m.turn(steps=180)
+    c = m.cycle(steps=180)
     if not c.full_turn:
         pytest.fail(f"{model} should turn fully")
     power = c[f"{drive}.power"][:-1]
@@ -113,7 +113,7 @@ def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
         springs = {f.name for f in s.description.springs}
         at = x
         pushes = [w for f in s.forces if f.name not in springs for w in f.wrenches(at)]
-        outside.append(dynamics.generalised(s.skel, x.motion, pushes) @ st.v)
+        outside.append(dynamics.generalized(s.skel, x.motion, pushes) @ st.v)
     scale = np.abs(power).max() + np.abs(outside).max()
     # spectral derivative of 180 samples: limited by the sharpest peak of the cycle (a table of loads has corners)
     tolerance = {"punch-press": 2e-2, "carpet-scraper": 1e-6}.get(model, 1e-8)
@@ -185,7 +185,7 @@ def test_load_dependent_friction_settles_to_its_fixed_point():
 
 def test_turning_at_zero_speed_is_statics():
     m = lw.load("four-bar", gravity=[0, -9.81])
-    c = m.turn(steps=36, speed=0.0)
+    c = m.cycle(steps=36, speed=0.0)
     assert np.abs(c.v).max() == 0.0 and np.abs(c.a).max() == 0.0
     torque = c["A.torque"]
     # virtual work: torque = dU/dA
@@ -275,7 +275,7 @@ def test_moves_with_dwell_carry_loads():
     for law in ("cycloidal", "modified_sine", "345", "4567", "trapezoidal"):
         moves = (Move(0.3, start + 1.0, law), Move(0.2), Move(0.3, start, law))
         moved = lw.Mechanism(replace(m.description, drives=(replace(base, kind="moves", moves=moves),)))
-        c = moved.turn(steps=32)
+        c = moved.cycle(steps=32)
         assert c["A"][0] == pytest.approx(start) and c["A"][16] == pytest.approx(start + 1.0) and c["A"][-1] == pytest.approx(start)
         still = c["A.torque"][14]  # dwelling: statics
         st = moved.system.assemble(q={"A": start + 1.0})
@@ -303,11 +303,11 @@ bodies:
     by_file, by_formula = tmp_path / "file.yaml", tmp_path / "formula.yaml"
     by_file.write_text(base + "drive: {A: {position: {over: t, csv: path.csv}}}\n", encoding="utf-8")
     by_formula.write_text(base + "drive: {A: {position: 1.0 + 0.3*sin(2*pi*t)}}\n", encoding="utf-8")
-    one, two = lw.load(by_file).turn(steps=20), lw.load(by_formula).turn(steps=20, duration=1.0)
+    one, two = lw.load(by_file).cycle(steps=20), lw.load(by_formula).cycle(steps=20, duration=1.0)
     np.testing.assert_allclose(one["A"], two["A"], atol=1e-5)  # a cubic spline through 41 samples of a period
     inside = slice(3, -3)  # a natural spline bends wrongly at its ends
     np.testing.assert_allclose(one["A.torque"][inside], two["A.torque"][inside], atol=0.05 * np.abs(two["A.torque"]).max())
-    assert two["A"][5] == pytest.approx(1.3, abs=1e-9) and any("formula" in n for n in lw.load(by_formula).turn(steps=4).notes)
+    assert two["A"][5] == pytest.approx(1.3, abs=1e-9) and any("formula" in n for n in lw.load(by_formula).cycle(steps=4).notes)
     (tmp_path / "path.csv").write_text("1\n2\n", encoding="utf-8")
     with pytest.raises(lw.ModelError, match="1 column, but two are needed"):
         lw.load(by_file)
@@ -334,13 +334,13 @@ def test_a_spring_on_ground_shakes_it_too():
 
 @sweep("model", ["slider-crank", "parallelogram-chain", "parallelogram-middle"], now=1)
 def test_efforts_pass_through_singular_samples(model):
-    """A sample exactly in a change point has the effort of its neighbours' limit, and says what it does not know."""
+    """A sample exactly in a change point has the effort of its neighbors' limit, and says what it does not know."""
     m = lw.load(model)
     s = m.system
     drive = s.description.drives[0].joint
     singular = {"parallelogram-chain": np.pi, "parallelogram-middle": np.pi, "slider-crank": 1.5 * np.pi}[model]
     name = f"{drive}.torque"
-    c = m.turn(steps=round(2 * np.pi / 0.02), speed=2.0)
+    c = m.cycle(steps=round(2 * np.pi / 0.02), speed=2.0)
     angle = c[drive]
     i = int(np.argmin(np.abs(angle - singular)))
     at = s.assemble(q={drive: singular}, v={drive: 2.0})

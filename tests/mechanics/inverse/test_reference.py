@@ -53,7 +53,7 @@ def test_scraper_is_solved_in_the_papers_order(turns):
 
 @sweep("case", CASES, now=1)
 def test_scraper_over_the_turn(case):
-    c = lw.load("carpet-scraper-2007", g=CASES[case]).turn(steps=72, speed=4.712)
+    c = lw.load("carpet-scraper-2007", g=CASES[case]).cycle(steps=72, speed=4.712)
     torque = c["J1.torque"][:-1]
     stats = SAHA["carpet_scraper"]["inverse_dynamics_w4p712"][case]["stats"]
     rms = float(np.sqrt(np.mean(torque**2)))

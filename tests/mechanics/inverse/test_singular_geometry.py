@@ -14,8 +14,8 @@ from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import read_geometry, singular_geometry
 from linkwright.model.curves.lines import Line
-from linkwright.motion.stop_ends import coordinate_now
-from linkwright.papers import hoang
+from linkwright.motion.stop_limits import coordinate_now
+from linkwright.rings.papers import hoang
 from tests.sweeps import sweep
 
 
@@ -44,7 +44,7 @@ def held(m: Any, *names: str) -> LostRank:
 
 
 @sweep("seed", range(2), now=1)
-def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
+def test_dead_centers_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     """The rocker turns back where A, B and C are in line, AC = coupler +- crank; the law of cosines gives its angle at D."""
     rng = np.random.default_rng(seed)
     crank, coupler, rocker, ground = 0.3 + 0.1 * rng.random(), 0.9 + 0.1 * rng.random(), 0.7 + 0.1 * rng.random(), 1.0
@@ -56,9 +56,9 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     limits = m.limits("D")
     assert limits.dead_low and limits.dead_high
     turned = limits.high - limits.low
-    assert turned == pytest.approx(inside["stretched"] - inside["folded"], abs=1e-6)  # a dead centre is located to 1e-7 of a turn
+    assert turned == pytest.approx(inside["stretched"] - inside["folded"], abs=1e-6)  # a dead center is located to 1e-7 of a turn
     assert {limits.geometry_low, limits.geometry_high} == {f"crank and coupler are in line (A, B, C {how})" for how in inside}
-    rows = {x.geometry: x for x in m.info().dead_centres}
+    rows = {x.geometry: x for x in m.info().dead_centers}
     for how, sign in (("stretched", 1), ("folded", -1)):
         away = coupler + sign * crank
         at = np.arccos((away**2 + ground**2 - rocker**2) / (2 * away * ground)) + (np.pi if how == "folded" else 0.0)
@@ -66,19 +66,19 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
 
 
 @sweep("seed", range(2), now=1)
-def test_dead_centres_of_the_drive_of_a_four_bar(seed: int) -> None:
+def test_dead_centers_of_the_drive_of_a_four_bar(seed: int) -> None:
     """Without Grashof the crank stops where B, C and D are in line: BD = coupler + rocker or |coupler - rocker|."""
     rng = np.random.default_rng(seed)
     crank, coupler, rocker, ground = 0.9 + 0.1 * rng.random(), 0.5 + 0.1 * rng.random(), 0.75 + 0.1 * rng.random(), 1.0
     m = lw.load(four_bar(crank, coupler, rocker, ground, 0.8))
-    limits, c = m.limits("A"), m.turn()
+    limits, c = m.limits("A"), m.cycle()
     far, near = (np.arccos((crank**2 + ground**2 - x**2) / (2 * crank * ground)) for x in (coupler + rocker, abs(coupler - rocker)))
     assert (limits.low, limits.high) == pytest.approx((near, far), abs=1e-6)
     geometry = [f"coupler and rocker are in line (B, C, D {how})" for how in ("folded", "stretched")]
-    with pytest.raises(lw.AssemblyError, match=r"a dead centre, where coupler and rocker are in line \(B, C, D stretched\)"):
+    with pytest.raises(lw.AssemblyError, match=r"a dead center, where coupler and rocker are in line \(B, C, D stretched\)"):
         m.system.assemble(q={"A": limits.high + 0.2})
     assert [limits.geometry_low, limits.geometry_high] == geometry == [x.geometry for x in c.singular]
-    assert [x.geometry for x in m.info().dead_centres if "dead centre of A" in x.what] == geometry
+    assert [x.geometry for x in m.info().dead_centers if "dead center of A" in x.what] == geometry
 
 
 def test_a_perturbed_position_claims_nothing() -> None:
@@ -95,7 +95,7 @@ def test_a_perturbed_position_claims_nothing() -> None:
     assert singular_geometry(lost, s.start.instant, s.start.instant, reach=0.01) == ()  # far from any
 
 
-def test_the_dead_centres_of_a_slider_crank() -> None:
+def test_the_dead_centers_of_a_slider_crank() -> None:
     """An offset slider-crank turns back where crank and rod are in line: the slide is sqrt((l +- r)^2 - e^2)."""
     r, length, e = 0.2, 0.7, 0.1
     model = {
@@ -110,7 +110,7 @@ def test_the_dead_centres_of_a_slider_crank() -> None:
         "joints": {"rail": {"type": "prismatic", "between": ["ground", "piston"], "at": "C", "axis": [1, 0]}},
         "drive": {"A": "60 rpm"},
     }
-    rows = lw.load(model).info().dead_centres
+    rows = lw.load(model).info().dead_centers
     ends = {how: np.arcsin(e / (length + s * r)) + (np.pi if s < 0 else 0.0) for how, s in (("stretched", 1), ("folded", -1))}
     assert [x.geometry for x in rows] == [f"crank and rod are in line (A, B, C {how})" for how in ends]
     assert [x.at for x in rows] == pytest.approx(list(ends.values()), abs=1e-8) and "rail is largest" in rows[0].what
@@ -139,7 +139,7 @@ def platform(legs: str, size: float) -> Any:
 
 
 def test_parallel_and_concurrent_legs_of_a_platform() -> None:
-    """Not turned, a platform of the same size has parallel legs; of another size k they meet in the centre of the stretch, t/(1 - k)."""
+    """Not turned, a platform of the same size has parallel legs; of another size k they meet in the center of the stretch, t/(1 - k)."""
     for size in (1.0, 0.5):
         m = platform("PQS", size)
         s, lost = m.system, held(m, "legP", "legQ", "legS")
@@ -158,7 +158,7 @@ def test_parallel_and_concurrent_legs_of_a_platform() -> None:
 def test_a_six_bar_has_three_lines_in_one_point() -> None:
     """Where the arm of the carpet scraper turns back, the lines of crank, rocker and link5 meet: drawn again from the pins."""
     m = lw.load("carpet-scraper")
-    rows = [x for x in m.info().dead_centres if "arm.angle" in x.what]
+    rows = [x for x in m.info().dead_centers if "arm.angle" in x.what]
     assert len(rows) == 2 and all("the lines of rocker, crank and link5 meet in one point" in x.geometry for x in rows)
     for row in rows:
         st = m.system.assemble(q={"J1": row.at})
@@ -206,7 +206,7 @@ def test_the_passages_of_a_run_are_described() -> None:
 
 
 def test_a_change_point_names_the_driven_link_too() -> None:
-    (place,) = lw.load("change-point-four-bar").turn().singular
+    (place,) = lw.load("change-point-four-bar").cycle().singular
     assert place.geometry == "crank, coupler and rocker are in line (A, B, C, D)"
     run = lw.compile("slider-crank")
     st = run.assemble(q={"A": "120 deg"}, v={"A": 3.0})

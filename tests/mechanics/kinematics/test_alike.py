@@ -10,11 +10,11 @@ import pytest
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics.dynamics.terms import terms
-from linkwright.mechanics.kinematics import alike
+from linkwright.mechanics.kinematics import repeated_subsystems as alike
 from linkwright.mechanics.kinematics.motion import counted_references, motion
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.papers.chain_cost import chain, moving_state
+from linkwright.rings.papers.chain_cost import chain, moving_state
 from linkwright.system.system import System
 from tests.sweeps import every_model
 
@@ -63,7 +63,7 @@ def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
 
 
 def test_all_cells_of_a_chain_are_one_class():
-    """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbour."""
+    """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbor."""
     assert sorted(len(x) for x in alike.LikeParts(chain(12).loops.skel).classes) == [1, 12]
 
 

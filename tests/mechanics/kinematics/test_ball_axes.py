@@ -13,7 +13,7 @@ from linkwright.mechanics.kinematics.motion import motion, turned_axes
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.numerics.spatial import quaternion_product, quaternion_rotation
 
-DIGITS = 1e-13  # lengths of a metre, some dozen operations an entry
+DIGITS = 1e-13  # lengths of a meter, some dozen operations an entry
 
 
 @pytest.fixture(scope="module")

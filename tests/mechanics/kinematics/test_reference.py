@@ -10,7 +10,7 @@ from tests.reference import load
 
 SAHA = load("saha")
 SCRAPER = SAHA["carpet_scraper"]
-DIGITS = 2e-15  # the data have 15-16 digits; links are up to a metre long
+DIGITS = 2e-15  # the data have 15-16 digits; links are up to a meter long
 
 
 def scraper_points(s, st):
@@ -72,7 +72,7 @@ def test_branches_lists_both_elbows(scraper):
 
 
 def test_full_turn_returns_and_follows_the_listed_path(scraper):
-    c = scraper.turn(steps=72)
+    c = scraper.cycle(steps=72)
     assert c.full_turn and not c.notes
     gaps = [np.abs(a.p - b.p).max() for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True)]
     assert max(gaps) < 1e-12
@@ -98,7 +98,7 @@ def test_3rrr_starts_as_listed():
 
 def test_rssr_follows_the_closed_form():
     """Rocker angle, speed and acceleration at all twelve crank angles."""
-    c = lw.load("rssr").turn(steps=12)
+    c = lw.load("rssr").cycle(steps=12)
     rows = SAHA["rssr"]["thin|gravity_-Y_9.81"]["rows"]
     psi, rate, acc = c["rocker"], c["rocker.v"], c["rocker.a"]
     for i, row in enumerate(rows):

@@ -17,7 +17,7 @@ from linkwright.model.curves.functions import JetFunction
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.lines import Constant, Line, Parabola
 from linkwright.model.curves.polynomial import Polynomial
-from linkwright.model.curves.profiles import MinimumJerkRise, Programme, repeated, trapezoidal_rise
+from linkwright.model.curves.profiles import MinimumJerkRise, Program, repeated, trapezoidal_rise
 from linkwright.model.curves.sine import Sine
 from linkwright.model.curves.tables import SampledSpline, clamped_spline, natural_spline, periodic_spline, polyline, table, through_motion
 from linkwright.text.expressions import variable
@@ -42,10 +42,10 @@ EXACT: dict[str, Curve] = {
     "clamped": clamped_spline(T, Y),
     "periodic": periodic_spline(T, Y),
     "motion": through_motion(T, np.array([0.0, 0.1, 0.3, 0.2, 0.2]), np.array([0.0, 0.5, 0.2, 0.1, 0.0]), np.zeros(5)),
-    "programme": Programme(1.0, tuple((0.3, 1.0 - 0.4 * (i % 2), law) for i, law in enumerate(REST_TO_REST))),
-    "straight between polynomials": Programme(0.2, ((0.7, 0.5, "345"), (0.6, 1.4, "straight"), (0.5, 1.6, "4567")), 0.1),
-    "repeated": repeated(Programme(0.2, ((0.3, 0.5, "modified_trapezoid"), (0.2, 0.5, "dwell"), (0.3, 0.2, "345")), -0.1, repeats=True)),
-    "indexing": repeated(Programme(0.2, ((0.35, 0.5, "4567"), (0.21, 0.9, "straight"), (0.31, 1.1, "345")), 0.1, repeats=True)),
+    "program": Program(1.0, tuple((0.3, 1.0 - 0.4 * (i % 2), law) for i, law in enumerate(REST_TO_REST))),
+    "straight between polynomials": Program(0.2, ((0.7, 0.5, "345"), (0.6, 1.4, "straight"), (0.5, 1.6, "4567")), 0.1),
+    "repeated": repeated(Program(0.2, ((0.3, 0.5, "modified_trapezoid"), (0.2, 0.5, "dwell"), (0.3, 0.2, "345")), -0.1, repeats=True)),
+    "indexing": repeated(Program(0.2, ((0.35, 0.5, "4567"), (0.21, 0.9, "straight"), (0.31, 1.1, "345")), 0.1, repeats=True)),
     "minimum jerk": MinimumJerkRise(0.2, 1.1),
     "trapezoid": trapezoidal_rise(0.2, 0.3, 0.5),
     "triangle": trapezoidal_rise(0.2, 0.3, 0.0),

@@ -1,4 +1,4 @@
-"""Motion laws: end conditions, derivatives by complex step, programmes of moves and dwells."""
+"""Motion laws: end conditions, derivatives by complex step, programs of moves and dwells."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from linkwright.errors import UsageError
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.laws import LAWS, law_factors
-from linkwright.model.curves.profiles import Programme, repeated
-from linkwright.model.curves.thirds import third_derivatives
+from linkwright.model.curves.profiles import Program, repeated
+from linkwright.model.curves.third_derivatives import third_derivatives
 from linkwright.text.expressions import variable
 
 STEP = 1e-30
@@ -59,7 +59,7 @@ def test_laws_of_several_parts_are_continuous_inside(name):
 def test_joints_of_pieces_are_continuous():
     """A polynomial meets the speed of the straight piece beside it without acceleration; 4-5-6-7 without jerk as well."""
     law = repeated(
-        Programme(
+        Program(
             0.0,
             ((0.3, 0.2, "4567"), (0.4, 1.0, "straight"), (0.2, 1.1, "345"), (0.1, 1.1, "dwell"), (0.5, 0.0, "cycloidal")),
             0.2,
@@ -73,12 +73,12 @@ def test_joints_of_pieces_are_continuous():
     jerk = third_derivatives(law, np.array([0.5 - 1e-9, 0.5 + 1e-9, 0.9 + 1e-9]))[:, 0]
     assert abs(jerk[:2]).max() < 1e-4 and abs(jerk[2]) > 1.0
     assert law.gain == 0.0 and law(5.2)[0] == pytest.approx(law(0.7)[0])
-    index = repeated(Programme(0.0, ((0.5, 1.0, "modified_sine"), (0.5, 1.0, "dwell")), repeats=True))
+    index = repeated(Program(0.0, ((0.5, 1.0, "modified_sine"), (0.5, 1.0, "dwell")), repeats=True))
     assert index(3.75)[0] == pytest.approx(4.0) and index(-0.25)[0] == pytest.approx(0.0)
 
 
 def test_moves_and_dwells_follow_each_other():
-    law = Programme(1.0, ((0.4, 2.0, "cycloidal"), (0.2, 2.0, "cycloidal"), (0.5, -1.0, "345")))
+    law = Program(1.0, ((0.4, 2.0, "cycloidal"), (0.2, 2.0, "cycloidal"), (0.5, -1.0, "345")))
     assert law.duration == pytest.approx(1.1)
     assert law(-1.0)[0] == 1.0 and law(0.4)[0] == pytest.approx(2.0) and law(0.5) == pytest.approx((2.0, 0.0, 0.0))
     assert law(0.85)[0] == pytest.approx(0.5) and law(1.1)[0] == pytest.approx(-1.0) and law(9.0) == pytest.approx((-1.0, 0.0, 0.0))

@@ -13,10 +13,10 @@ import linkwright as lw
 from linkwright.compiler import javascript
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
-from linkwright.control.references import read_reference
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.monotone import monotone
-from linkwright.model.curves.profiles import Programme
+from linkwright.model.curves.profiles import Program
+from linkwright.model.curves.references import read_reference
 from linkwright.model.curves.tables import table
 from tests.compiler.test_javascript import agree, run
 
@@ -43,7 +43,7 @@ def cam(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("interpolation", [None, "monotone", "periodic"])
 def test_a_cam_stays_between_its_points_and_rests_in_its_dwells(interpolation: str | None) -> None:
     m = lw.load(cam(**({} if interpolation is None else {"interpolation": interpolation})))
-    c = m.turn(steps=360)
+    c = m.cycle(steps=360)
     angle, lift = c["A", "deg"], c["lift", "mm"]
     assert lift.min() == pytest.approx(0.0, abs=1e-9) and lift.max() == pytest.approx(20.0, abs=1e-9)
     rests = (angle <= 60) | ((angle >= 120) & (angle <= 180)) | (angle >= 240)
@@ -57,7 +57,7 @@ def test_a_cam_stays_between_its_points_and_rests_in_its_dwells(interpolation: s
 
 
 def test_overshoot_is_there_for_those_who_ask_for_it() -> None:
-    lift = lw.load(cam(interpolation="cubic")).turn(steps=360)["lift", "mm"]
+    lift = lw.load(cam(interpolation="cubic")).cycle(steps=360)["lift", "mm"]
     assert lift.min() < -6.0 and lift.max() > 23.0
 
 
@@ -136,7 +136,7 @@ def test_loads_and_motions_read_tables_alike() -> None:
     assert run["lift.a"] == pytest.approx(force / 0.5, abs=1e-9)
     assert force.max() == 5.0 and force.min() == 0.0
     moved = {**base, "drive": {"lift": {"position": {"over": "t", "table": [[0, "0 mm"], [0.1, "20 mm"], [0.4, "20 mm"]]}}}}
-    c = lw.load(moved).turn(steps=40)
+    c = lw.load(moved).cycle(steps=40)
     law = table((0.0, 0.1, 0.4), (0.0, 0.02, 0.02), straight=True)
     assert c["lift"] == pytest.approx(np.array([law.value(t) for t in c.t]), abs=1e-12)
     assert c["lift"].max() == pytest.approx(0.02, abs=1e-15)
@@ -149,18 +149,18 @@ def lifted(drive: Any) -> lw.Trajectory:
 
 def test_speeds_over_time_are_integrated_exactly_and_keep_their_end_value() -> None:
     t, v = [0, 0.1, 0.2, 0.4], [0, 0.02, 0.02, 0.01]
-    run = lifted(lw.speed((t, v, "linear")))
+    run = lifted(lw.drives.speed((t, v, "linear")))
     area = 0.001 + 0.002 + 0.003 + 0.6 * 0.01  # trapezoids, then 0.6 s at the last speed
     assert run["lift"][-1] == pytest.approx(area, abs=1e-12) and run["lift.v"][-1] == pytest.approx(0.01, abs=1e-12)
-    run = lifted(lw.speed((t, v)))
+    run = lifted(lw.drives.speed((t, v)))
     assert run["lift.v"][run.t >= 0.4] == pytest.approx(0.01, abs=1e-12) and run["lift.v"].max() <= 0.02 + 1e-12
 
 
 def test_periodic_positions_and_speeds_repeat() -> None:
     t, y = [0, 0.1, 0.2, 0.4], [0, 0.02, 0.02, 0]
-    run = lifted(lw.position((t, y, "periodic")))
+    run = lifted(lw.drives.position((t, y, "periodic")))
     assert run["lift"][41:81] == pytest.approx(run["lift"][1:41], abs=1e-12)
-    run = lifted(lw.speed((t, y, "periodic")))
+    run = lifted(lw.drives.speed((t, y, "periodic")))
     assert run["lift.v"][41:81] == pytest.approx(run["lift.v"][1:41], abs=1e-12)
     fine = np.linspace(0.0, 0.4, 40001)
     stroke = trapezoid(table(tuple(t), tuple(y), "periodic").value(fine), fine)  # to h^2 v''/12: 1e-11
@@ -224,9 +224,9 @@ def test_what_a_coupling_refuses(more: dict[str, Any], words: str) -> None:
         lw.load(cam(**more))
 
 
-def test_corners_of_programmes_and_tables() -> None:
+def test_corners_of_programs_and_tables() -> None:
     assert len(table(tuple(DEG), tuple(MM)).corners(0.0, 7.0)) > 0
-    law = Programme(0.0, ((0.4, 1.0, "cycloidal"), (0.2, 1.0, "cycloidal"), (0.3, 0.0, "trapezoidal")))
+    law = Program(0.0, ((0.4, 1.0, "cycloidal"), (0.2, 1.0, "cycloidal"), (0.3, 0.0, "trapezoidal")))
     assert law.corners(0.0, 2.0) == pytest.approx([0.6, 0.7, 0.8, 0.9])
     for t in law.corners(0.0, 2.0):
         a, b = (np.array(law(t + e)) for e in (-1e-9, 1e-9))

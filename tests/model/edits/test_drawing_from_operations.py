@@ -14,8 +14,8 @@ from linkwright.model.edits import error_of, perform
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.missing import count, missing
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.fitting import flat, missed
 from linkwright.model.file.reader import read_text
+from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.library import names
 from linkwright.model.library.finding import model_file
 from linkwright.topology.report import grubler_count
@@ -131,7 +131,7 @@ def test_drawn_mechanism_has_the_numbers_of_the_written_one(operations: list[dic
 def test_drawn_slider_crank_moves_as_the_closed_form_says(tmp_path: Any) -> None:
     path = tmp_path / "drawn.yaml"
     path.write_text(drawn(SLIDER_CRANK_OPERATIONS))
-    turn = lw.load(path).turn(steps=24)
+    turn = lw.load(path).cycle(steps=24)
     a, b, alpha = 0.05, np.hypot(0.12, 0.03), np.radians(10)
     angle = turn["link1.angle"]
     u, v = np.array([np.cos(alpha), np.sin(alpha)]), np.array([-np.sin(alpha), np.cos(alpha)])

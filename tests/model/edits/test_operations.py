@@ -12,7 +12,7 @@ from linkwright.model.edits import OPERATIONS, perform
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.reader import read_text
-from linkwright.views.editor.drawing import drawing_json
+from linkwright.rings.studio.editor.drawing import drawing_json
 
 TEXT = """# the wiper of the small bus
 name: wiper   # its name

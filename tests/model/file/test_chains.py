@@ -13,8 +13,8 @@ import linkwright as lw
 from linkwright.model.chains import ChainJoint, chained
 from linkwright.model.description import Body, Description, Placement
 from linkwright.model.parameters import every_parameter
-from linkwright.views.planar import drawn_bodies
-from linkwright.views.scene import Scene
+from linkwright.rings.studio.planar import drawn_bodies
+from linkwright.rings.studio.scene import Scene
 
 ROUND_OFF = 1e-11  # accelerations and forces of order 10 after some hundred roundings
 HINGE = {"type": "revolute"}
@@ -86,7 +86,7 @@ SLOTTED = crank_slider(type="pin_slot", slot=[1, 0])
 
 
 def test_in_a_loop_it_is_the_pin_slot() -> None:
-    one, two = lw.load(CHAINED).turn(steps=24), lw.load(SLOTTED).turn(steps=24)
+    one, two = lw.load(CHAINED).cycle(steps=24), lw.load(SLOTTED).cycle(steps=24)
     np.testing.assert_allclose(one["slide"], two["end.slide"], atol=ROUND_OFF)
     np.testing.assert_allclose(one["rod.C.a"], two["rod.C.a"], atol=1e-9)  # up to 20 m/s^2
     np.testing.assert_allclose(one.load("pin", on="rod").force, two.load("end", on="rod").force, atol=ROUND_OFF)
@@ -106,7 +106,7 @@ def test_lists_and_pictures_show_no_links() -> None:
     m = lw.load(CHAINED)
     assert [b.name for b in m.description.moving] == ["crank", "rod"] and "2 moving bodies, 4 joints" in str(m.info())
     assert not [name for name in every_parameter(m.description) if "end:" in name]
-    turn = m.turn(steps=24)
+    turn = m.cycle(steps=24)
     assert not [name for name in turn.channels if name.startswith("end:")] and "slide.on.end:1" in turn.channels
     scene = Scene(m.system, turn)
     assert drawn_bodies(scene) == ["crank", "rod"] and not scene.telescopes

@@ -14,7 +14,7 @@ from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model import file as modelfile
 from linkwright.model import library
 from linkwright.model.description import Description
-from linkwright.model.file.fitting import flat, missed
+from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, with_values
 from tests.sweeps import every_model
 
@@ -40,12 +40,12 @@ bodies:
   coupler:
     pins: [B, C]     # a plate
     points: [P]
-    plate: {thickness: 4, material: aluminium}
+    plate: {thickness: 4, material: aluminum}
   rocker: {pins: [D, C], mass: "0.8 kg", com: [330, 120], inertia: 0.004 kg m^2}
   head: {pins: [E], points: [F], mass: 0.5}
   wheel:
     points: {Q: [0, 0], R: [0, 2*30 mm], T: [10, half]}
-    mass: 1.5   # with its tyre
+    mass: 1.5   # with its tire
     com: [0, 0]
     inertia: 0.001 kg m^2
 joints:
@@ -189,7 +189,7 @@ def test_numbers_are_written_in_the_style_of_their_place(values: dict[str, Any],
     d = modelfile.read_text(RICH)
     text = modelfile.edited(d, values)
     assert RICH.count(old) == 1
-    if "rocker.mass" not in values:  # its centre and inertia include the tip's mass
+    if "rocker.mass" not in values:  # its center and inertia include the tip's mass
         assert text == RICH.replace(old, new)
     assert not missed(flat(modelfile.read_text(text).numbers()), flat(modelfile.reread(d, **values).numbers()), READS_BACK)
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, errors, files
+from linkwright import errors, files
 from linkwright.model import library as models
 from linkwright.model.file import nodes, read_text, write
+from linkwright.rings import cli
 
 ARM: dict[str, Any] = {
     "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [0.1, 0]},
@@ -42,7 +43,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: py
         assert "owned" in out and not [c for c in out + err if not c.isprintable() and c != "\n"], words
     assert cli.main(["info", str(tmp_path / "no\x1b[2J.yaml")]) == 1
     assert "no\\x1b[2J.yaml" in capsys.readouterr().err
-    shown = [str(m.info()), repr(m), repr(m.system), repr(m.turn(steps=4)), repr(m.system.kernels)]
+    shown = [str(m.info()), repr(m), repr(m.system), repr(m.cycle(steps=4)), repr(m.system.kernels)]
     assert all("\\x1b" in text and (text.replace("\n", "")).isprintable() for text in shown)
 
 
@@ -60,7 +61,7 @@ def test_texts_that_no_file_can_hold(tmp_path: Path) -> None:
 
 
 def test_names_are_no_formulas_in_a_spreadsheet(tmp_path: Path) -> None:
-    c = lw.load({**ARM, "bodies": {"ground": {"pins": ["A"]}, "=1+1": {"pins": ["A"], "points": ["B"], "mass": 1}}}).turn(steps=4)
+    c = lw.load({**ARM, "bodies": {"ground": {"pins": ["A"]}, "=1+1": {"pins": ["A"], "points": ["B"], "mass": 1}}}).cycle(steps=4)
     with open(c.save(tmp_path / "c.csv"), newline="", encoding="utf-8") as stream:
         header = next(csv.reader(stream))
     assert "'=1+1.B.x [m]" in header and not [cell for cell in header if cell[0] in "=+-@"]
@@ -94,7 +95,7 @@ def test_a_mass_that_is_hardly_one_is_warned_of(mass: float) -> None:
     m = heavy(mass=mass)
     summary = str(m.info())
     assert "implausibly small. Check its digits and its unit" in summary and "mass" in summary
-    assert m.info().freedoms == 1 and np.isfinite(m.turn(steps=4)["A.torque"]).all()
+    assert m.info().freedoms == 1 and np.isfinite(m.cycle(steps=4)["A.torque"]).all()
 
 
 @pytest.mark.parametrize(

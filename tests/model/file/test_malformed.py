@@ -82,7 +82,7 @@ CASES = [
     ("belt without radius", "drive:", "belts: {b: {around: [{joint: A}, {joint: D, radius: 5}]}}\ndrive:", 12, "needs its `radius:`"),
     ("belt of negative radius", "drive:", "belts: {b: {around: [{joint: A, radius: -5}, ground.D]}}\ndrive:", 12, "greater than zero"),
     ("teeth without pitch", "drive:", "belts: {b: {around: [{joint: A, teeth: 5}, ground.D]}}\ndrive:", 12, "need the `pitch:`"),
-    ("pulleys that overlap", "drive:", WHEELS.replace("radius: 5", "radius: 1500") + "]}}\ndrive:", 12, "centres are 1000 mm apart"),
+    ("pulleys that overlap", "drive:", WHEELS.replace("radius: 5", "radius: 1500") + "]}}\ndrive:", 12, "centers are 1000 mm apart"),
     ("rope without a side", "drive:", "belts: {b: {path: [{joint: A, radius: 5}, rocker.C]}}\ndrive:", 12, "`turn: ccw` or `turn: cw`"),
     ("rope to no body", "drive:", "belts: {b: {path: [ground.A, rocker.X]}}\ndrive:", 12, "has no point 'X'"),
     ("tension of a rope", "drive:", "belts: {b: {path: [ground.A, rocker.C], pretension: 5 N}}\ndrive:", 12, "`pretension` is for closed"),
@@ -233,11 +233,11 @@ def test_the_model_they_are_made_from_is_good(tmp_path):
 DOUBTFUL = [
     ("C-B 900 drawn, 90 given", "pins: [B, C], points: [P], mass", "along: {B: 0, C: 90}, mass", 10, "90 mm apart but drawn 900.069 mm"),
     (
-        "centre 1000 km away",
+        "center 1000 km away",
         "com: [950, 380]",
         "com: [1e9, 380]",
         11,
-        "centre of mass is .* from its nearest point, but the body is only 755.993 mm",
+        "center of mass is .* from its nearest point, but the body is only 755.993 mm",
     ),
     (
         "triangle that weighs on one side",

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z")
 FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODELS = sorted(
     path
-    for folder in ("src/linkwright/model/library", "src/linkwright/cli/templates", "gallery", "examples", "tests/data/elements")
+    for folder in ("src/linkwright/model/library", "src/linkwright/rings/cli/templates", "gallery", "examples", "tests/data/elements")
     for path in (ROOT / folder).rglob("*.yaml")
     if re.search(r"^bodies:", path.read_text(encoding="utf-8"), re.MULTILINE)
 )

@@ -101,7 +101,7 @@ def test_bars_of_a_section_and_material():
 def test_several_bars_share_the_mass_by_length():
     b = body({"points": {"A": [0, 0], "B": [2, 0], "C": [2, 1]}, "bars": [["A", "B"], ["B", "C"]], "mass": 3}).body("b")
     assert b.com == pytest.approx((4 / 3, 1 / 6, 0))
-    about_origin = 2 * 4 / 3 + (1 / 12 + 4 + 0.25)  # rod 2 kg about its end; rod 1 kg, centre at (2, 0.5)
+    about_origin = 2 * 4 / 3 + (1 / 12 + 4 + 0.25)  # rod 2 kg about its end; rod 1 kg, center at (2, 0.5)
     assert b.inertia[2][2] == pytest.approx(about_origin - 3 * (16 / 9 + 1 / 36))
 
 
@@ -201,7 +201,7 @@ def test_a_tetrahedron_and_scaling_to_a_mass(tmp_path):
     stl(tmp_path / "part.stl", [[a, c, b], [a, b, d], [a, d, c], [b, c, d]])
     t = meshed(tmp_path, density=6)
     assert t.mass == pytest.approx(1.0) and t.com == pytest.approx((0.25, 0.25, 0.25))
-    # about the corner Ixx = m/5 and Ixy = -m/20; moved to the centre: m/5 - m/8, -m/20 + m/16
+    # about the corner Ixx = m/5 and Ixy = -m/20; moved to the center: m/5 - m/8, -m/20 + m/16
     assert np.array(t.inertia) == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
 
 

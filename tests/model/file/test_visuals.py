@@ -1,4 +1,4 @@
-"""`visuals:` in a model file: shapes, units, colours, missing files, mistakes; meshes that weigh are drawn too; round trips."""
+"""`visuals:` in a model file: shapes, units, colors, missing files, mistakes; meshes that weigh are drawn too; round trips."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def arm(visuals: Any) -> tuple[Visual, ...]:
 
 def test_shapes_are_read_in_the_units_of_the_file() -> None:
     assert arm([{"box": [10, 20, "3 cm"]}]) == (Visual("box", pytest.approx((0.01, 0.02, 0.03))),)
-    assert arm([{"sphere": 5, "colour": "#A0b0C0"}]) == (Visual("sphere", (0.005, 0.0, 0.0), colour="#a0b0c0"),)
+    assert arm([{"sphere": 5, "color": "#A0b0C0"}]) == (Visual("sphere", (0.005, 0.0, 0.0), color="#a0b0c0"),)
     (v,) = arm([{"cylinder": {"radius": 5, "length": 40}, "at": [1, 2, 3], "rpy": [0, 0, 90]}])
     assert v.size == pytest.approx((0.005, 0.04, 0.0)) and v.placement.at == pytest.approx((0.001, 0.002, 0.003))
     assert v.placement.rotation[0] == pytest.approx((0.0, -1.0, 0.0), abs=1e-15)
@@ -42,7 +42,7 @@ def test_meshes_have_the_unit_of_the_file_or_their_own(tmp_path: Path, monkeypat
         ({"mesh": "plate.stl", "unit": "in"}, (0.0254, 0.0254, 0.0254)),
         ({"mesh": "plate.stl", "unit": "m", "scale": 0.5}, (0.5, 0.5, 0.5)),
         ({"mesh": "plate.stl", "scale": [1, -1, 2]}, (1e-3, -1e-3, 2e-3)),
-        ({"mesh": "plate.glb"}, (1.0, 1.0, 1.0)),  # glTF has metres
+        ({"mesh": "plate.glb"}, (1.0, 1.0, 1.0)),  # glTF has meters
     ]
     for entry, size in sizes:
         (v,) = arm([entry])
@@ -80,7 +80,7 @@ def test_the_written_model_reads_back_with_meshes_from_its_new_place(tmp_path: P
     (tmp_path / "b").mkdir()
     written(tmp_path / "a", "stl")
     shapes = (
-        "[{mesh: plate.stl, scale: [1, -1, 2], at: [1, 2, 3], rpy: [0, 0, 30], colour: '#102030'}, {mesh: plate.stl}, {sphere: 2}, "
+        "[{mesh: plate.stl, scale: [1, -1, 2], at: [1, 2, 3], rpy: [0, 0, 30], color: '#102030'}, {mesh: plate.stl}, {sphere: 2}, "
         "{box: [1, 2, 3]}, {cylinder: {radius: 1, length: 2}}, {capsule: {radius: 1, length: 2}}]"
     )
     source = tmp_path / "a" / "m.yaml"
@@ -123,9 +123,9 @@ BAD = [
     ([{"mesh": "a.stl", "scale": 0}], "leaves nothing to draw"),
     ([{"mesh": "a.stl", "scale": [1, 2]}], "one number, or three"),
     ([{"mesh": "a.stl", "unit": "kg"}], "must be a length"),
-    ([{"sphere": 1, "colour": "red"}], 'Write "#rrggbb" in quotes'),
+    ([{"sphere": 1, "color": "red"}], 'Write "#rrggbb" in quotes'),
     ([{"sphere": 1, "at": [1, 2]}], "must have 3 components"),
-    ([{"sphere": 1, "color": "#000000"}], "Did you mean 'colour'"),
+    ([{"sphere": 1, "color": "#000000"}], "Did you mean 'color'"),
     ([{"sphere": 1}] * 201, "at most 200"),
 ]
 

@@ -74,7 +74,7 @@ def test_a_spatial_model_with_every_joint():
 
 
 def test_a_planar_body_with_a_mesh_beside_the_plane(tmp_path):
-    """Its centre is 0.2 m above the plane: the file has that third coordinate."""
+    """Its center is 0.2 m above the plane: the file has that third coordinate."""
     shapes.written(tmp_path, "stl", shapes.plate(8).apply_translation([0.0, 0.0, 0.2]))
     text = """
     plane: xy
@@ -96,7 +96,7 @@ def test_parameters_stay_free_in_the_written_file():
     assert again.numbers({"L": 400.0}) == d.numbers({"L": 400.0}) != d.numbers()
 
 
-def test_saving_replaces_and_is_recognised_until_it_is_edited(tmp_path):
+def test_saving_replaces_and_is_recognized_until_it_is_edited(tmp_path):
     d = read_text(fixtures.WIPER)
     path = save(d, tmp_path / "m.yaml")
     assert read(path) == d == read(save(d, path)) and files.made_by_linkwright(path)

@@ -31,7 +31,7 @@ def system(name: str) -> System:
 
 @cache
 def turned(name: str) -> Trajectory:
-    return system(name).turn(steps=20 if name == "jansen-leg" else 8)
+    return system(name).cycle(steps=20 if name == "jansen-leg" else 8)
 
 
 @sweep("name", models.names(), now=["bennett", "boot-lid", "carpet-scraper", "excavator", "jansen-leg", "rssr", "scissor-lift", "stewart"])
@@ -82,7 +82,7 @@ def test_three_hinge_arm_starts_on_its_task() -> None:
     np.testing.assert_allclose(reached, [x, 0.0, v, 0.0], atol=1e-13)
     np.testing.assert_allclose(s.point(st, "hand.E")[:2], (x, -0.27), atol=1e-14)
     assert st["J2"] < 0.0 and s.tree.cuts == ("tip",)
-    c = s.turn(steps=60)
+    c = s.cycle(steps=60)
     np.testing.assert_allclose([c["tip.slide"].min(), c["tip.slide"].max()], [-0.3, 0.15], atol=1e-3)  # the task's range
     assert np.abs(c["tip.angle"]).max() < 0.5
     stations = c["tip.angle"][[12, 27, 42, 60]]  # where one move ends: chosen with the hand level
@@ -145,7 +145,7 @@ def test_bennett_angles_follow_the_closed_form() -> None:
 @sweep("N", [1, 4], now=1)
 def test_scissor_lift_height(N: int) -> None:
     s = System(read(models.path("scissor-lift"), N=N))
-    c = s.turn(steps=6)
+    c = s.cycle(steps=6)
     base = 1.2 * math.cos(math.radians(20)) + np.asarray(c["slide"])
     height = np.asarray(c[f"table.L{N}"])[:, 1]
     np.testing.assert_allclose(height, N * np.sqrt(1.2**2 - base**2), atol=1e-10)

@@ -224,7 +224,7 @@ def test_scraper_moments_about_the_links_origins(name: str, moments: list[float]
     desc = model(name)
     found = []
     for body in (desc.body(b) for b in SCRAPER_BODIES):
-        # the paper's origin of the coupler is its middle, which is also its centre of mass
+        # the paper's origin of the coupler is its middle, which is also its center of mass
         found.append(body.inertia[2][2] if body.name == "coupler" else inertia_about_origin(body))
     np.testing.assert_allclose(np.array(found) * 1e3, moments, rtol=1e-12)
     assert [desc.body(b).mass for b in SCRAPER_BODIES] == [1.5, 3.0, 5.0, 4.2, 3.0, 10.5, 3.0]
@@ -380,7 +380,7 @@ def test_the_press_says_that_its_sheet_pushes_back() -> None:
     from linkwright import load
 
     m = load("punch-press")
-    c = m.turn(steps=720)
+    c = m.cycle(steps=720)
     power = c["E.power"]
     # braked work against work given, both to some 1e-3 for kinks of the table between samples
     assert -power[power < 0].sum() == pytest.approx(power[power > 0].sum(), rel=1e-3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.cli import main
+from linkwright.rings.cli import main
 
 G = 9.81
 ARM = {
@@ -53,7 +53,7 @@ def test_strokes_bound_the_map_and_pressures_are_read():
     assert (a.reach.any(axis=1) == inside).all() and np.isnan(a["dip.force"][~a.reach]).all()
     i, j = 6, 40
     x = a["lift"][i]
-    alone = m.with_(start={"lift": x, "dip": a["dip"][j]}).turn("lift", speed=0, start=x, stop=x + 0.01, steps=4)
+    alone = m.with_(start={"lift": x, "dip": a["dip"][j]}).cycle("lift", speed=0, start=x, stop=x + 0.01, steps=4)
     assert a["dip.force"][i, j] == pytest.approx(alone["dip.force"][0], rel=1e-6)
     assert a["lift.supply.pressure"][i, j] == pytest.approx(alone["lift.supply.pressure"][0], rel=1e-6)
     assert a.counts["beyond a stop"] == int((~inside).sum()) * 100 and a.units["lift.supply.pressure"] == "Pa"
@@ -61,8 +61,8 @@ def test_strokes_bound_the_map_and_pressures_are_read():
     assert line.shape == (5,) and line.measures == ("lift.force", "dip.force") and line.notes == ("held: dip = 700 mm",)
 
 
-def test_what_a_dead_centre_bounds_is_out_of_reach():
-    """The rocker of a four-bar as the drive: positions beyond its dead centres have no state."""
+def test_what_a_dead_center_bounds_is_out_of_reach():
+    """The rocker of a four-bar as the drive: positions beyond its dead centers have no state."""
     low, high = (getattr(lw.load("wiper").limits("D"), x) for x in ("low", "high"))
     a = lw.load("wiper").map("A", over={"D": (low - 0.2, high + 0.2, 41)})
     inside = (a["D"] > low) & (a["D"] < high)

@@ -52,7 +52,7 @@ def test_inscribed_circle_touches_located_points_and_holds_none():
     for shape, norm in (("circle", 2), ("box", np.inf)):
         found = a.inscribed(shape)
         points = np.concatenate([x.points for x in a.located])
-        off = np.linalg.norm(points - found.centre, ord=norm, axis=1)
+        off = np.linalg.norm(points - found.center, ord=norm, axis=1)
         assert off.min() >= found.radius - 1e-12
         assert off.min() == pytest.approx(found.radius, rel=0.05)  # the curve between two points may be nearer
         assert found.radius > 0.1

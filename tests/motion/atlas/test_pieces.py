@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.motion.atlas import pieces
-from linkwright.motion.atlas.coordinates import pose_coordinates
-from linkwright.motion.atlas.crossings import crossings, divided, doubtful_cells
-from linkwright.motion.atlas.grid import PoseGrid
-from linkwright.motion.atlas.pose_solver import pose_solver
+from linkwright.rings.robots.workspace import pieces
+from linkwright.rings.robots.workspace.coordinates import pose_coordinates
+from linkwright.rings.robots.workspace.crossings import crossings, divided, doubtful_cells
+from linkwright.rings.robots.workspace.grid import PoseGrid
+from linkwright.rings.robots.workspace.pose_solver import pose_solver
 from tests.motion.atlas.robots import robot
 
 
@@ -56,10 +56,10 @@ def test_a_closed_curve_inside_one_cell_is_found():
     solver = pose_solver(s.core, pose_coordinates(s.description, ["platform"], 3), s.core.drive_names, 3)
     base = np.array([0.35, 0.3, 0.0])
     grid = PoseGrid((np.linspace(0.2, 0.5, 7), np.linspace(0.2, 0.5, 7)), (0, 1), base)  # cells of 50 mm
-    centre, radius = np.array([0.327, 0.372]), 0.018
+    center, radius = np.array([0.327, 0.372]), 0.018
 
     def f(q):
-        return ((solver.rows(q).c[:, :2] - centre) ** 2).sum(axis=1) - radius**2
+        return ((solver.rows(q).c[:, :2] - center) ** 2).sum(axis=1) - radius**2
 
     q, ok = solver.solve(np.tile(s.start.q, (49, 1)), grid.poses)
     assert ok.all()
@@ -68,6 +68,6 @@ def test_a_closed_curve_inside_one_cell_is_found():
     states, ok = solver.solve(q[part.near], part.poses)
     found = crossings(solver, f, part.poses, states, f(states), part.edges)
     assert ok.all() and len(found.share) >= 4
-    assert np.hypot(*(found.poses[:, :2] - centre).T) == pytest.approx(radius, abs=1e-12)
+    assert np.hypot(*(found.poses[:, :2] - center).T) == pytest.approx(radius, abs=1e-12)
     lines = pieces.polylines(part.triangles, found.edges, len(states))
     assert any(line[0] == line[-1] for line in lines)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.motion.atlas.coordinates import pose_coordinates
+from linkwright.rings.robots.workspace.coordinates import pose_coordinates
 from tests.motion.atlas.robots import THREE_RPR, robot
 
 SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}

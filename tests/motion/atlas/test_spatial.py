@@ -52,7 +52,7 @@ def reachable_margin(places: np.ndarray, angles: np.ndarray) -> np.ndarray:
 @pytest.mark.slow  # two seconds: the best orientation of every end
 def test_reachable_workspace_of_a_3rrr():
     """Ends are sought with one orientation along a line of 160 mm: nearly all are those of the closed form over many orientations,
-    and where only a changing orientation leads farther, they are some millimetres inside it."""
+    and where only a changing orientation leads farther, they are some millimeters inside it."""
     s = robot("3-rrr")
     over = {"platform.x": (-1.0, 1.4, 16), "platform.y": (-1.1, 1.3, 16)}
     a = s.workspace(over, orientations={"platform.angle": "-180..180 deg / 37"})
@@ -61,7 +61,7 @@ def test_reachable_workspace_of_a_3rrr():
     inside = a.reach.ravel()
     counted = np.array([[m > 0.0 for m in reachable_margin(a.grid.poses[inside], np.array([t]))] for t in turns]).mean(axis=0)
     share = a["orientation_share"].ravel()[inside]
-    assert (share <= counted + 1e-12).all()  # orientations that no neighbour leads to are left out
+    assert (share <= counted + 1e-12).all()  # orientations that no neighbor leads to are left out
     assert np.isclose(share, counted).mean() > 0.9
     points = np.concatenate([x.points for x in a.located])
     assert len(points) > 15

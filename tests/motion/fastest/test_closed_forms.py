@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad, solve_ivp, trapezoid
 
 import linkwright as lw
-from linkwright.motion.fastest.reachability import LimitRows, fastest_profile, interval
+from linkwright.rings.robots.time_optimal.reachability import LimitRows, fastest_profile, interval
 
 SLIDE = {
     "name": "mass", "plane": "xy", "gravity": [0, 0], "drawing": {"A": [0, 0]},
@@ -37,7 +37,7 @@ def link() -> lw.Mechanism:
 
 
 def test_a_mass_moved_by_a_force_takes_two_seconds(slide: lw.Mechanism) -> None:
-    f = slide.fastest(LINE, {"x.force": "1 N"}, steps=100)
+    f = slide.time_optimal(LINE, {"x.force": "1 N"}, steps=100)
     assert abs(f.time - 2.0) < 1e-10  # the switch is on the grid, so that nothing is approximated
     assert set(f.active) == {"x.force"} and f.ok
     np.testing.assert_allclose(f["x.force"][:50], 1.0)
@@ -45,14 +45,14 @@ def test_a_mass_moved_by_a_force_takes_two_seconds(slide: lw.Mechanism) -> None:
 
 
 def test_a_speed_limit_makes_a_trapezium(slide: lw.Mechanism) -> None:
-    f = slide.fastest(LINE, {"x.force": "1 N", "x.v": "0.5 m/s"}, steps=400)
+    f = slide.time_optimal(LINE, {"x.force": "1 N", "x.v": "0.5 m/s"}, steps=400)
     assert abs(f.time - (0.5 + 0.5 + 0.75 / 0.5)) < 1e-4  # exact but for the two intervals in which the limit changes
     assert set(f.active) == {"x.force", "x.v"}
     assert f["x.v"].max() <= 0.5 * (1 + 1e-9)
 
 
 def test_unequal_forces_switch_where_they_must(slide: lw.Mechanism) -> None:
-    f = slide.fastest(LINE, {"x.force": (-3.0, 1.0)}, steps=400)
+    f = slide.time_optimal(LINE, {"x.force": (-3.0, 1.0)}, steps=400)
     assert abs(f.time - np.sqrt(2.0 * (1.0 + 1.0 / 3.0))) < 1e-5  # v^2 / 2 = 3/4
     assert f["x.force"].min() > -3.0 - 1e-9 and f["x.force"].max() < 1.0 + 1e-9
 
@@ -89,7 +89,7 @@ def test_viscous_and_coulomb_friction_agree_with_the_phase_plane() -> None:
     """dx/ds = 2 (F -+ c - d sqrt(x)) / m, forward from the start and backward from the end, until they meet."""
     c, d, most = 0.3, 0.8, 1.0
     m = lw.load({**SLIDE, "friction": {"x": {"coulomb": c, "viscous": d, "speed": "1e-4 m/s"}}})
-    f = m.fastest(LINE, {"x.force": f"{most} N"}, steps=400)
+    f = m.time_optimal(LINE, {"x.force": f"{most} N"}, steps=400)
 
     def arc(force: float, way: float) -> solve_ivp:
         # in time: v' = way * (force - way friction ...)
@@ -112,16 +112,16 @@ def test_viscous_and_coulomb_friction_agree_with_the_phase_plane() -> None:
 def test_smooth_laws_have_their_known_peaks(slide: lw.Mechanism) -> None:
     peaks = {"quintic": 10.0 / np.sqrt(3.0), "septic": 84.0 * np.sqrt(5.0) / 25.0, "s-curve": 8.0}  # largest second derivative of the law
     for law, peak in peaks.items():
-        f = slide.fastest(LINE, {"x.force": "1 N"}, law=law, steps=400)
+        f = slide.time_optimal(LINE, {"x.force": "1 N"}, law=law, steps=400)
         assert abs(f.time - np.sqrt(peak)) < 2e-4 * f.time, law
         assert f.ok and f.time > 2.0
-    jerk = slide.fastest(LINE, {"x.force": "1000 N", "x.jerk": 32.0}, law="s-curve", steps=200)
+    jerk = slide.time_optimal(LINE, {"x.force": "1000 N", "x.jerk": 32.0}, law="s-curve", steps=200)
     assert abs(jerk.time - 1.0) < 1e-9  # jerk 32 L / T^3
 
 
 def test_least_loss_of_a_mass_is_a_parabola_of_speed(slide: lw.Mechanism) -> None:
-    """Minimise the integral of F^2 from rest to rest in T: F = 6 m L / T^2 (1 - 2 t / T), integral 12 m^2 L^2 / T^3."""
-    f = slide.fastest(LINE, {"x.force": "10 N"}, law="least energy", duration="1.5 s", steps=200)
+    """Minimize the integral of F^2 from rest to rest in T: F = 6 m L / T^2 (1 - 2 t / T), integral 12 m^2 L^2 / T^3."""
+    f = slide.time_optimal(LINE, {"x.force": "10 N"}, law="least energy", duration="1.5 s", steps=200)
     assert abs(f.time - 1.5) < 1e-9
     loss = trapezoid(f["x.force"] ** 2, f.t)
     assert abs(loss - 12.0 / 1.5**3) < 0.01 * 12.0 / 1.5**3
@@ -131,15 +131,15 @@ def test_least_loss_of_a_mass_is_a_parabola_of_speed(slide: lw.Mechanism) -> Non
 def test_heat_bounds_the_rms_force(slide: lw.Mechanism) -> None:
     """An RMS force of R alone: F as above, with 12 / T^3 = R^2 T."""
     R = 1.2
-    f = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200)
+    f = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200)
     assert abs(f.time - (12.0 / R**2) ** 0.25) < 5e-3 * f.time
     rms = f.used[1].share
     assert 0.995 < rms <= 1.0 + 1e-3 and f.used[1].name == "rms x.force"
-    rested = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, pause="2 s")
+    rested = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, pause="2 s")
     assert rested.time < 0.8 * f.time
-    smooth = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic")
+    smooth = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic")
     assert smooth.time > f.time and smooth.ok
-    T = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic", pause="2 s").time
+    T = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic", pause="2 s").time
     assert abs(120.0 / 7.0 / T**3 - R**2 * (T + 2.0)) < 1e-3 * R**2 * (T + 2.0)  # integral of the squared second derivative: 120 / 7
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.motion.fastest.least_energy import EffortTerms
-from linkwright.motion.fastest.reachability import LimitRows, SpeedProfile, fastest_profile
-from linkwright.motion.fastest.solving import CLOSE, _cool, _weighed
+from linkwright.rings.robots.time_optimal.least_energy import EffortTerms
+from linkwright.rings.robots.time_optimal.one_piece import CLOSE, _cool, _weighed
+from linkwright.rings.robots.time_optimal.reachability import LimitRows, SpeedProfile, fastest_profile
 
 
 @pytest.mark.parametrize("root", [-6.3, -0.4, 0.2, 2.9, 10.0])

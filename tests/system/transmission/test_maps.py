@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError, SingularityError, UsageError
 from linkwright.mechanics.kinematics.base import base_joints
-from linkwright.system.transmission import Transmission
+from linkwright.rings.robots.transmission import Transmission
 from tests.system.test_named_terms import LEG
 
 L1, L2, L3, L4 = 0.3, 0.9, 0.75, 1.0
@@ -56,22 +56,22 @@ def test_a_four_bar_has_its_closed_form() -> None:
     np.testing.assert_allclose(np.asarray(back)[:, 0], a[5:20], atol=1e-11)
 
 
-def test_travel_ends_at_dead_centres_of_closed_form() -> None:
+def test_travel_ends_at_dead_centers_of_closed_form() -> None:
     """The rocker's ends have crank and coupler in one line; a crank's end (no Grashof linkage) has coupler and rocker in one line."""
     s = lw.load("four-bar").system
     low, high, low_by, high_by = s.transmission("A", "D").limits()["D"]
     offset = float(s.start["D"]) - float(rocker(np.array([math.radians(60.0)]))[0])
     ends = [math.pi - math.acos((L3**2 + L4**2 - r * r) / (2 * L3 * L4)) for r in (L2 + L1, L2 - L1)]
     np.testing.assert_allclose([low - offset, high - offset], sorted(ends), atol=1e-6)
-    assert low_by == high_by == "dead centre of the joints"
+    assert low_by == high_by == "dead center of the joints"
 
     short = lw.load("four-bar", L1="0.8 m", L2="0.6 m", L3="0.55 m").system
     travel = short.transmission("A", "D").limits()["D"]
     ends = {travel.low_by: travel.low, travel.high_by: travel.high}
     a = math.acos((0.8**2 + L4**2 - (0.6 + 0.55) ** 2) / (2 * 0.8 * L4))
-    dead = short.assemble({"D": ends["dead centre of the motors"]})
+    dead = short.assemble({"D": ends["dead center of the motors"]})
     assert float(dead["A"]) == pytest.approx(a, abs=1e-9)
-    with pytest.raises(SingularityError, match="dead centre of the motors at D = "):
+    with pytest.raises(SingularityError, match="dead center of the motors at D = "):
         at = short.transmission("A", "D").at(dead)
         np.asarray(at.J)[:] = 0.0  # the located place is a billionth beside it
         _ = at.K
@@ -174,7 +174,7 @@ def test_a_robot_with_a_floating_base() -> None:
     np.testing.assert_allclose(knee.at(joints={"knee": at}).J, searched.at(joints={"knee": at}).J, rtol=1e-10)
     travel = knee.limits()["knee"]
     for end, name in ((travel.low, travel.low_by), (travel.high, travel.high_by)):
-        if name == "dead centre of the joints":  # of the floating robot too
+        if name == "dead center of the joints":  # of the floating robot too
             step = 1e-4 * (travel.low + travel.high - 2.0 * end)
             reached = leg.transmission(motor, "knee").at(joints={"knee": np.array([end + step, end - step])})
             assert list(reached.ok) == [True, False]
@@ -237,9 +237,9 @@ def test_joints_that_the_motors_do_not_determine() -> None:
 
 
 @pytest.mark.slow
-def test_dead_centres_inside_a_range(ankle: lw.System) -> None:
+def test_dead_centers_inside_a_range(ankle: lw.System) -> None:
     wide = ankle.transmission(["left", "right"], ["pitch", "roll"], range={"pitch": ("-100 deg", "100 deg")})
-    with pytest.raises(UsageError, match=r"dead centre inside: .* A range without dead centres: pitch -\d+.* deg .. \d+.* deg, roll"):
+    with pytest.raises(UsageError, match=r"dead center inside: .* A range without dead centers: pitch -\d+.* deg .. \d+.* deg, roll"):
         _ = wide.worst
     near = ankle.transmission(["left", "right"], ["pitch", "roll"], range={"pitch": ("-86 deg", "86 deg")})
     assert near.range["pitch"] == pytest.approx((-math.radians(86.0), math.radians(86.0)))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
-from linkwright.views.printing import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.studio import live
+from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
 from tests.views.browser.desk import Desk
 
 

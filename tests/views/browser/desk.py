@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.cli.bench.page import READY, WATCH
+from linkwright.rings.cli.bench.page import READY, WATCH
 
 # Chromium's own remark when a picture of a WebGL canvas is taken; it says nothing about the page.
 TAKING_PICTURES = re.compile(r"GPU stall due to ReadPixels")
@@ -98,8 +98,8 @@ class Desk:
         return np.asarray(Image.open(io.BytesIO(self.page.locator(selector).first.screenshot())).convert("RGB"))
 
 
-def colours(picture: np.ndarray) -> np.ndarray:
-    """How many pixels have each of the 4096 colours of four bits a channel that occur."""
+def colors(picture: np.ndarray) -> np.ndarray:
+    """How many pixels have each of the 4096 colors of four bits a channel that occur."""
     r, g, b = (picture[..., k].astype(int) >> 4 for k in range(3))
     counts = np.bincount((256 * r + 16 * g + b).ravel())
     return counts[counts > 0]

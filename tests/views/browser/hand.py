@@ -80,6 +80,6 @@ class Finger(Mouse):
 
 
 def side(a: Any, b: Any, c: Any) -> float:
-    """Twice the area of a triangle, positive anticlockwise: which way an elbow bends."""
+    """Twice the area of a triangle, positive counterclockwise: which way an elbow bends."""
     (x, y), (u, v) = np.subtract(b, a)[:2], np.subtract(c, a)[:2]
     return float(x * v - y * u)

@@ -1,4 +1,4 @@
-"""A pencil on the editor's sheet: tools chosen, places clicked or tapped, pins dragged, dimensions typed; in millimetres of the drawing."""
+"""A pencil on the editor's sheet: tools chosen, places clicked or tapped, pins dragged, dimensions typed; in millimeters of the drawing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from linkwright.views.serve import Server
+from linkwright.rings.studio.serve import Server
 from tests.views.browser.desk import Desk
 
 EMPTY = "# my own machine\nname: machine\nplane: xy\nunits: [mm, kg, deg, rpm]   # as drawn\n"
@@ -149,9 +149,9 @@ class FingerPencil(Pencil):
         self._answered()
         return self
 
-    def pinch(self, centre: tuple[float, float], before: float, after: float) -> None:
+    def pinch(self, center: tuple[float, float], before: float, after: float) -> None:
         """Two fingers side by side, so many pixels apart before and after."""
-        x, y = self.pixel(*centre)
+        x, y = self.pixel(*center)
         for kind, apart in (("touchStart", before), ("touchMove", after)):
             points = [{"x": x + s * apart / 2, "y": y, "id": k} for k, s in ((1, -1), (2, 1))]
             self.device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

@@ -54,7 +54,7 @@ def number(label: str) -> float:
 
 
 def size_of(unit: str) -> float:
-    """What one of a plot's units is, of newtons or newton metres: "kN" and "10³ N m" are thousands."""
+    """What one of a plot's units is, of newtons or newton meters: "kN" and "10³ N m" are thousands."""
     power = re.search(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", unit)
     if power:
         return 10.0 ** int(power.group(1).translate(SUPERSCRIPTS))

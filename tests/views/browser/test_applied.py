@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.browser.desk import Desk
 from tests.views.test_applied_loads import BOOM
 
 
 def test_loads_and_cylinders_of_a_loader(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load(BOOM)
-    c = m.turn()
+    c = m.cycle()
     page = desk(live.write(m, tmp_path / "boom.html"), "#s=40&play=0").page
     seen = page.evaluate("() => ({applied: LW.app.frame().applied, pushes: LW.app.frame().pushes, traces: [...LW.app.traces.keys()]})")
     payload = next(x for x in seen["applied"] if x["name"] == "payload")

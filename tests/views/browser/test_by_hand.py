@@ -1,4 +1,4 @@
-"""Dragging: points stay on the curves the links allow, dead centres stop the hand and say so, no branch is left."""
+"""Dragging: points stay on the curves the links allow, dead centers stop the hand and say so, no branch is left."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.browser.desk import Desk
 from tests.views.browser.hand import Finger, Mouse, place, settled, side
 
 ON_THE_CURVE = 1e-6  # m
 
-# The wiper as its file draws it, in metres
+# The wiper as its file draws it, in meters
 A, B, C, D, P = (np.array(x) / 1000 for x in ([0, 0], [150, 260], [905, 750], [1000, 0], [600, 760]))
 
 
@@ -88,7 +88,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_a_dead_centre_stops_the_hand_and_says_so(limited: Path, desk: Callable[..., Desk]) -> None:
+def test_a_dead_center_stops_the_hand_and_says_so(limited: Path, desk: Callable[..., Desk]) -> None:
     here = desk(limited, "#s=180&play=0")
     system = lw.load("four-bar", L1="0.8 m").system
     limits = system.limits("A")
@@ -109,7 +109,7 @@ def test_a_dead_centre_stops_the_hand_and_says_so(limited: Path, desk: Callable[
         assert limits.low - 1e-6 <= drive <= limits.high + 1e-6 and here.ask("e.state.ok")
         assert bends() == branch, "the mechanism has gone over to the other side"
         told = told or here.text("#message")
-    assert "dead centre" in told
+    assert "dead center" in told
     stuck = here.ask("e.state.drive[0]")
     # half a degree from the end at most: the hand has come as far as the links go
     assert limits.high - stuck < np.radians(3)
@@ -131,18 +131,18 @@ def test_three_legs_pulled_away_keep_their_elbows(page_of: Callable[[str], Path]
 
     elbows = np.sign([side(*leg) for leg in legs()])
     hand = Mouse(here)
-    centre = np.array(here.ask("Array.from(e.place('platform', [0, 0, 0]))"))
-    hand.take(centre)
+    center = np.array(here.ask("Array.from(e.place('platform', [0, 0, 0]))"))
+    hand.take(center)
     told = ""
     for step in ([0.3, 0.1], [0.6, 0.2], [0.3, -0.5], [-0.5, -0.3], [0.0, 0.7], [0.0, 0.0]):
-        hand.move(np.add(centre, [*step, 0.0]))
+        hand.move(np.add(center, [*step, 0.0]))
         now = legs()
         # cranks and rods keep their lengths, so nothing came apart
         assert np.abs(np.linalg.norm(now[:, 1] - now[:, 0], axis=1) - 0.581).max() < ON_THE_CURVE
         assert np.abs(np.linalg.norm(now[:, 2] - now[:, 1], axis=1) - 0.62).max() < ON_THE_CURVE
         assert (np.sign([side(*leg) for leg in now]) == elbows).all(), "an elbow has gone over"
         told = told or here.text("#message")
-    assert "dead centre" in told
+    assert "dead center" in told
     hand.release()
 
 
@@ -153,7 +153,7 @@ def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
 ) -> None:
     here = desk(page_of(name), "#s=40&play=0")
     m = lw.load(name)
-    loads = m.turn().instant(40).loads
+    loads = m.cycle().instant(40).loads
     told = here.ask("Object.fromEntries(DATA.pins.flatMap((p) => p.bodies.map((b) => [p.name + '|' + b, p.unique[b]])))")
     expected = {key: bool(np.all(loads.on(*key.split("|")).unique_force)) for key in told}
     assert told == expected and all(expected.values()) == unique

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.browser.desk import Desk
 
 MODEL = {
@@ -48,7 +48,7 @@ def test_the_profile_follows_its_parameters(desk: Callable[..., Desk], tmp_path:
     angles = np.linspace(0.0, 2.0 * np.pi, len(points), endpoint=False)
     wanted = np.column_stack([np.interp(angles, cam.angle, cam.profile[:, i]) for i in range(2)])
     np.testing.assert_allclose(points / scale * [1, -1], wanted, atol=0.15 / scale)
-    c = changed.turn()
+    c = changed.cycle()
     torque = np.array(here.ask("Array.from(e.cycle.u[0])"))
     np.testing.assert_allclose(torque[::10], c["A.torque"][::10], atol=1e-9 * np.abs(c["A.torque"]).max() + 1e-9)
     for name in ("lift", "pressure_angle", "curvature", "contact"):  # motion curves of the page

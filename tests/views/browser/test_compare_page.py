@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.model import file as modelfile
-from linkwright.views import compare_page
+from linkwright.rings.studio import compare_page
 from tests.views.browser import reading
 from tests.views.browser.desk import Desk
 
@@ -37,22 +37,22 @@ def path(designs: Pair, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def torque(m: lw.Mechanism, start: float) -> np.ndarray:
     """Drive torque at the drive angles of the page, which are those of the design before."""
-    return m.with_(**{"start.A": start}).turn()["A.torque"]
+    return m.with_(**{"start.A": start}).cycle()["A.torque"]
 
 
 @pytest.mark.slow
-def test_it_opens_with_the_design_after_and_the_one_before_in_grey(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
+def test_it_opens_with_the_design_after_and_the_one_before_in_gray(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0&s=60")
     assert here.text("h1") == "two wipers" and here.ask("app.state.tab") == "compare"
     assert here.ask("app.values") == AFTER
-    start = float(designs[0].turn()["A"][0])
+    start = float(designs[0].cycle()["A"][0])
     for name, mine in (("e.original", designs[0]), ("e.cycle", designs[1])):
         wanted = torque(mine, start)
         assert np.abs(np.array(here.ask(f"Array.from({name}.u[0])")) - wanted).max() < EQUAL * np.abs(wanted).max()
     ghost = here.page.locator("path.lw-ghost")
     assert ghost.get_attribute("visibility") == "visible"
-    # a corner of the grey lines is the pin C of the design before
-    c = designs[0].turn()["coupler.C"][60]
+    # a corner of the gray lines is the pin C of the design before
+    c = designs[0].cycle()["coupler.C"][60]
     corner = np.array(here.ask("app.view.screen([x[0], x[1], 0])", [float(x) for x in c]))
     box = here.page.locator("#stage svg").first.bounding_box()
     drawn = reading.vertices(ghost.get_attribute("d") or "") + np.array([box["x"], box["y"]])
@@ -62,7 +62,7 @@ def test_it_opens_with_the_design_after_and_the_one_before_in_grey(path: Path, d
 @pytest.mark.slow
 def test_curves_of_a_chosen_channel_of_both(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0")
-    start = float(designs[0].turn()["A"][0])
+    start = float(designs[0].cycle()["A"][0])
     for channel in ("rocker.angle", "coupler.P.y", "C.on.rocker.size"):
         here.page.select_option("#compare select", channel)
         here.frame()
@@ -70,10 +70,10 @@ def test_curves_of_a_chosen_channel_of_both(path: Path, designs: Pair, desk: Cal
         assert len(drawn["curves"]) == len(drawn["faint"]) == 1 and here.text("#compare .lw-plot-title h3") == channel
     found = reading.plot(here, "#compare")  # of the last one, in newtons
     for curve, m in ((found.curves[0], designs[1]), (found.faint[0], designs[0])):
-        wanted = m.with_(**{"start.A": start}).turn()["C.on.rocker.size"]
+        wanted = m.with_(**{"start.A": start}).cycle()["C.on.rocker.size"]
         assert abs(curve[:, 1].max() - wanted.max()) < PIXELS * found.pixel[1]
     angles = np.array(here.ask("Array.from(app.engine.cycle.x)"))
-    assert np.abs(angles - designs[0].turn()["A"]).max() < EQUAL
+    assert np.abs(angles - designs[0].cycle()["A"]).max() < EQUAL
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from linkwright.cli.bench import page
 from linkwright.errors import UsageError
-from linkwright.views import printing
+from linkwright.rings.cli.bench import page
+from linkwright.rings.studio import printing
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ FIRST = "plane: xy\nunits: [mm, kg, deg, rpm]\n"
 def check_same_motion(file: Path, text: str, channels: dict[str, str], folder: Path) -> None:
     """The drawn file and one written by hand: the same channels over the whole turn; `channels` by their names in the two."""
     (folder / "by_hand.yaml").write_text(FIRST + text, encoding="utf-8")
-    drawn, written = lw.load(file).turn(steps=36), lw.load(folder / "by_hand.yaml").turn(steps=36)
+    drawn, written = lw.load(file).cycle(steps=36), lw.load(folder / "by_hand.yaml").cycle(steps=36)
     for ours, theirs in channels.items():
         assert np.ptp(written[theirs]) > 1e-3, "a channel that does not move compares nothing"
         assert np.abs(drawn[ours] - written[theirs]).max() < SAME, ours
@@ -33,7 +33,7 @@ def check_same_motion(file: Path, text: str, channels: dict[str, str], folder: P
 def check_page_moves_like_python(pencil: Pencil, file: Path, point: str) -> None:
     """The page's own kernels, sample by sample, against Python."""
     pencil.moving()
-    turn = lw.load(file).turn()
+    turn = lw.load(file).cycle()
     where = f"((p) => Array.from(LW.app.engine.trace(p.body, p.at)))(LW.app.DATA.points.find((p) => p.name === '{point}'))"
     path = np.array(pencil.ask(where)).reshape(-1, 3)
     assert len(path) == len(turn.t)
@@ -106,7 +106,7 @@ def test_a_slider_crank_with_a_finger(opened: Any, tmp_path: Path) -> None:
     pencil.tool("motor").click((0, 0))
     pencil.tool("select").click((15, 20))
     pencil.choose("Mass", "bar").field("Width", "12,5 mm")
-    pencil.click((90, 20)).choose("Mass", "round").choose("Material", "aluminium")
+    pencil.click((90, 20)).choose("Mass", "round").choose("Material", "aluminum")
     slider = pencil.ask("d.joints.find((j) => j.kind === 'slider').name")
     ram = pencil.ask("d.joints.find((j) => j.kind === 'slider').second")
     pencil.ask(f"ed.select(['body:{ram}'])")
@@ -118,7 +118,7 @@ drawing: {A: [0, 0], B: [30, 40], C: [150, 0]}
 bodies:
   ground: {pins: [A]}
   crank: {pins: [A, B], bar: {section: {width: 12.5, height: 8}, material: steel}}
-  rod: {pins: [B, C], bar: {section: {diameter: 10}, material: aluminium}}
+  rod: {pins: [B, C], bar: {section: {diameter: 10}, material: aluminum}}
   ram: {pins: [C], mass: 2.5}
 joints:
   guide: {type: prismatic, between: [ground, ram], at: C, axis: [1, 0]}
@@ -127,8 +127,8 @@ drive: {A: 60 rpm}
 """
     check_same_motion(file, by_hand, {slider: "guide", "link2.angle": "rod.angle"}, tmp_path)
     drawn, written = lw.load(file), lw.load(tmp_path / "by_hand.yaml")
-    torque = written.turn(steps=36)["A.torque"]
-    assert np.ptp(torque) > 1 and np.abs(drawn.turn(steps=36)["A.torque"] - torque).max() < 1e-9
+    torque = written.cycle(steps=36)["A.torque"]
+    assert np.ptp(torque) > 1 and np.abs(drawn.cycle(steps=36)["A.torque"] - torque).max() < 1e-9
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_draw_reshapes_and_move_moves(machine: tuple[Path, Pencil, Any]) -> None
     pencil.moving()
     assert pencil.ask("ed.motion.started") == 1
     curve = np.array(pencil.ask("Array.from(ed.motion.traces()[0].points)")).reshape(-1, 3)[:, :2]
-    turn = lw.load(file).turn(steps=3600)  # places 0.1 mm apart; those of the page begin elsewhere on the same curve
+    turn = lw.load(file).cycle(steps=3600)  # places 0.1 mm apart; those of the page begin elsewhere on the same curve
     path = np.column_stack([turn["coupler.P.x"], turn["coupler.P.y"]])
     assert np.ptp(curve[:, 1]) > 0.02 and max(np.hypot(*(path - p).T).min() for p in curve) < 1e-4
     # a whole link, moved with its points

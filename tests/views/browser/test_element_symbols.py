@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.browser.desk import Desk
 from tests.views.test_element_symbols import hung
 

@@ -14,10 +14,10 @@ from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.model import library
 from linkwright.results.load_channels import eyes
 from tests.views.browser import reading
-from tests.views.browser.desk import Desk, colours
+from tests.views.browser.desk import Desk, colors
 
 SECONDS_TO_OPEN = 2.0
-# Python turns in steps of ten of the page's 361 samples. Not among them are dead centres of shipped models, where a
+# Python turns in steps of ten of the page's 361 samples. Not among them are dead centers of shipped models, where a
 # page has gaps and Python gives the limit.
 EVERY = 10
 SAMPLES = np.array([10, 40, 80, 110, 140, 200, 250, 290, 320])
@@ -29,10 +29,10 @@ CYCLE = """((some) => ({u: e.cycle.u.map((y) => Array.from(y)), x: Array.from(e.
 
 
 def looks(desk: Desk) -> np.ndarray:
-    """A picture of the mechanism that is not blank: several colours, and lines on the background."""
+    """A picture of the mechanism that is not blank: several colors, and lines on the background."""
     picture = desk.pixels()
-    counts = colours(picture)
-    assert len(counts) >= 6, f"only {len(counts)} colours are drawn"
+    counts = colors(picture)
+    assert len(counts) >= 6, f"only {len(counts)} colors are drawn"
     # a thin linkage on 500 x 500 pixels covers some per cent
     assert 1 - counts.max() / counts.sum() > 0.005, "hardly anything is drawn"
     return picture
@@ -45,7 +45,7 @@ def close(found: Any, expected: Any, size: float, what: str) -> None:
 
 def compare_with_python(desk: Desk, m: Any) -> None:
     """Efforts of all drives and the load of every pin on every body, at some samples of the cycle."""
-    turn = m.turn(steps=360 // EVERY)
+    turn = m.cycle(steps=360 // EVERY)
     loads = [turn.instant(int(i)).loads for i in SAMPLES // EVERY]
     page = desk.ask(CYCLE, SAMPLES.tolist())
     assert len(page["x"]) == 361 and np.mean(page["ok"]) > 0.9 and all(page["ok"][i] for i in SAMPLES)

@@ -33,14 +33,14 @@ def page() -> Iterator[Firefox]:
 def test_the_page_computes_and_is_moved_by_hand(page: Firefox, page_of: Callable[[str], Path], tmp_path: Path) -> None:
     page.goto(page_of("wiper").as_uri() + "#s=40&play=0")
     page.wait_for_function(OPEN)
-    turn = lw.load("wiper").turn()
+    turn = lw.load("wiper").cycle()
     torque = np.array(page.evaluate("() => Array.from(LW.app.engine.cycle.u[0] || LW.app.engine.cycle.u)"))
     assert np.abs(torque[: len(turn.t)] - turn["A.torque"][: len(torque)]).max() < 1e-9 * np.abs(turn["A.torque"]).max()
     page.screenshot(tmp_path / "firefox.png")
     from PIL import Image
 
     with Image.open(tmp_path / "firefox.png") as picture:
-        assert len(picture.convert("RGB").getcolors(1 << 20) or []) > 50, "a blank page has few colours"
+        assert len(picture.convert("RGB").getcolors(1 << 20) or []) > 50, "a blank page has few colors"
     before = page.evaluate("() => Array.from(LW.app.engine.state.q)")
     at = page.evaluate(PLACE, "B")
     page.mouse.move(*at)
@@ -76,6 +76,6 @@ def test_the_editor_draws_a_four_bar(page: Firefox, tmp_path: Path) -> None:
         pencil.tool("motor").type("45").click((0, 0))
         assert pencil.ask("a.mobility.count") == 1 and pencil.ask("a.complete")
         pencil.moving()
-        turn: Any = lw.load(file).turn(steps=36)
+        turn: Any = lw.load(file).cycle(steps=36)
         assert turn.full_turn and lw.load(file).description.drives
         page.goto("about:blank")

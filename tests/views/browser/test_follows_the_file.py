@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from linkwright.model import library as models
-from linkwright.views.serve import Server
+from linkwright.rings.studio.serve import Server
 from tests.views.browser.desk import Desk
 
 

@@ -14,10 +14,10 @@ import pytest
 
 import linkwright as lw
 from linkwright.model import library
-from linkwright.views.live import cycle_data
+from linkwright.rings.studio.live import cycle_data
 from tests import ROOT
 from tests.sweeps import sweep
-from tests.views.browser.desk import Desk, colours
+from tests.views.browser.desk import Desk, colors
 
 SCRIPTS = sorted((ROOT / "gallery").glob("*.py"))
 PAGE = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
@@ -142,5 +142,5 @@ def opens_and_moves(here: Desk) -> None:
     """It draws something and goes by itself; that its console stays empty is for the desk to see."""
     before = here.ask("Array.from(e.state.q)")
     here.page.wait_for_function("(q) => q.some((x, i) => Math.abs(LW.app.engine.state.q[i] - x) > 1e-3)", arg=before)
-    counts = colours(here.pixels())
+    counts = colors(here.pixels())
     assert len(counts) >= 6 and 1 - counts.max() / counts.sum() > 0.005, "hardly anything is drawn"

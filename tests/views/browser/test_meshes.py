@@ -12,10 +12,10 @@ import pytest
 import trimesh
 
 import linkwright as lw
-from linkwright.views import live
-from linkwright.views.live.meshes import meshes
-from linkwright.views.scene import Scene
-from linkwright.views.surfaces import MOST_OF_ALL
+from linkwright.rings.studio import live
+from linkwright.rings.studio.live.meshes import meshes
+from linkwright.rings.studio.scene import Scene
+from linkwright.rings.studio.surfaces import MOST_OF_ALL
 from tests.model.meshes.shapes import written
 from tests.views.browser.desk import Desk
 
@@ -73,7 +73,7 @@ def spatial(tmp_path: Path) -> tuple[Any, Path]:
         "bodies:\n"
         "  ground: {visuals: [{cylinder: {radius: 0.4, length: 0.1}}]}\n"
         "  arm: {points: {A: [0, 0, 0], B: [0, 0, 1]}, mass: 1, inertia: [1, 1, 1], visuals: ["
-        f"{{box: [0.2, 0.2, 1], at: [0, 0, 0.5], colour: '{GREEN}'}}, {{mesh: plate.glb, at: [0, 0, 1], colour: '{GREEN}'}}]}}\n"
+        f"{{box: [0.2, 0.2, 1], at: [0, 0, 0.5], color: '{GREEN}'}}, {{mesh: plate.glb, at: [0, 0, 1], color: '{GREEN}'}}]}}\n"
         "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0, 0.1], axis: [0, 1, 0]}}\n"
         "guess: {arm: {at: [0, 0, 0.1]}}\ndrive: {A: 6 rpm}\n"
     )
@@ -82,7 +82,7 @@ def spatial(tmp_path: Path) -> tuple[Any, Path]:
 
 
 @pytest.mark.slow
-def test_in_space_surfaces_are_drawn_with_their_colours(desk: Callable[..., Desk], tmp_path: Path) -> None:
+def test_in_space_surfaces_are_drawn_with_their_colors(desk: Callable[..., Desk], tmp_path: Path) -> None:
     _, page = spatial(tmp_path)
     here = desk(page, still=True)
     p = here.pixels().astype(int)

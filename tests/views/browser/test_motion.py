@@ -22,7 +22,7 @@ PATHS = """Array.from(document.querySelectorAll("#motion .lw-motion-plot, #pinne
 
 
 def shown(here: Desk) -> list[tuple[str, str, int, int, int]]:
-    """Kind, title and numbers of curves, grey ones and targets of every plot."""
+    """Kind, title and numbers of curves, gray ones and targets of every plot."""
     return [tuple(x) for x in here.ask(PATHS)]
 
 
@@ -33,7 +33,7 @@ def numbers(text: str) -> list[float]:
 def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     page_of: Callable[[str], Path], desk: Callable[..., Desk], tmp_path: Path
 ) -> None:
-    turn = lw.load("punch-press").turn()
+    turn = lw.load("punch-press").cycle()
     here = desk(page_of("punch-press"), "#play=0&s=40", height=1400)
     tabs = here.page.locator("#tabs [role=tab]:not([hidden])").all_inner_texts()
     assert tabs == ["Motion", "Loads", "Drive", "Dimensions", "Internals"]
@@ -64,7 +64,7 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     assert here.page.locator("#motion [data-kind=speed] .ticks text").last.text_content() == "time, s"
     here.page.select_option("#motion select", "")
 
-    # pinned: above the tabs, also while dimensions change; the file's own curve is grey
+    # pinned: above the tabs, also while dimensions change; the file's own curve is gray
     here.page.click("#motion [data-kind=speed] .lw-fix")
     here.page.click("#tab-parameters")
     assert here.page.locator("#pinned [data-kind=speed]").is_visible() and not here.page.locator("#motion").is_visible()
@@ -85,8 +85,8 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     wish.write_text("E [deg];slide [mm]\n" + rows, encoding="utf-8")
     here.page.set_input_files("#motion input[type=file]", wish)
     here.page.wait_for_selector("#motion path.curve.target", state="attached")
-    colours = here.ask("[...document.querySelectorAll('#motion [data-kind=length] path.curve')].map((p) => getComputedStyle(p).stroke)")
-    assert len(set(colours)) == len(colours), "a target is told from the curves by its colour"
+    colors = here.ask("[...document.querySelectorAll('#motion [data-kind=length] path.curve')].map((p) => getComputedStyle(p).stroke)")
+    assert len(set(colors)) == len(colors), "a target is told from the curves by its color"
     said = here.text("#motion .lw-deviation")
     assert "slide of wish.csv" in said and "37 points" in said and numbers(said)[0] == 2.0, said
     (tmp_path / "wrong.csv").write_text("E [deg],nothing\n0,1\n90,2\n", encoding="utf-8")
@@ -124,7 +124,7 @@ def test_what_is_clicked_offers_its_curves_and_the_drive_has_its_figures(page_of
     here.page.click("#tab-motion")
     assert {x[0] for x in shown(here)} >= {"speed", "angular_speed"} and "coupler.P.vx" in here.ask("app.motion.shown()")
 
-    turn = lw.load("wiper").turn()
+    turn = lw.load("wiper").cycle()
     here.page.click("#tab-drive")
     rows = {x.split("\t")[0]: numbers(x.split("\t")[1])[0] for x in here.text("#drive tbody").split("\n")}
     power = turn["A.power"]

@@ -13,9 +13,9 @@ import yaml
 
 import linkwright as lw
 from linkwright.model import library as models
-from linkwright.views import live
-from linkwright.views.picture import Canvas
-from linkwright.views.scene import off_at
+from linkwright.rings.studio import live
+from linkwright.rings.studio.picture import Canvas
+from linkwright.rings.studio.scene import off_at
 from tests.results.test_checks import GENEVA
 from tests.sweeps import sweep
 from tests.views.browser import reading
@@ -72,7 +72,7 @@ def merged(model: Any, changes: Any) -> Any:
 
 
 def loads_at(m: Any, samples: Any = SAMPLES) -> list[Any]:
-    turn = m.turn(steps=360 // EVERY)
+    turn = m.cycle(steps=360 // EVERY)
     return [turn.instant(int(i) // EVERY).loads for i in samples]
 
 
@@ -113,7 +113,7 @@ def test_a_slider_draws_the_whole_curve_again_within_a_frame(page_of: Callable[[
 def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load(ONE_MOVE)
     here = desk(live.write(m, tmp_path / "move.html"), "#play=0")
-    turn = m.turn()
+    turn = m.cycle()
     assert here.ask("DATA.cycle.over.name") == "A"
     torque = np.array([x.loads.tau["A"] for x in turn.instants])
     over_time, over_angle = (np.sqrt(np.trapezoid(torque**2, x) / (x[-1] - x[0])) for x in (turn.t, turn["A"]))
@@ -132,7 +132,7 @@ def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point
     """At 36 positions a turn: plot, drive, pins and curves of the page, tables, report and measures have one number for each peak."""
     m = lw.load(name)
     here = desk(live.write(m, tmp_path / "coarse.html", steps=36), "#play=0", height=1400)
-    turn = m.turn(steps=36)
+    turn = m.cycle(steps=36)
     load, table, torque = turn.drive_sizing(drive).load, turn.bearings(), turn[f"{drive}.torque"]
     peak = turn.measure(f"peak {drive}.torque")
     assert max(abs(load.min), abs(load.max)) == pytest.approx(peak, rel=1e-12)
@@ -159,7 +159,7 @@ def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point
 @pytest.mark.slow
 def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("five-bar"), "#play=0&s=40", width=360)
-    turn, drives = lw.load("five-bar").turn(), here.ask("DATA.cycle.drives")
+    turn, drives = lw.load("five-bar").cycle(), here.ask("DATA.cycle.drives")
     items = here.page.locator("#torque .lw-plot-legend li")
     assert items.locator("span").all_inner_texts() == drives and len(drives) == 2
     for item, effort in zip(items.all(), (turn.drive_sizing(name).load for name in drives), strict=True):
@@ -197,13 +197,13 @@ def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str],
     rows = here.page.locator("#pins tbody tr").all()
     listed = {row.locator("th").inner_text(): row.locator("td.c1 span").inner_text() for row in rows}
     assert listed == {pin: body for pin, (body, _) in drawn.items()}
-    loads = lw.load("wiper").turn().instant(120).loads
+    loads = lw.load("wiper").cycle().instant(120).loads
     for pin, (body, force) in drawn.items():
         wanted = loads.on(pin, body).force
         assert np.abs(wanted - force).max() < EQUAL * np.abs(wanted).max()
     # where a pin joins several links, the arrow is the largest load there: at G that of shoulder and thigh on the ground
     leg = desk(page_of("jansen-leg"), "#play=0")
-    c, drawn = lw.load("jansen-leg").turn(steps=24), {x["pin"]: x["body"] for x in leg.ask("app.frames.now().loads")}
+    c, drawn = lw.load("jansen-leg").cycle(steps=24), {x["pin"]: x["body"] for x in leg.ask("app.frames.now().loads")}
     for pin, bodies in leg.ask("DATA.pins.filter((p) => p.bodies.length > 2).map((p) => [p.name, p.bodies])"):
         assert drawn[pin] == max(bodies, key=lambda body: c[f"{pin}.on.{body}.size"].max())
     assert leg.ask(ON_ARROWS, list(range(0, 360, 8))) == [], "no name on the arrow of a drive, wherever it turns"
@@ -239,7 +239,7 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
     assert badge.inner_text() == "2 of 8 checks failed, 1 unknown", "at once, not after a while"
     assert "A stops at 153.5 deg" in here.text("#message")
     assert "near a singular position" in here.text("#torque .lw-plot-stats") and "max" not in here.text("#torque .lw-plot-stats")
-    # the curve is still to be seen: its axis holds what is not near a dead centre, some hundred N m
+    # the curve is still to be seen: its axis holds what is not near a dead center, some hundred N m
     assert max(abs(reading.number(x)) for x in here.ask(TICKS_BESIDE)) < 500
     # samples are degrees from 60: the last position that can be reached before 153.5 deg is sample 93, the first after 206.5 deg is 147
     here.page.wait_for_function("!LW.app.player.playing")
@@ -277,22 +277,22 @@ def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..
         assert "failed" in here.text("#checks")
 
 
-def test_loads_beside_a_mesh_that_is_not_modelled_are_unknown(desk: Callable[..., Desk], tmp_path: Path) -> None:
+def test_loads_beside_a_mesh_that_is_not_modeled_are_unknown(desk: Callable[..., Desk], tmp_path: Path) -> None:
     """Two shafts tied by a coupling: 0 N in their bearings was called the least-norm share of an over-constrained mechanism."""
     here = desk(live.write(lw.load(GENEVA), tmp_path / "index.html"), "#tab=pins&play=0")
     here.frame()
     told = here.text("#pins")
-    assert told.count("unknown") == 2 and "not known: the force in the mesh of index is not modelled" in told
+    assert told.count("unknown") == 2 and "not known: the force in the mesh of index is not modeled" in told
     here.page.click("#pins .lw-row-button >> nth=0")
-    assert "the force in the mesh of index is not modelled" in here.text("#card")
+    assert "the force in the mesh of index is not modeled" in here.text("#card")
     assert not any(word in here.text("body") for word in ("least-norm", "over-constrained", "statically determinate"))
 
 
 @pytest.mark.slow
 def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:
-    """Large steps without a stabiliser open the loops: the turn of the same model is right, the run is not."""
+    """Large steps without a stabilizer open the loops: the turn of the same model is right, the run is not."""
     m = lw.load("wiper")
-    run = m.simulate("0.5 s", drive={"A": lw.torque(2.0)}, output=0.05, integrator="rk4", step=0.01, stabiliser="none")
+    run = m.simulate("0.5 s", drive={"A": lw.drives.torque(2.0)}, output=0.05, integrator="rk4", step=0.01, stabilizer="none")
     verdict = run.certificate.checks()
     here = desk(run.page(tmp_path / "run.html"), "#play=0")
     assert not verdict["loops"]
@@ -317,7 +317,7 @@ def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str
     field.fill("0.8")
     here.frame()
     assert here.ask("e.state.ok") and not here.page.locator("#message").is_visible()
-    turn = lw.load("four-bar", L2="0.8 m").turn(steps=36)  # back on the branch of the drawing
+    turn = lw.load("four-bar", L2="0.8 m").cycle(steps=36)  # back on the branch of the drawing
     assert np.abs(here.ask("Array.from(e.state.q)") - turn.q[10]).max() < EQUAL
 
 
@@ -328,7 +328,7 @@ def test_a_click_on_a_pin_shows_its_hodograph_in_the_axes_of_either_link(page_of
     card = here.page.locator("#card")
     card.wait_for()
     assert "C" in card.locator("h2").inner_text() and card.locator("svg path").count() > 0
-    turn = lw.load("wiper").turn(steps=360 // EVERY)
+    turn = lw.load("wiper").cycle(steps=360 // EVERY)
     for axes in ("rocker", "coupler"):
         card.locator('select[data-choice="in axes of"]').select_option(axes)
         here.frame()
@@ -367,7 +367,7 @@ def test_a_click_on_a_point_draws_its_path(page_of: Callable[[str], Path], desk:
     here.frame()
     assert "T" in here.text("#card h2")
     assert (here.pixels() != before).any(axis=2).sum() > 200, "no trace is drawn"
-    python = lw.load("carpet-scraper").turn()["tool.T"]
+    python = lw.load("carpet-scraper").cycle()["tool.T"]
     page = np.array(here.ask("((p) => Array.from(e.trace(p.body, p.at)))(DATA.points.find((p) => p.name === 'tool.T'))")).reshape(-1, 3)
     assert np.abs(page[:, :2] - python[:, :2]).max() < EQUAL
 
@@ -454,7 +454,7 @@ def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Pat
 @pytest.mark.slow
 def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("wiper")
-    run = m.simulate("1 s", drive={"A": lw.torque(2.0)}, output=0.01)
+    run = m.simulate("1 s", drive={"A": lw.drives.torque(2.0)}, output=0.01)
     here = desk(live.write(m, tmp_path / "run.html", run=run), "#mode=run&s=40&play=0")
     assert here.page.locator("#recorded").is_visible() and here.page.locator("#channels").is_visible()
     assert np.abs(np.array(here.ask("Array.from(e.state.q)")) - run.q[40]).max() < EQUAL

@@ -16,9 +16,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.model import library as models
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.browser.conftest import launched
-from tests.views.browser.desk import Desk, colours
+from tests.views.browser.desk import Desk, colors
 from tests.views.test_report import TOGGLE
 
 PHONE = {"width": 360, "height": 740}
@@ -37,16 +37,16 @@ TEXTS = """() => {
     const ctm = parent.ownerSVGElement && parent.getScreenCTM ? parent.getScreenCTM() : null;
     const scale = ctm ? Math.hypot(ctm.a, ctm.b) : 1;
     const style = getComputedStyle(parent);
-    found.push({text: node.textContent.trim().slice(0, 40), size: parseFloat(style.fontSize) * scale, colour: style.color,
+    found.push({text: node.textContent.trim().slice(0, 40), size: parseFloat(style.fontSize) * scale, color: style.color,
                 svg: Boolean(parent.ownerSVGElement), right: box.right, left: box.left});
   }
   return found;
 }"""
 
 
-def luminance(colour: Any) -> float:
-    """Relative luminance of an sRGB colour (WCAG 2)."""
-    c = np.asarray(colour, float) / 255
+def luminance(color: Any) -> float:
+    """Relative luminance of an sRGB color (WCAG 2)."""
+    c = np.asarray(color, float) / 255
     c = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return float(c @ [0.2126, 0.7152, 0.0722])
 
@@ -109,7 +109,7 @@ def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Ca
     here = desk(page_of(name), "#s=30&play=0")
     assert "nothing is sent" in (here.page.locator("#menu-list .foot").text_content() or "")
     picture = np.asarray(Image.open(io.BytesIO(taken(here, "#save-png"))).convert("RGB"))
-    assert picture.shape[1] > 600 and len(colours(picture)) > 5
+    assert picture.shape[1] > 600 and len(colors(picture)) > 5
     drawing = taken(here, "#save-svg").decode()
     root = ElementTree.fromstring(drawing)
     assert root.tag.endswith("svg") and len(list(root.iter())) > 10
@@ -157,7 +157,7 @@ def test_a_report_says_that_the_page_has_other_values(desk: Callable[..., Desk],
 def check_table(text: str, name: str) -> None:
     """The CSV file: a head with units, a line a sample, Python's efforts in the units of the file."""
     rows = list(csv.reader(line for line in text.splitlines() if not line.startswith("#")))
-    head, turn = rows[0], lw.load(name).turn()
+    head, turn = rows[0], lw.load(name).cycle()
     assert len(rows) == len(turn.t) + 1 and all(len(row) == len(head) for row in rows)
     drive = next(iter(turn.instant(0).loads.tau))
     columns = [k for k, title in enumerate(head) if title.startswith((f"{drive}.torque", f"{drive}.force"))]
@@ -276,14 +276,14 @@ def test_text_stands_out_from_its_ground(dark: bool, page_of: Callable[[str], Pa
     stage = here.pixels()
     ground = np.median(stage.reshape(-1, 3), axis=0)
     assert (luminance(ground) < 0.1) if dark else (luminance(ground) > 0.8)
-    drawn = max(contrast(ground, colour) for colour in stage[::3, ::3].reshape(-1, 3)[::5])
+    drawn = max(contrast(ground, color) for color in stage[::3, ::3].reshape(-1, 3)[::5])
     assert drawn > 4.5, "the mechanism hardly shows"
     paper = json.loads("[" + here.page.evaluate("getComputedStyle(document.body).backgroundColor").split("(")[1].rstrip(")") + "]")[:3]
     weak = []
     for text in here.page.evaluate(TEXTS):
-        colour = [float(x) for x in re.findall(r"[\d.]+", text["colour"])][:3]
-        if not text["svg"] and contrast(colour, paper) < 3.0:  # large text, and buttons that stand on a ground of their own
-            weak.append((text["text"], text["colour"]))
+        color = [float(x) for x in re.findall(r"[\d.]+", text["color"])][:3]
+        if not text["svg"] and contrast(color, paper) < 3.0:  # large text, and buttons that stand on a ground of their own
+            weak.append((text["text"], text["color"]))
     assert len(weak) <= 2, weak
 
 
@@ -329,7 +329,7 @@ def test_without_webgl_a_spatial_mechanism_is_drawn_in_lines(playwright: Any, pa
         here = Desk(plain).open(page_of("rssr"))
         picture = here.pixels()
         assert here.page.locator("#stage svg").count() >= 1
-        assert len(colours(picture)) >= 6
+        assert len(colors(picture)) >= 6
         before = here.ask("Array.from(e.state.q)")
         here.page.wait_for_timeout(100)
         assert here.ask("Array.from(e.state.q)") != before

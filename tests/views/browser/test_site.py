@@ -179,6 +179,6 @@ def test_the_api_page_has_every_public_name(make_api: ModuleType) -> None:
     grouped = [name for _, names in make_api.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(set(lw.__all__) - {"__version__"})
     text = make_api.page()
-    for member in ("Mechanism.simulate", "System.inverse", "Trajectory.checks", "lw.motor"):  # one of each kind, with its signature
+    for member in ("Mechanism.simulate", "System.inverse", "Trajectory.checks", "lw.drives.motor"):  # one of each kind, with its signature
         assert re.search(rf"^### {re.escape(member)}\n\n```py\n", text, re.MULTILINE)
     assert " 0x" not in text

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.studies.store import MemoryStore, Part
-from linkwright.studies.study import Study
-from linkwright.views import study_page
+from linkwright.rings.design.studies.store import MemoryStore, Part
+from linkwright.rings.design.studies.study import Study
+from linkwright.rings.studio import study_page
 from tests.views.browser.desk import Desk
 
 TORQUE, SWING = "max A.torque", "range rocker.angle"
 DIGITS = 5.1e-4  # of the largest value: four digits are shown
-STEPS = lw.turning(steps=12)
+STEPS = lw.Cycle(steps=12)
 
 
 def made(vary: dict[str, Any], measure: Any = (TORQUE, SWING), **options: Any) -> Study:
@@ -97,15 +97,15 @@ def test_curves_and_map_hold_the_values_of_the_slice(grid: Study, desk: Callable
     assert here.ask("app.at") == [2, 1, 1]
     assert shown(here)[0] == pytest.approx(torque[2, 1, 1], abs=DIGITS * np.nanmax(torque))
     assert here.ask("LW.study.axes.map((a, i) => LW.study.measures[0].values[app.map.cellAt(3, 2)])")[0] == pytest.approx(torque[3, 2, 1])
-    # its colour is that of its share of all values
+    # its color is that of its share of all values
     share = (torque[2, 1, 1] - np.nanmin(torque)) / (np.nanmax(torque) - np.nanmin(torque))
-    colour = [int(v) for v in here.ask("LW.study.colour(x)", share)[4:-1].split(",")]
+    color = [int(v) for v in here.ask("LW.study.color(x)", share)[4:-1].split(",")]
     seen = here.ask(
         "(([px, py]) => { const c = app.map.picture.canvas, r = c.width / app.map.picture.box().width; "
         "return Array.from(c.getContext('2d').getImageData(px * r, py * r, 1, 1).data); })(x)",
         where,
     )
-    assert np.abs(np.array(seen[:3]) - colour).max() <= 2  # shares of values rounded for the page
+    assert np.abs(np.array(seen[:3]) - color).max() <= 2  # shares of values rounded for the page
     here.page.locator("#map canvas").press("ArrowRight")
     assert here.ask("app.at") == [3, 1, 1]
     here.page.locator("#map select").nth(1).select_option("1")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.views import widget
+from linkwright.rings.studio import widget
 from tests.views.browser.desk import Desk
 
 # what a notebook does for a widget: named traits, listeners, and a list of what would be sent to Python
@@ -52,7 +52,7 @@ def test_values_and_selection_go_both_ways(desk: Callable[..., Desk], four_bar: 
     field.fill("310")
     page.wait_for_function("() => sent.length && Math.abs(sent.at(-1).values['crank.B.x'] - 0.31) < 1e-12")
     w.values = page.evaluate("() => sent.at(-1).values")
-    assert w.mechanism.turn(steps=24)["A.torque"].max() != four_bar.turn(steps=24)["A.torque"].max()
+    assert w.mechanism.cycle(steps=24)["A.torque"].max() != four_bar.cycle(steps=24)["A.torque"].max()
     page.evaluate("() => { model.set('values', {'crank.B.x': 0.29}); model.set('picked', {kind: 'pin', name: 'C', body: ''}); }")
     frame.locator("#card").get_by_text("C", exact=False).first.wait_for()
     count = page.evaluate("() => sent.length")

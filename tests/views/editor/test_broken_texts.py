@@ -10,8 +10,8 @@ from pathlib import Path
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.nodes import FileNode, TextSpan
-from linkwright.views.editor.answers import EditAnswers
-from linkwright.views.editor.session import EditStep, Session
+from linkwright.rings.studio.editor.answers import EditAnswers
+from linkwright.rings.studio.editor.session import EditStep, Session
 from tests.model.edits.test_drawing_from_operations import FOUR_BAR, SIX_BAR, SLIDER_CRANK
 from tests.model.edits.test_operations import TEXT
 from tests.sweeps import sweep

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import serve
-from linkwright.views.editor import motion, session
-from linkwright.views.editor.requests import Editor
+from linkwright.rings.studio import serve
+from linkwright.rings.studio.editor import motion, session
+from linkwright.rings.studio.editor.requests import Editor
 from tests.model.edits.test_drawing_from_operations import FOUR_BAR, HEAD
 
 PNG = base64.b64decode(

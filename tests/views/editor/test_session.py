@@ -14,8 +14,8 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.edits import Edited
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.views.editor import session as sessions
-from linkwright.views.editor.session import OUTSIDE, Conflict, EditStep, Session
+from linkwright.rings.studio.editor import session as sessions
+from linkwright.rings.studio.editor.session import OUTSIDE, Conflict, EditStep, Session
 from tests.model.edits.test_operations import TEXT
 from tests.model.edits.test_random_edits import random_operation
 from tests.sweeps import sweep

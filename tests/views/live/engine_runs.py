@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import linkwright as lw
+from linkwright.rings.studio import live
+from linkwright.rings.studio.live import cycle_data, kernels, sliders
+from linkwright.rings.studio.live.data import data
+from linkwright.rings.studio.scene import Scene
 from linkwright.system.system import System
-from linkwright.views import live
-from linkwright.views.live import cycle_data, kernels, sliders
-from linkwright.views.live.data import data
-from linkwright.views.scene import Scene
 from tests.compiler.samples import node
 
 DRIVER = """

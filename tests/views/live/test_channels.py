@@ -12,7 +12,7 @@ from tests.views.live.engine_runs import Page, made, run, shipped
 
 # loops, sliders, cylinders as drives, cut joints, several drives; in the plane and in space
 MODELS = ("four-bar", "excavator", "punch-press", "boot-lid", "jansen-leg", "rssr-7r", "wiper", "scissor-lift", "3-rrr", "delta")
-SAME = 1e-9  # of the largest value of the kind: both solve the same equations, near dead centres the loads lose three digits of them
+SAME = 1e-9  # of the largest value of the kind: both solve the same equations, near dead centers the loads lose three digits of them
 # an advantage has poles where the output rests, so that its reciprocal is compared
 READ = """const rates = (name, x) => (name.endsWith(".advantage") ? x.map((y) => 1 / y) : x);
 return Object.fromEntries(e.channels.list.map(({name, kind}) => [name, [kind, rates(name, e.channels.read(name))]]))"""

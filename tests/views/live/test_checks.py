@@ -1,4 +1,4 @@
-"""The checks of the page are computed from the design it shows: broken designs fail, dead centres are located and marked."""
+"""The checks of the page are computed from the design it shows: broken designs fail, dead centers are located and marked."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def checked(name: str, values: dict[str, float] | None = None, **more: Any) -> d
     return run({name: shipped(name)}, [(name, CHECKED, {"values": values, **more})])[0]
 
 
-def test_a_crank_that_is_too_long_fails_and_names_the_dead_centre() -> None:
+def test_a_crank_that_is_too_long_fails_and_names_the_dead_center() -> None:
     """Coupler and rocker are stretched where |B - D| = b + c: the law of cosines gives the crank's angle."""
     found, right = checked("wiper", {"crank.B.x": 0.7}, s=20), checked("wiper")
     m = lw.load("wiper").description
     coupler, rocker = (float(np.linalg.norm(np.subtract(m.body(b).points[0].at, m.body(b).points[1].at))) for b in ("coupler", "rocker"))
     angle = np.arccos((0.7**2 + 1.0 - (coupler + rocker) ** 2) / (2 * 0.7 * 1.0))
     stops = [x["value"] for x in found["singular"]]
-    assert stops == pytest.approx([angle, 2 * np.pi - angle], abs=1e-5)  # a dead centre is located to 1e-7 of a step of 1 deg
+    assert stops == pytest.approx([angle, 2 * np.pi - angle], abs=1e-5)  # a dead center is located to 1e-7 of a step of 1 deg
     failed = {name for name, check in found["by"].items() if check["verdict"] == "failed"}
     assert failed == {"motion", "loops"} and not found["r"]["ok"]
-    assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead centre, B, C and D in line (stretched)")
+    assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead center, B, C and D in line (stretched)")
     assert f"{found['placed']} of {found['n']} positions" in found["by"]["loops"]["text"] and found["placed"] < found["n"]
     assert found["stats"][0]["doubtful"] and found["by"]["singularities"]["verdict"] == "unknown"
-    # the motion plays from one dead centre through the start to the other: samples are degrees, the first is at 60 deg
+    # the motion plays from one dead center through the start to the other: samples are degrees, the first is at 60 deg
     low, high = found["stretch"]["from"], found["stretch"]["to"]
     assert low == np.ceil(np.degrees(2 * np.pi - angle) - 60) and high == np.floor(360 + np.degrees(angle) - 60)
     assert all(check["verdict"] == "passed" for check in right["by"].values()) and right["stretch"] is None
@@ -102,7 +102,7 @@ def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
 
 
 @pytest.mark.slow
-def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> None:
+def test_peaks_beside_a_dead_center_are_marked_and_finite_limits_are_not() -> None:
     """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
     pole, finite = checked("change-point-four-bar"), checked("slider-crank")
     assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
@@ -122,7 +122,7 @@ def test_singular_positions_are_those_of_python() -> None:
     for name, found in zip(names, run(pages, [(n, "return e.cycle.singular", None) for n in names]), strict=True):
         turn = pages[name].motion.turn
         assert turn is not None
-        wanted = [(turn.place(x.at), x.kind == "dead centre") for x in turn.singular]
+        wanted = [(turn.place(x.at), x.kind == "dead center") for x in turn.singular]
         assert [x["ends"] for x in found] == [ends for _, ends in wanted], name
         # both are located to some 1e-6 of the range
         np.testing.assert_allclose([x["value"] for x in found], [at for at, _ in wanted], atol=1e-4, err_msg=name)
@@ -144,7 +144,7 @@ def test_a_scissor_through_its_upright_position_is_marked() -> None:
 
 
 @pytest.mark.slow
-def test_a_range_that_ends_in_a_dead_centre_is_marked_at_its_ends() -> None:
+def test_a_range_that_ends_in_a_dead_center_is_marked_at_its_ends() -> None:
     limits = lw.load(DOUBLE_ROCKER).limits("A")
     found = run({"rocker": made(lw.load(DOUBLE_ROCKER).system)}, [("rocker", CHECKED, {})])[0]
     assert [x["value"] for x in found["singular"]] == pytest.approx([limits.low, limits.high], abs=1e-5)
@@ -158,7 +158,7 @@ def test_a_position_without_a_cycle_is_checked_as_it_is_shown() -> None:
     assert names["mobility"]["text"].startswith("1 degree of freedom") and all(x["verdict"] != "failed" for x in got["c"])
 
 
-def test_a_programme_into_a_dead_centre_fails() -> None:
+def test_a_program_into_a_dead_center_fails() -> None:
     """The table's slide cannot come nearer to A than the difference of the links, nor further than their sum: 2 * 632 mm."""
     model = {**TABLE, "drive": {"slide": {"moves": [{"to": "80 mm", "in": "2 s"}]}}}
     body = "const by={};for(const k of e.checks())by[k.name]=k;return by;"
@@ -173,6 +173,6 @@ def test_forces_of_a_static_page_are_those_of_virtual_work() -> None:
     (found,) = run({"x": page}, [("x", "const by={};for(const k of e.checks())by[k.name]=k;return{u:Array.from(e.cycle.u[0]),by};", None)])
     x = 1.2 + np.asarray(page.motion.turn["slide"])
     arm = np.hypot(0.6, 0.2)
-    wanted = 20.0 * 9.81 / 2.0 * -(x / 4.0) / np.sqrt(arm**2 - (x / 2.0) ** 2)  # centres of both links at half the height of B
+    wanted = 20.0 * 9.81 / 2.0 * -(x / 4.0) / np.sqrt(arm**2 - (x / 2.0) ** 2)  # centers of both links at half the height of B
     assert np.abs(np.array(found["u"]) - wanted).max() < 1e-9 * np.abs(wanted).max()
     assert page.data["cycle"]["still"] and all(k["verdict"] == "passed" for k in found["by"].values())

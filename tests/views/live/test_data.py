@@ -17,10 +17,10 @@ from linkwright import files
 from linkwright.model import library as models
 from linkwright.model.description import Description
 from linkwright.model.parameters import every_parameter
-from linkwright.views import live
-from linkwright.views.live import cycle_data, sliders
-from linkwright.views.live.data import units
-from linkwright.views.live.source import model
+from linkwright.rings.studio import live
+from linkwright.rings.studio.live import cycle_data, sliders
+from linkwright.rings.studio.live.data import units
+from linkwright.rings.studio.live.source import model
 from tests.sweeps import sweep
 from tests.views.live import test_panels as panels
 from tests.views.live.engine_runs import made, shipped
@@ -33,7 +33,7 @@ def decoded(x: dict[str, Any]) -> np.ndarray:
 
 
 def test_the_cycle_is_the_turn_with_its_drives() -> None:
-    """A full turn at constant speed, and a programme of three drives, bit by bit."""
+    """A full turn at constant speed, and a program of three drives, bit by bit."""
     for name in ("four-bar", "five-bar"):
         page = shipped(name)
         c, told = page.motion.turn, page.data["cycle"]
@@ -252,7 +252,7 @@ def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
         live.text(lw.load({"name": "g", "plane": "xy", "bodies": {"ground": {}}}))
     held = yaml.safe_load(models.path("wiper").read_text(encoding="utf-8")) | {"drive": {"A": "90 deg"}}
     with pytest.raises(lw.LinkwrightError, match="holds its position"):
-        lw.load(held).turn()
+        lw.load(held).cycle()
     _, known = live.contents(lw.load(held).system)
     assert known["cycle"] is None and "holds its position" in known["why"]
 

@@ -44,7 +44,7 @@ def test_what_is_typed_and_what_is_no_dimension() -> None:
 
 
 def snapped(at: tuple[float, float], **more: str) -> dict[str, Any]:
-    """A place in millimetres on a sheet of 2 pixels a millimetre with one pin at (100, 40)."""
+    """A place in millimeters on a sheet of 2 pixels a millimeter with one pin at (100, 40)."""
     given = {"from": "null", "off": "false", **more}
     extra = ", ".join(f"{k}: {v}" for k, v in given.items())
     x, y = at
@@ -70,7 +70,7 @@ def test_pins_directions_and_grid() -> None:
 
 
 def test_grid_steps_are_round_and_wide_enough() -> None:
-    scales = [37.0, 200.0, 2000.0, 4711.0, 90000.0]  # pixels a metre
+    scales = [37.0, 200.0, 2000.0, 4711.0, 90000.0]  # pixels a meter
     for scale, step in zip(scales, asked(f"{scales}.map((scale) => E.gridStep(scale, {MM}))"), strict=True):
         power = 10.0 ** math.floor(math.log10(step * 1e3) + 1e-9)
         assert min(abs(step * 1e3 / power - k) for k in (1, 2, 5)) < 1e-9

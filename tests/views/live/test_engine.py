@@ -10,9 +10,9 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model import library as models
-from linkwright.views import live
-from linkwright.views.free_body import of_loads
-from linkwright.views.live import cycle_data
+from linkwright.rings.studio import live
+from linkwright.rings.studio.free_body import of_loads
+from linkwright.rings.studio.live import cycle_data
 from tests.views.live.engine_runs import Page, made, run, shipped
 
 EQUAL = 1e-9  # of the largest: round-off times the conditioning of these mechanisms
@@ -111,7 +111,7 @@ def test_changed_parameters_give_the_cycle_of_the_changed_model(pages: dict[str,
         assert got["same"] and not got["changed"] and got["back"] == {"ok": True, "why": ""}
         for change, one in zip(values, got["out"], strict=True):
             assert one["r"] == {"ok": True, "why": ""} and one["changed"] and all(one["ok"])
-            c = lw.load(name, **change).turn()
+            c = lw.load(name, **change).cycle()
             torque = np.array([c.instants[i].loads.tau["A"] for i in at])
             assert np.abs(np.array(one["q"]) - c.q[at]).max() < EQUAL
             assert np.abs(np.array(one["u"])[:, 0] - torque).max() < EQUAL * np.abs(torque).max()
@@ -119,7 +119,7 @@ def test_changed_parameters_give_the_cycle_of_the_changed_model(pages: dict[str,
 
 
 def test_lengths_that_do_not_turn_fully_leave_gaps_and_say_where(pages: dict[str, Page]) -> None:
-    """A longer crank becomes a rocker: the torque curve ends at its dead centres, computed by Python."""
+    """A longer crank becomes a rocker: the torque curve ends at its dead centers, computed by Python."""
     limits = lw.load("four-bar", L1=0.7).limits("A")
     assert not limits.full_turn
     code = """
@@ -192,8 +192,8 @@ return out;
         assert r["distance"] < 1e-9 and np.abs(np.subtract(place, to)).max() < 1e-9 and r["stopped"] == ""
 
 
-def test_a_dead_centre_stops_the_hand_with_its_name(pages: dict[str, Page]) -> None:
-    """Pulled beyond the crank's reach the hand stops at the dead centre Python finds, on the same branch, and comes back."""
+def test_a_dead_center_stops_the_hand_with_its_name(pages: dict[str, Page]) -> None:
+    """Pulled beyond the crank's reach the hand stops at the dead center Python finds, on the same branch, and comes back."""
     limits = lw.load(DOUBLE_ROCKER).limits("A")
     code = """
 e.go(180);
@@ -204,12 +204,12 @@ const back=e.nudge("A",-.3),B=e.state.drive[0],again=e.nudge("A",1);
 return{A,B,q,same,residual,said,back,again,end:e.state.drive[0],loads:!!e.state.loads};
 """
     got = run(pages, [("double-rocker", code, None)])[0]
-    assert got["said"][-1] == "dead centre of A" and got["said"][0] == "" and got["same"] and got["residual"] < 1e-12 and got["loads"]
+    assert got["said"][-1] == "dead center of A" and got["said"][0] == "" and got["same"] and got["residual"] < 1e-12 and got["loads"]
     assert limits.high - 1e-4 < got["A"] < limits.high + 1e-9
     st = pages["double-rocker"].system.assemble(q={"A": got["A"]})  # walked from the drawing
     assert np.abs(np.subtract(got["q"], st.q)).max() < 1e-6
     assert got["back"] == {"moved": True, "stopped": ""} and got["B"] == pytest.approx(got["A"] - 0.3, abs=1e-9)
-    assert got["again"]["stopped"] == "dead centre of A" and got["end"] < limits.high + 1e-9
+    assert got["again"]["stopped"] == "dead center of A" and got["end"] < limits.high + 1e-9
 
 
 # -------------------------------------------------------------------- free motion and what is told
@@ -392,4 +392,4 @@ return[said(()=>e.set({L9:1})),said(()=>e.set({L1:NaN})),said(()=>e.place("wheel
     assert got[0].startswith("no parameter L9: L1, ") and got[1] == "L1 must be a finite number"
     assert got[2] == "there is no body wheel" and got[3] == "there is no drive Z"
     with pytest.raises(LinkwrightError):
-        lw.load("four-bar").turn("Z")
+        lw.load("four-bar").cycle("Z")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
+from linkwright.rings.studio import live
 from tests.views.live.engine_runs import Page, made, run, shipped
 
 JERKED = """
@@ -47,11 +47,11 @@ def test_jerky_drags_of_several_drives_never_change_the_branch() -> None:
     for name, got in zip(names, found, strict=True):
         assert got["flips"] == [], (name, got["flips"])
         assert got["residual"] < 1e-10 and got["steps"] > 500
-        assert got["nearest"] < 1e-3 and any(s.startswith("dead centre of ") for s in got["stops"])  # folds were met
+        assert got["nearest"] < 1e-3 and any(s.startswith("dead center of ") for s in got["stops"])  # folds were met
 
 
 @pytest.mark.slow
-def test_a_passage_of_the_branch_is_no_dead_centre() -> None:
+def test_a_passage_of_the_branch_is_no_dead_center() -> None:
     """A chain of parallelograms goes on over its flat position, where the determinant changes its sign."""
     code = """
 e.go(0);

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.views import live
-from linkwright.views.scene_belts import belt_path
+from linkwright.rings.studio import live
+from linkwright.rings.studio.scene_belts import belt_path
 from tests.compiler.samples import node
 from tests.mechanics.constraints.test_belt import around, block, hoist, pulleys
 from tests.motion.test_stop_ends import BOOM
@@ -68,12 +68,12 @@ def test_the_line_of_a_belt_is_that_of_the_pictures():
     page = made(lw.load(pulleys(around(0.04, 0.1, crossed=True))).system)
     (belt,) = page.data["scene"]["belts"]
     code = [live.asset(live.FIRST), "LW.draw={};", live.asset("drawing/belts.js")]
-    centres = [[0.0, 0.0], [0.5, 0.1]]
-    script = "\n".join([*code, f"process.stdout.write(JSON.stringify(LW.draw.beltPath({json.dumps(centres)},{json.dumps(belt)})))"])
+    centers = [[0.0, 0.0], [0.5, 0.1]]
+    script = "\n".join([*code, f"process.stdout.write(JSON.stringify(LW.draw.beltPath({json.dumps(centers)},{json.dumps(belt)})))"])
     done = subprocess.run([*node(), "-e", script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     theirs = np.array(json.loads(done.stdout))
-    ours = belt_path(np.array(centres), belt["radii"], belt["turns"], True)
+    ours = belt_path(np.array(centers), belt["radii"], belt["turns"], True)
     length = [float(np.linalg.norm(np.diff(np.vstack([x, x[:1]]), axis=0), axis=1).sum()) for x in (theirs, ours[:-1])]
     assert length[0] == pytest.approx(length[1], rel=1e-3)
     lean = np.arcsin(0.14 / np.hypot(0.5, 0.1))

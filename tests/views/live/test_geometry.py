@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import views as views_package
 from linkwright.model.parameters import choose, every_parameter, with_values
+from linkwright.rings import studio as views_package
+from linkwright.rings.studio.live.geometry import places, references, shapes
+from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.system.system import System
-from linkwright.views.live.geometry import places, references, shapes
-from linkwright.views.scene import Scene, Stage
 from tests.sweeps import every_model, sweep
 
-SAME = 1e-12  # metres: coordinates are written with 15 digits after the point, mechanisms are metres in size
-CLOSED = 1e-9  # metres: how well loops are closed at the samples of a turn
+SAME = 1e-12  # meters: coordinates are written with 15 digits after the point, mechanisms are meters in size
+CLOSED = 1e-9  # meters: how well loops are closed at the samples of a turn
 
 
 @cache
 def scene_of(name: str) -> tuple[System, Scene]:
     system = lw.load(name).system
-    return system, Scene(system, system.turn(steps=6))
+    return system, Scene(system, system.cycle(steps=6))
 
 
 def poses(system: System, stage: Stage) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -121,7 +121,7 @@ def test_code_of_others_is_as_it_was_published() -> None:
         r"^\| (\S+\.js) \| (\S+) \| ([\d.]+) \|.*\((LICENSE\.\w+)\) \| ([0-9a-f]{64}) \|$", (folder / "VERSION.md").read_text(), re.M
     )
     assert [row[0] for row in rows] == sorted(p.name for p in folder.glob("*.js"))
-    for name, package, version, licence, digest in rows:
+    for name, package, version, license, digest in rows:
         data = (folder / name).read_bytes()
         assert hashlib.sha256(data).hexdigest() == digest, f"{name} of {package} {version} was changed"
-        assert "MIT License" in (folder / licence).read_text(encoding="utf-8")
+        assert "MIT License" in (folder / license).read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.results.measures.extremes import curve_extremes
-from linkwright.views.live import source
-from linkwright.views.live.sliders import sliders
+from linkwright.rings.studio.live import source
+from linkwright.rings.studio.live.sliders import sliders
 from tests.compiler.samples import node
 from tests.sweeps import sweep
 
-ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
+ASSETS = Path(str(resources.files("linkwright.rings.studio"))) / "live" / "assets"
 OWN = (
     *("base/lw", "base/dom", "base/format", "base/yaml", "engine/extremes", "plots/scale", "plots/tools", "plots/plots"),
     *("player/transport", "drawing/frame"),
@@ -87,7 +87,7 @@ def test_ticks_of_angles() -> None:
 
 
 def test_places_in_a_full_turn_are_angles_from_0_up_to_360() -> None:
-    """Ticks, cursor and tables by one rule, the beginning and the end of the axis labelled; a swing is shown as it is."""
+    """Ticks, cursor and tables by one rule, the beginning and the end of the axis labeled; a swing is shown as it is."""
     script = """
 const turn=2*Math.PI,r=Math.PI/180,axis=(first,last,symbol,size,whole)=>LW.cycleAxis(
   {full_turn:whole,kinds:["angle"],drives:["A"],over:{name:"A",symbol,size}},Float64Array.from({length:361},(_,i)=>first+i/360*(last-first)));
@@ -294,7 +294,7 @@ def model_of(name: str) -> dict[str, Any]:
 
 
 def numbers(description: Any) -> list[float]:
-    """Everything a change may move: masses, centres, inertias and points of bodies, places of joints."""
+    """Everything a change may move: masses, centers, inertias and points of bodies, places of joints."""
     n = description.numbers()
     out: list[Any] = []
     for b in n.bodies:

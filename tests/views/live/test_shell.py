@@ -14,7 +14,7 @@ import pytest
 
 from tests.compiler.samples import node
 
-ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
+ASSETS = Path(str(resources.files("linkwright.rings.studio"))) / "live" / "assets"
 OWN = sorted(str(p.relative_to(ASSETS).with_suffix("")) for p in ASSETS.glob("*/*.js"))
 
 # promised to readers of the documentation and to the tests in a browser
@@ -132,7 +132,7 @@ def test_a_script_survives_shortening_and_uses_nothing_risky(name: str) -> None:
     assert "//" not in re.sub(r"/\^?(?:[^/\n\\\[]|\\.|\[[^\]]*\])+/[gim]*", "", short)
 
 
-def test_colours_are_defined_for_light_dark_and_paper() -> None:
+def test_colors_are_defined_for_light_dark_and_paper() -> None:
     text = (ASSETS / "shell" / "page.css").read_text("utf-8")
     blocks = re.findall(r"(:root[^{]*)\{(.*?)\}", text, re.DOTALL)
     named = {" ".join(head.split()): set(re.findall(r"(--[a-z]+):", body)) for head, body in blocks}

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.program import Program
-from linkwright.kernels.equations.kinematic import KinematicEquations, largest, normalised
+from linkwright.kernels.equations.kinematic import KinematicEquations, largest, normalized
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.curves.lines import Parabola
@@ -57,7 +57,7 @@ def gap_step(eq: KinematicEquations, given: Mapping[str, Any], program: Program)
     step, _ = eliminate(H + damping * kappa**2 * np.eye(len(free)), -pull)
     whole = np.zeros(skel.tree.nv, dtype=object)
     whole[free] = eq.loops.columns[free] * step
-    moved = normalised(skel, x + qdot(skel, x, whole))
+    moved = normalized(skel, x + qdot(skel, x, whole))
     return {"q": moved, "square": results[blocks["square"].span], "slope": np.array([largest(pull)])}
 
 

@@ -46,16 +46,16 @@ def task_terms(eq: Equations, q: Any, v: Any, near: Any, tasks: Sequence[TaskRow
 
 
 def inertia_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
-    """M, C, G, F, and the centroidal momentum matrix A with `A_rate` = dA/dt v and the centre of mass."""
+    """M, C, G, F, and the centroidal momentum matrix A with `A_rate` = dA/dt v and the center of mass."""
     skel = eq.loops.skel
     m = motion(skel, q, v)
     applied = Instant.moving(skel, m, t[0], skel.unpack(q, near)).pushes(eq.forces)
     weights = [(i, _weight(skel, m, i)) for i in range(len(skel.tree.nodes))]
-    G = -dynamics.generalised(skel, m, weights)
+    G = -dynamics.generalized(skel, m, weights)
     M = dynamics.mass_matrix(skel, m)
     h = momentum_rows(skel, m)
     C = dynamics.bias_force(skel, m) - G
-    return {"M": M, "C": C, "G": G, "F": dynamics.generalised(skel, m, applied), "A": h.A, "A_rate": h.rate, "com": h.com}
+    return {"M": M, "C": C, "G": G, "F": dynamics.generalized(skel, m, applied), "A": h.A, "A_rate": h.rate, "com": h.com}
 
 
 def _weight(skel: Any, m: Any, i: int) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.equations import by_name
-from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, size
+from linkwright.kernels.equations.kinematic import Arrays, largest, normalized, size
 from linkwright.kernels.equations.operational import operational
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow
@@ -27,17 +27,17 @@ from linkwright.mechanics.closing.idle import idle_rows, let_go
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
+from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
 from linkwright.mechanics.formulations import RawSolution, traced
 from linkwright.mechanics.formulations.kkt import saddle
-from linkwright.mechanics.formulations.sslm import Factors, factorise
+from linkwright.mechanics.formulations.sslm import Factors, factorize
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import motion, node_motion, pose_of, qdot
 from linkwright.numerics.scalars import common_type, eliminate, minimum
 
-__all__ = ["EliminationPlan", "Equations", "driven", "stabilised"]
+__all__ = ["EliminationPlan", "Equations", "driven", "stabilized"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Equations(ResidualEquations):
         T = self._terms(q, v, t, near)
         place, body_axes = _place(T), self.plan.body_axes
         if gains is not None:
-            T = stabilised(T, along_world(place, v) if body_axes else v, gains)
+            T = stabilized(T, along_world(place, v) if body_axes else v, gains)
         if not body_axes:
             return self._redundant(T, tau, formulation)
         raw = self._solve(T, along_world(place, tau), formulation)
@@ -220,8 +220,8 @@ class Equations(ResidualEquations):
         for column, i in enumerate(rest):
             Z[keep, column] = -weights(J[i])
             Z[i, column] = 1.0
-        R = np.array([labelled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
-        r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
+        R = np.array([labeled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
+        r0 = labeled(place, every_joint_wrench(place, lam, a), lam)[1]
         y, pivots = eliminate(R.T @ R, -(R.T @ r0))
         return lam + Z @ y, [(p, p) for p in pivots]
 
@@ -236,7 +236,7 @@ class Equations(ResidualEquations):
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (economical rows)."""
         T = self.ordered(self._terms(q, v, t, near))
-        return factorise(T), _place(T)
+        return factorize(T), _place(T)
 
     def rates(
         self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None, power: bool = False
@@ -279,7 +279,7 @@ class Equations(ResidualEquations):
         T, place, phi, gap = self._gaps(q, v, t, near)
         dq, watch = self._back(T, place, phi)
         return {
-            "q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
+            "q": normalized(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
             "v": v + self._back(T, place, gap)[0],
             "residual": np.array([largest(phi / T.row_scale)]),
             "rate_residual": np.array([largest(gap / T.row_scale)]),
@@ -296,11 +296,11 @@ class Equations(ResidualEquations):
         skel = self.loops.skel
         T, place, phi, _ = self._gaps(q, v, t, near)
         first, watch = self._back(T, place, phi)
-        q = normalised(skel, q + qdot(skel, q, first))
+        q = normalized(skel, q + qdot(skel, q, first))
         _, there, phi, gap = self._gaps(q, v, t, near)
         dq, _ = self._back(T, there, phi)
         return {
-            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "q": normalized(skel, q + qdot(skel, q, dq)),
             "v": v + self._back(T, there, gap)[0],
             "residual": np.array([largest(phi / T.row_scale)]),
             "margin": self.margin(_label("sslm", self.plan), watch),
@@ -428,7 +428,7 @@ class Equations(ResidualEquations):
                 column[skel.tree.nodes[node].v] = 1.0
             else:
                 push = unit_pushes(skel.tree.description, at, [name])[0]
-                column = dynamics.generalised(skel, m, push)
+                column = dynamics.generalized(skel, m, push)
             columns.append(column)
         return np.array(columns).T.reshape(skel.tree.nv, len(self.drives))
 
@@ -445,7 +445,7 @@ def _label(formulation: str, plan: EliminationPlan) -> str:
     return "saddle" if plan.saddle is not None else formulation
 
 
-def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
+def stabilized(T: Terms, v: Any, gains: Any) -> Terms:
     """Baumgarte's alpha (J v + b) + beta phi added to k."""
     place = _place(T)
     c = place.closure

@@ -150,7 +150,7 @@ class KinematicEquations:
         d = self._driven(q, v, [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], skel.unpack(q, near))
         (dq, pivots), (speeds, _), (a, _) = d.solve(-d.c.phi), d.solve(-d.c.b), d.solve(-d.c.k, self._resting(q, v))
         return {
-            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "q": normalized(skel, q + qdot(skel, q, dq)),
             "v": speeds,
             "a": a,
             "residual": d.gap,
@@ -169,7 +169,7 @@ class KinematicEquations:
         k = d.tied.at(q, v, 0.0, here).k  # what does not depend on v is computed once: the same node of the graph
         a, _ = d.solve(-k, self._resting(q, v))
         return {
-            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "q": normalized(skel, q + qdot(skel, q, dq)),
             "qdot": qdot(skel, q, v),
             "v": v,
             "a": a,
@@ -187,7 +187,7 @@ class KinematicEquations:
         d = self._driven(q, np.zeros(skel.tree.nv), laws, here)
         (dq, pivots), (v, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
         return {
-            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "q": normalized(skel, q + qdot(skel, q, dq)),
             "qdot": qdot(skel, q, v),
             "residual": d.gap,
             "moved": np.array([largest(dq / self.loops.columns)]),
@@ -205,7 +205,7 @@ class KinematicEquations:
         return np.array([*cut_coordinates(skel, q, skel.unpack(q, near)), None], dtype=object)[:-1]
 
     def branch_determinant(self, q: Any, near: Any) -> Any:
-        """Determinant of the driven Jacobian at q, whose sign is that of the branch: zero in a dead centre."""
+        """Determinant of the driven Jacobian at q, whose sign is that of the branch: zero in a dead center."""
         skel, still = self.loops.skel, np.zeros(self.loops.skel.tree.nv)
         laws = [Parabola(0.0, 0.0, 0.0) for _ in self.drives]
         d = self._driven(q, still, laws, skel.unpack(q, near))
@@ -327,7 +327,7 @@ def largest(x: Any) -> Any:
     return out
 
 
-def normalised(skel: Any, q: Any) -> Any:
+def normalized(skel: Any, q: Any) -> Any:
     """Quaternions of length one again."""
     out = np.array(q, dtype=common_type(q))
     for n, jt in zip(skel.tree.nodes, skel.types, strict=True):

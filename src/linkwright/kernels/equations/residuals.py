@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.kernels.equations.kinematic import Arrays, Driven, KinematicEquations, normalised, size
+from linkwright.kernels.equations.kinematic import Arrays, Driven, KinematicEquations, normalized, size
 from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
@@ -147,7 +147,7 @@ class ResidualEquations(KinematicEquations):
 
     def stepped(self, q: Any, step: Any) -> Arrays:
         """q after a step in the space of v, as `kinematics` reports it."""
-        return {"q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, step))}
+        return {"q": normalized(self.loops.skel, q + qdot(self.loops.skel, q, step))}
 
     def _driven_closure(
         self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any, m: Motion | None = None

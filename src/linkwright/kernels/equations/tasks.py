@@ -1,4 +1,4 @@
-"""Velocities of tasks in all coordinates of the spanning tree: bodies, points, the centre of mass, in the world or a body's frame.
+"""Velocities of tasks in all coordinates of the spanning tree: bodies, points, the center of mass, in the world or a body's frame.
 
 y' = T v,   y'' = T a + bias          of a body: angular velocity and velocity of its origin, world axes
                                       in a frame: d/dt of R'(p - p_frame) and R'(w - w_frame), R the axes of the frame's body
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")  # of a body: angular velocity, velocity of its origin
 AXES = ("x", "y", "z")  # of a point
-COM = "com"  # centre of mass of all bodies
+COM = "com"  # center of mass of all bodies
 IN = " in "
 
 
@@ -29,7 +29,7 @@ class TaskRow(NamedTuple):
     """One component of y'."""
 
     name: str
-    body: str  # "" of the centre of mass of all bodies
+    body: str  # "" of the center of mass of all bodies
     point: str | None  # None: of the body itself
     row: int  # of its twist, or of the point's velocity
     frame: str = ""  # body whose axes and motion it is relative to; "" the world
@@ -91,7 +91,7 @@ def _rows(d: Description, name: str) -> list[TaskRow]:
 
 
 class Momentum(NamedTuple):
-    """Momentum of all bodies about their centre of mass: h = A v, dh/dt = A a + rate; angular first."""
+    """Momentum of all bodies about their center of mass: h = A v, dh/dt = A a + rate; angular first."""
 
     A: Any  # (6, nv)
     rate: Any
@@ -100,7 +100,7 @@ class Momentum(NamedTuple):
 
 
 def momentum_rows(skel: Skeleton, m: Motion) -> Momentum:
-    """The centroidal momentum matrix, its rate times v, and the centre of mass."""
+    """The centroidal momentum matrix, its rate times v, and the center of mass."""
     nv = skel.tree.nv
     A, rate, mass, moment = np.zeros((6, nv)), np.zeros(6), 0.0, np.zeros(3)
     for i, (I, V, bias) in enumerate(zip(body_inertias(skel, m), m.V, m.A, strict=True)):
@@ -133,7 +133,7 @@ def task_motion(skel: Skeleton, m: Motion, rows: Sequence[TaskRow]) -> tuple[Any
 
     def at(body: str, point: str | None) -> _Placed:
         if (body, point) not in placed:
-            placed[body, point] = _centre(skel, m) if not body else _point(skel, m, body, point)
+            placed[body, point] = _center(skel, m) if not body else _point(skel, m, body, point)
         return placed[body, point]
 
     J, bias = [], []
@@ -156,7 +156,7 @@ def _point(skel: Skeleton, m: Motion, body: str, point: str | None) -> _Placed:
     return _Placed(arm + skel.origin(i), linear, point_velocity(V, arm), point_acceleration(V, A, arm), T[:3], V[:3], A[:3])
 
 
-def _centre(skel: Skeleton, m: Motion) -> _Placed:
+def _center(skel: Skeleton, m: Motion) -> _Placed:
     h = momentum_rows(skel, m)
     share, zero = 1.0 / h.mass, np.zeros(3)
     linear = h.A[3:] * share

@@ -80,7 +80,7 @@ const addMotion = (m, forward) => {
     const A = rate(0), B = rate(0.5, A), C = rate(0.5, B), D = rate(1, C);
     /** @type {(x: Numbers, k: "q" | "a") => Float64Array} */
     const next = (x, k) => add(add(add(add(x, dt / 6, A[k]), dt / 3, B[k]), dt / 3, C[k]), dt / 6, D[k]);
-    const r = m.project(m.solver.normalise(next(q, "q")), next(v, "a"));
+    const r = m.project(m.solver.normalize(next(q, "q")), next(v, "a"));
     r.ok = r.ok && !(A.bad || B.bad || C.bad || D.bad);
     if (!r.ok) m.t = t;
     return r;

@@ -21,7 +21,7 @@ const solverOf = (m, data) => {
     status: 0,
 
     // quaternions of unit length
-    normalise(q) {
+    normalize(q) {
       for (const i of data.quaternions) {
         const r = Math.hypot(q[i], q[i + 1], q[i + 2], q[i + 3]);
         for (let k = i; k < i + 4; k++) q[k] /= r;
@@ -50,7 +50,7 @@ const solverOf = (m, data) => {
         for (let f = Math.min(1, LONGEST / size); ; f /= 2) {
           if ((f < 1 && !damped) || !(f > SHORTEST)) return r < NEARLY ? solver.newton(q, near, drive, first, step) : NaN;
           for (let i = 0; i < n; i++) trial[i] = q[i] + f * step[i];
-          const s = solver.newton(solver.normalise(trial), near, drive, first, next);
+          const s = solver.newton(solver.normalize(trial), near, drive, first, next);
           let off = 0;
           for (let i = 0; i < n; i++) off = Math.max(off, Math.abs(next[i] - (1 - f) * step[i]) / weight[i]);
           if (off <= size / 4 && s >= 0) {
@@ -95,12 +95,12 @@ const solverOf = (m, data) => {
  * @returns {Assembled}
  */
 const assembled = (m, q, drive) => {
-  const { solver } = m, here = solver.normalise(Float64Array.from(q)), to = new Float64Array(drive.length);
+  const { solver } = m, here = solver.normalize(Float64Array.from(q)), to = new Float64Array(drive.length);
   const count = () => solver.count(here, (m.near = Float64Array.from(m.near)));
   let r = solver.close(here, m.near, drive, 0, false), there = r >= 0, steps = 1;
   if (!there) {
     here.set(q);
-    solver.normalise(here);
+    solver.normalize(here);
     const from = solver.driveAt(here, m.near, new Float64Array(drive.length));
     r = solver.close(here, m.near, from, 0, true);
     for (let s = 0, f = 1; r >= 0 && f > 1e-7 && !there; steps++) {

@@ -37,7 +37,7 @@ const transmissionOf = (ahead, back, data) => {
       const r = back.assemble(q, driven(back, joint, data.joints));
       return { ok: r.ok, q: r.q, motor: read(ahead, r.q) };
     },
-    // the map at q with these speeds of the joints; K is null in a dead centre of the motors
+    // the map at q with these speeds of the joints; K is null in a dead center of the motors
     at(q, speed) {
       const rate = new Float64Array(back.start.drive.length);
       for (let i = 0; speed && i < n; i++) rate[i] = speed[i];

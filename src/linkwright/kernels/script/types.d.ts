@@ -44,7 +44,7 @@ interface Solver {
   kinematics: BoundKernel | null;
   scale: number[];
   status: number;
-  normalise(q: Float64Array): Float64Array;
+  normalize(q: Float64Array): Float64Array;
   newton(q: ArrayLike<number>, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, out: Float64Array): number;
   close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, damped: boolean): number;
   count(q: ArrayLike<number>, near: Float64Array): void;

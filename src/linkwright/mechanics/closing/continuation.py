@@ -2,7 +2,7 @@
 
 The constraints' parameter t (time of a drive, 0 .. 1 of a target) advances step by step: second-order Taylor
 predictor, Newton corrector, the step halved as soon as the corrector has to work hard. So the branch of the
-start is followed: a dead centre stops the walk instead of throwing it to another assembly mode, and a singular
+start is followed: a dead center stops the walk instead of throwing it to another assembly mode, and a singular
 position that lies on the branch (a change point) is passed straight on, by the rules of `passage`.
 """
 
@@ -68,7 +68,7 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6, steps: list[Walker] | None = None) -> Walker:
-    """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach.
+    """Advance to t = end; the walker returned has a smaller t if it met a dead center or the end of a link's reach.
 
     `smallest_step`, a share of the way, is how finely such an end is located; every step is added to `steps`. Raise AssemblyError after
     MOST_STEPS steps.
@@ -101,7 +101,7 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[W
     )
 
 
-def dead_centre(loops: Loops, stopped: Instant, end: float) -> float:
+def dead_center(loops: Loops, stopped: Instant, end: float) -> float:
     """The t at which a walk that stopped short would fold back, from its last point.
 
     There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t give the rest of

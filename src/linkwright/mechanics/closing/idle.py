@@ -200,7 +200,7 @@ def _axis(skel: Skeleton, m: Motion, spin: Spin) -> _Axis:
     for name in (spin.first, spin.second):
         j = d.joint(name)
         groups = {j.first: j.frame_first, j.second: j.frame_second}
-        body = next((b for b in groups if b in spin.bodies), j.first)  # either body of a ball joint has its centre
+        body = next((b for b in groups if b in spin.bodies), j.first)  # either body of a ball joint has its center
         ends.append(locate_at(skel, m, skel.node(body), pose_of(groups[body]).p))
     first, second = ends
     r, rate = second.position - first.position, second.velocity - first.velocity
@@ -275,11 +275,11 @@ def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
     """(6, motions) for each body: angular velocity, and velocity over kappa at one point for all bodies."""
     skel = loops.skel
     V = loops.columns[:, None] * null
-    centre = skel.origin(0)
+    center = skel.origin(0)
     out = {}
     for i, n in enumerate(skel.tree.nodes):
         T = body_jacobian(skel, m, i) @ V
-        shifted = T[3:] + np.cross(T[:3], centre - skel.origin(i), axisa=0).T
+        shifted = T[3:] + np.cross(T[:3], center - skel.origin(i), axisa=0).T
         out[n.body] = np.concatenate([T[:3], shifted / loops.kappa])
     return out
 
@@ -287,12 +287,12 @@ def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
 def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[np.ndarray]:
     """(1, motions) for each cylinder, spring and damper between two points: the rate of its length over kappa."""
     skel, ground = loops.skel, np.zeros_like(next(iter(twists.values())))
-    d, centre, out = skel.tree.description, skel.origin(0), []
+    d, center, out = skel.tree.description, skel.origin(0), []
     for a, b in (x.between for x in d.acting if x.acts in (LINE, FRAMES)):
         p, q = (locate(skel, m, ref).position for ref in (a, b))
         line = (q - p) / (float(np.linalg.norm(q - p)) or 1.0)
         first, second = (twists.get(ref[0], ground) for ref in (a, b))
-        wrench = (np.concatenate([np.cross(x - centre, line) / loops.kappa, line]) for x in (p, q))
+        wrench = (np.concatenate([np.cross(x - center, line) / loops.kappa, line]) for x in (p, q))
         out.append((-(next(wrench) @ first) + next(wrench) @ second)[None])
     return out
 

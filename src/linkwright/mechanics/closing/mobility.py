@@ -1,6 +1,6 @@
 """True mobility, redundant rows and idle degrees of freedom: numerical ranks at assembled positions.
 
-Structural counts cannot see that a planar loop modelled in space repeats itself or that a Bennett linkage
+Structural counts cannot see that a planar loop modeled in space repeats itself or that a Bennett linkage
 moves at all. Ranks are taken on the dimensionless J at the start *and* at several positions reached from
 it, because a mechanism may be drawn exactly in a singular position: the generic rank is the largest.
 """

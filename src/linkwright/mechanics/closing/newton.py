@@ -199,7 +199,7 @@ def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, references: Mapping
 def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v: Any = None) -> np.ndarray:
     """v from J v + b = 0, or with `v` given a from J a + k = 0: minimum norm where motions are idle.
 
-    Raises SingularityError when the constraints contradict each other (a drive at its dead centre).
+    Raises SingularityError when the constraints contradict each other (a drive at its dead center).
     """
     c = loops.at(q, np.zeros(loops.skel.tree.nv) if v is None else v, t, references)
     f = loops.factored(c)
@@ -208,7 +208,7 @@ def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v
     gap = np.abs((loops.dimensionless(c)[1] @ y) - right)
     if len(gap) and gap.max() > 1e-6 * (1.0 + np.abs(right).max()):
         raise SingularityError(
-            "the mechanism cannot move as asked: the speeds contradict each other, or it is at a dead centre.",
+            "the mechanism cannot move as asked: the speeds contradict each other, or it is at a dead center.",
             singular_values=tuple(f.s),
         )
     return (y if v is None else y + resting(loops, q, v, f.null)) * loops.columns

@@ -3,7 +3,7 @@
 The dependent coordinates are chosen once, by pivoted QR of the dimensionless J with the drives independent. Their square part
 of J is sorted into irreducible blocks (block triangular form); the sign of every block's determinant is one letter of the
 branch label. A sign changes only in a singular position: of J itself (a passage in which branches meet), or of the choice of
-coordinates alone (the independent ones no longer determine the motion: a dead centre of the drives).
+coordinates alone (the independent ones no longer determine the motion: a dead center of the drives).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The singular position next to a state, to round-off, and the self-stress that the lost rank carries there.
 
-A walk stops shortly before a dead centre and a located passage has an error of its own, but geometry is only read from a position that
+A walk stops shortly before a dead center and a located passage has an error of its own, but geometry is only read from a position that
 is exact. Rows of constraints of which m - r are redundant everywhere lose rank where they have m - r + 1 left null vectors, the
 columns of mu, for the velocities that are free:
 

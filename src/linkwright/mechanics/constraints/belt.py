@@ -1,13 +1,13 @@
 """Belt, chain or rope over pulleys: straight spans of constant tension, inextensible, in the plane.
 
 A span from pulley i to pulley j has the direction u, n = z x u is on its left, and h = s_j r_j - s_i r_i with s = 1 where the belt passes a
-pulley counterclockwise, -1 clockwise. The centres are D = C_j - C_i apart:
+pulley counterclockwise, -1 clockwise. The centers are D = C_j - C_i apart:
 
     D = l u + h n        l = sqrt(D^2 - h^2)        tangent points T = C - s r n        l' - h (angle of u)' = u . D'
 
 so the length of belt between two pulleys on which it does not slip is a function of positions, whose rate is the sum of
 u . (velocity of the pulley's material at T_j - that at T_i) over the spans between them. One row for each such part of the belt, in
-metres; lam is minus the tension.
+meters; lam is minus the tension.
 
 A closed belt whose pulleys are all carried by one body has one row less: its length does not change, and what is left open, the tension
 that all spans have in common, does no work. It is chosen afterwards (`tensions`) and loads the shafts (`workless_wrenches`).
@@ -82,7 +82,7 @@ class BeltConstraint:
     def spans(self, skel: Skeleton, m: Motion) -> list[BeltSpan]:
         """All straight pieces, in the order of the belt."""
         b = self.belt
-        places = [locate_at(skel, m, skel.node(p.body), centre_on(skel, p)) for p in b.pulleys]
+        places = [locate_at(skel, m, skel.node(p.body), center_on(skel, p)) for p in b.pulleys]
         out = []
         for i, j in b.spans:
             first, second, s_i, s_j = places[i], places[j], b.pulleys[i].turn * b.radii[i], b.pulleys[j].turn * b.radii[j]
@@ -187,8 +187,8 @@ def _pulls(span: BeltSpan) -> list[tuple[int, Any]]:
     return [(span.first, point_wrench(span.arm_first, span.u)), (span.second, point_wrench(span.arm_second, -span.u))]
 
 
-def centre_on(skel: Skeleton, p: Pulley) -> Any:
-    """Centre of a pulley on the body that the belt touches."""
+def center_on(skel: Skeleton, p: Pulley) -> Any:
+    """Center of a pulley on the body that the belt touches."""
     d = skel.tree.description
     if not p.joint:
         return array(d.point((p.body, p.point)).at)

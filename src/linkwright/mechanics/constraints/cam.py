@@ -3,7 +3,7 @@
 The disc turns by theta about A, the follower slides along u or turns about B. All vectors are in the frame of the body that carries both
 joints; a prime is d/dtheta, z the axis of the disc.
 
-    roller   centre R(f(theta)), r = R - A      p' = R' - z x r  (seen from the disc)     n = z x p'/|p'|
+    roller   center R(f(theta)), r = R - A      p' = R' - z x r  (seen from the disc)     n = z x p'/|p'|
              contact R - rho n                  curvature of the pitch curve k = -z.(p' x p'')/|p'|^3, of the profile k/(1 - rho k)
     flat     normal n, distance h = (P - A).n   angle psi of n seen from the disc          contact A + h n + dh/dpsi z x n
              radius of curvature of the profile h + d2h/dpsi2
@@ -30,7 +30,7 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
 from linkwright.model.description import CamContact, Coupling, Description, Joint
 from linkwright.numerics.scalars import arctan2, real, where
-from linkwright.numerics.spatial import array, cross, normalise, point_wrench
+from linkwright.numerics.spatial import array, cross, normalize, point_wrench
 from linkwright.text.units import LENGTH, shown
 
 PARALLEL = 1e-9
@@ -39,11 +39,11 @@ PARALLEL = 1e-9
 class ContactPoint(NamedTuple):
     """The contact at one angle of the disc, in the frame of the carrier."""
 
-    centre: Any  # of the roller; of a flat face the point of contact
+    center: Any  # of the roller; of a flat face the point of contact
     contact: Any
     normal: Any  # from the disc to the follower
     work: Any  # speed of the follower at the contact along the normal, per unit of its coordinate
-    motion: Any  # velocity of the roller's centre (flat: of the contact point of the face) per unit of the coordinate
+    motion: Any  # velocity of the roller's center (flat: of the contact point of the face) per unit of the coordinate
     pitch: Any  # curvature of the pitch curve (flat: radius of curvature of the profile), convex positive
 
 
@@ -58,13 +58,13 @@ class CamGeometry:
     law: Curve  # of the follower's coordinate over the disc's
     rest: Any  # the follower's coordinate on the base circle, where lift is zero
     contact: CamContact
-    centre: Any  # A
+    center: Any  # A
     axis: Any  # z
     spin: float  # -1 where the hinge is written disc-first
     slide: Any  # u: motion of a sliding follower per unit of its coordinate; None of a swinging one
     pivot: Any  # B of a swinging follower
     swing: float  # its turning sense about z
-    point: Any  # roller centre or point of the face where the coordinate is zero
+    point: Any  # roller center or point of the face where the coordinate is zero
     face: Any  # normal of a flat face where the coordinate is zero; None of a roller
 
     @classmethod
@@ -98,23 +98,23 @@ class CamGeometry:
         """Normal of the face away from the disc: across its two points, or along the guide."""
         if self.contact.face:
             other = _flat(_drawn(d, self.second, self.carrier, (self.contact.point[0], self.contact.face)), self.axis)
-            n = normalise(cross(self.axis, other - self.point))
+            n = normalize(cross(self.axis, other - self.point))
         else:
             n = self.slide
-        return n * where(real((self.point - self.centre) @ n) >= 0.0, 1.0, -1.0)
+        return n * where(real((self.point - self.center) @ n) >= 0.0, 1.0, -1.0)
 
     def _rest(self, c: Coupling, d: Description) -> Any:
         """The coordinate at which the follower touches the base circle, on the side where it is drawn."""
         given: Any = self.contact.base
         base = given + (0.0 if self.contact.flat else self.contact.radius)
         if self.slide is not None:
-            arm = self.point - self.centre
+            arm = self.point - self.center
             if self.contact.flat:
                 return (base - arm @ self.face) / (self.slide @ self.face)
             along, square = arm @ self.slide, base * base - arm @ arm + (arm @ self.slide) ** 2
             self._reaches(square, c, d)
             return where(real(along) >= 0.0, 1.0, -1.0) * np.sqrt(square) - along
-        apart = self.centre - self.pivot
+        apart = self.center - self.pivot
         d2 = apart @ apart
         if self.contact.flat:  # (B - A).n = base - (P - B).n
             n, offset = -self.face, (self.point - self.pivot) @ self.face
@@ -154,7 +154,7 @@ class CamGeometry:
             R, R1, R2, turn = _plus(self.pivot, arm), self.swing * cross(z, arm), -arm, self.swing
         if self.face is not None:
             return self._flat_contact(s, ds, dds, R, turn)
-        r = _plus(R, self.centre, -1.0)
+        r = _plus(R, self.center, -1.0)
         moving = _plus(0.0 * r, R1, ds)
         first = moving - cross(z, r)
         second = _plus(_plus(0.0 * r, R1, dds), R2, ds * ds) - 2.0 * cross(z, moving) - r
@@ -167,17 +167,17 @@ class CamGeometry:
         z = self.axis
         n = self.face if self.slide is not None else _turned(self.face, z, self.swing * s)
         t = cross(z, n)
-        h = _dot(_plus(P, self.centre, -1.0), n)
+        h = _dot(_plus(P, self.center, -1.0), n)
         if self.slide is not None:
             h_s, h_ss = _dot(self.slide, n), 0.0
         else:
-            apart = self.pivot - self.centre
+            apart = self.pivot - self.center
             h_s, h_ss = self.swing * _dot(apart, t), -_dot(apart, n)
         h1, h2 = h_s * ds, h_ss * ds * ds + h_s * dds
         psi1, psi2 = turn * ds - 1.0, turn * dds
         slope = h1 / psi1
         radius = h + (h2 - slope * psi2) / (psi1 * psi1)
-        c = _plus(_plus(self.centre, n, h), t, slope)
+        c = _plus(_plus(self.center, n, h), t, slope)
         motion = self.slide if self.slide is not None else self.swing * cross(z, _plus(c, self.pivot, -1.0))
         return ContactPoint(c, c, n, _dot(n, motion), motion, radius)
 
@@ -199,7 +199,7 @@ class CamGeometry:
         j = self.first
         here, there = (j.frame_first, j.frame_second) if j.first == self.carrier else (j.frame_second, j.frame_first)
         on, off = pose_of(here), pose_of(there)
-        return off.p + off.R @ (on.R.T @ _turned(point - self.centre, self.axis, -self.spin * q))
+        return off.p + off.R @ (on.R.T @ _turned(point - self.center, self.axis, -self.spin * q))
 
     # ------------------------------------------------------------ forces
 

@@ -20,8 +20,8 @@ import numpy as np
 from linkwright.mechanics.constraints import Constraint, ConstraintRows, of_loops
 from linkwright.mechanics.constraints.base import BodyAxisRows
 from linkwright.mechanics.constraints.cut_joint import CutJoint
-from linkwright.mechanics.kinematics.alike import placed_part
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion
+from linkwright.mechanics.kinematics.repeated_subsystems import placed_part
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type

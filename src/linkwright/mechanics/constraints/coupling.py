@@ -19,7 +19,7 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.polynomial import Polynomial
-from linkwright.model.curves.profiles import Programme, repeated
+from linkwright.model.curves.profiles import Program, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
 
@@ -40,8 +40,8 @@ def coupling_curve(c: Coupling) -> Curve | None:
     if c.polynomial:
         return Polynomial(c.polynomial)
     if c.moves:
-        programme = Programme.of(c.begin, c.moves, c.phase, repeats=c.repeats)
-        return repeated(programme) if c.repeats else programme
+        program = Program.of(c.begin, c.moves, c.phase, repeats=c.repeats)
+        return repeated(program) if c.repeats else program
     return None
 
 

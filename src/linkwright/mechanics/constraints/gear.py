@@ -1,6 +1,6 @@
 """Gear pair and rack: two pitch curves rolling on each other; the tooth force acts at the pitch point.
 
-phi = r_a q_a + sigma q_b - constant in metres along the pitch line, so lam is the tangential tooth force
+phi = r_a q_a + sigma q_b - constant in meters along the pitch line, so lam is the tangential tooth force
 in N. Its wrench on each wheel is taken *at the pitch point*, not as a torque in the joints, so bearings
 feel it. Teeth with pressure angle alpha also press the wheels apart with |lam| tan(alpha): that force
 does no work and enters the reactions only (`separating_force`).
@@ -18,7 +18,7 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.carriers import common_carrier, frame_on
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion
 from linkwright.model.description import Gear, Joint
-from linkwright.numerics.spatial import cross, normalise, point_wrench
+from linkwright.numerics.spatial import cross, normalize, point_wrench
 from linkwright.text.units import LENGTH, shown
 
 
@@ -35,7 +35,7 @@ class GearConstraint:
     offset: Any  # a placed pair: the phase of the drawing
     pressure_angle: Any
     rack: bool
-    pitch_side: float  # the pitch point is r_first * pitch_side along the line of centres (from the second to the first)
+    pitch_side: float  # the pitch point is r_first * pitch_side along the line of centers (from the second to the first)
     sign_first: float  # -1 where the joint is written wheel-first
     internal: bool = False  # one of the wheels is a ring around the other
     labels: tuple[str, ...] = ("mesh",)
@@ -57,19 +57,19 @@ class GearConstraint:
             raise ModelError(
                 f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where
             )
-        apart = _centre(second, carrier) - _centre(first, carrier)
+        apart = _center(second, carrier) - _center(first, carrier)
         side = g.side[0] if g.side else 1.0 if g.internal and g.radius_second > g.radius_first else -1.0
-        centres = float(np.linalg.norm(apart)) if drawn else np.sqrt(apart @ apart)
+        centers = float(np.linalg.norm(apart)) if drawn else np.sqrt(apart @ apart)
         want = side * (g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
-        if drawn and abs(centres - want) > 1e-3 * max(centres, want):
+        if drawn and abs(centers - want) > 1e-3 * max(centers, want):
             sort = "difference" if g.internal else "sum"
-            lies, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centres, want))
+            lies, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centers, want))
             raise ModelError(
-                f"gear '{g.name}': the centres are {lies} apart but the {sort} of the pitch radii is {fits}. "
+                f"gear '{g.name}': the centers are {lies} apart but the {sort} of the pitch radii is {fits}. "
                 "Correct the radii or the distance of the pins.",
                 g.where,
             )
-        fit = centres / want  # rounded data: the pitch circles touch exactly, the ratio stays
+        fit = centers / want  # rounded data: the pitch circles touch exactly, the ratio stays
         r_a, r_b = fit * g.radius_first, fit * g.radius_second
         mesh = -1.0 if g.internal else 1.0
         factor = (g.side[1] if g.side else mesh * np.sign(turn) * s_b) * r_b
@@ -83,8 +83,8 @@ class GearConstraint:
         if g.side is None and abs(x @ z) > 1e-9:
             raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where)
         across = cross(z, x)
-        side = g.side[0] if g.side else 1.0 if (_centre(first, carrier) - _centre(second, carrier)) @ across >= 0.0 else -1.0
-        # the pinion's pitch point is at -side*r*across from its centre, its velocity there w z x (-side r across) = side r w x
+        side = g.side[0] if g.side else 1.0 if (_center(first, carrier) - _center(second, carrier)) @ across >= 0.0 else -1.0
+        # the pinion's pitch point is at -side*r*across from its center, its velocity there w z x (-side r across) = side r w x
         factor = -side * s_b
         q0 = skel.start_coordinates
         offset = s_a * g.radius_first * q0[g.first][0] + factor * q0[g.second][0]
@@ -102,16 +102,16 @@ class GearConstraint:
         return ConstraintRows(np.array([phi]), G, k, np.zeros(1))
 
     def pitch_point(self, skel: Skeleton, m: Motion) -> tuple[Any, Any, Any]:
-        """(world point, tangent along which phi grows with the first wheel, line of centres towards the first wheel)."""
+        """(world point, tangent along which phi grows with the first wheel, line of centers towards the first wheel)."""
         X = node_motion(skel, m, skel.node(self.carrier))[0]
         origin = skel.origin(skel.node(self.carrier))
-        c_a, c_b = _centre(self.first, self.carrier), _centre(self.second, self.carrier)
+        c_a, c_b = _center(self.first, self.carrier), _center(self.second, self.carrier)
         z = _axis(self.first, self.carrier)
         if self.rack:
             n = self.pitch_side * cross(z, _slide(self.second, self.carrier))
             pitch = c_a - self.r_first * n
         else:
-            n = normalise(c_a - c_b)
+            n = normalize(c_a - c_b)
             pitch = c_a + self.pitch_side * self.r_first * n
         tangent = cross(z, pitch - c_a) / self.r_first
         return X.point(pitch) + origin, X.R @ tangent, X.R @ n
@@ -137,5 +137,5 @@ def _slide(joint: Joint, carrier: str) -> Any:
     return frame_on(joint, carrier).R[:, 0]
 
 
-def _centre(joint: Joint, carrier: str) -> Any:
+def _center(joint: Joint, carrier: str) -> Any:
     return frame_on(joint, carrier).p

@@ -1,6 +1,6 @@
 """The loops of a mechanism in dimensionless form: constraints together with the scales of their rows and columns.
 
-Ranks, norms and Newton steps only make sense when metres and radians are comparable. `Loops` joins a skeleton
+Ranks, norms and Newton steps only make sense when meters and radians are comparable. `Loops` joins a skeleton
 and its constraints with the characteristic length, and is what assembly, formulations and simulation hold on to.
 """
 

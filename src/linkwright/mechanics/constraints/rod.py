@@ -1,4 +1,4 @@
-"""A rod of constant length between two points: phi = (|r|^2 - L^2) / (2 L), in metres.
+"""A rod of constant length between two points: phi = (|r|^2 - L^2) / (2 L), in meters.
 
 Polynomial in the positions, so it has no corner at r = 0; at the closed rod lam is the rod's force
 in N, positive when it pushes its ends apart. (Hoang's residual is f = 2 L phi, his lambda = lam/(2 L).)

@@ -2,7 +2,7 @@
 
 Tree joints carry what their bodies and everything beyond need; cut joints, rods, gears and couplings carry their
 multipliers. Where constraints are redundant, multipliers may change by any self-stress z with J' z = 0 without moving
-anything. The reported ones minimise the sum over *all* joints of |F|^2 + |M|^2/kappa^2, so they do not depend on which
+anything. The reported ones minimize the sum over *all* joints of |F|^2 + |M|^2/kappa^2, so they do not depend on which
 joints are cut; a multiplier is unique where no self-stress touches it.
 """
 
@@ -135,7 +135,7 @@ def cross_columns(p: Any, W: Any) -> np.ndarray:
 AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
 
 
-def labelled(place: Instant, wrenches: list[JointWrench], lam: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
+def labeled(place: Instant, wrenches: list[JointWrench], lam: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
     """All reactions by (joint, row) as comparable numbers, in the axes of each joint's first frame.
 
     Forces, moments divided by kappa, and the multipliers of rods, couplings and gears. Efforts are left out.
@@ -177,7 +177,7 @@ def least_reactions(place: Instant, lam: np.ndarray, a: np.ndarray, self_stress:
         return LeastReactions(lam, np.ones(len(lam), dtype=bool), Z)
 
     def reactions(multipliers: np.ndarray, inertial: bool) -> np.ndarray:
-        return labelled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
+        return labeled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
 
     R = np.array([reactions(z, False) for z in Z.T]).T
     y = factor(R, 1e-10 * max(1.0, np.abs(R).max()), thin=True).solve(-reactions(lam, True))

@@ -218,7 +218,7 @@ def _bias(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> list[Any]:
     return [bias_force(skel, motion(skel, q, v, world_axes=world_axes))]
 
 
-def generalised(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:
+def generalized(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:
     """Wrenches on bodies as efforts in the tree's coordinates."""
     wrenches = list(wrenches)
     tau = np.zeros(skel.tree.nv, dtype=common_type(np.zeros(1), *m.S, *(w for _, w in wrenches)))
@@ -276,7 +276,7 @@ def kinetic_energy(skel: Skeleton, m: Motion) -> Any:
 
 
 def potential_energy(skel: Skeleton, m: Motion) -> Any:
-    """Of gravity, zero where all centres of mass are at the world origin's height."""
+    """Of gravity, zero where all centers of mass are at the world origin's height."""
     total = 0.0
     for i, X in enumerate(m.X):
         total = total - skel.mass[i] * (skel.gravity @ (X.point(skel.com[i]) + skel.origins[i]))

@@ -49,7 +49,7 @@ class DCMotor:
 
     def __repr__(self) -> str:
         given = [f"{name}={value:g}" for name, value in vars(self).items() if value != getattr(type(self), name, None)]
-        return f"lw.motor({', '.join(given)})"
+        return f"lw.drives.motor({', '.join(given)})"
 
     @property
     def armature(self) -> Any:

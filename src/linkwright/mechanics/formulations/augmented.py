@@ -17,7 +17,7 @@ multipliers are refined in the same way, lam + A J (M + A J'J)^-1 (M a + h - tau
 
 Multipliers converge to the exact ones; of redundant rows to those of least sum of squares in dimensionless rows. M may be singular as
 long as J holds what it leaves open. Where a row is lost the motion along it is left to dynamics; next to such a position g is small and
-the steps are many. (The paper's mu and Omega are Baumgarte's terms, which k contains if that stabiliser is chosen.)
+the steps are many. (The paper's mu and Omega are Baumgarte's terms, which k contains if that stabilizer is chosen.)
 
 Kernels take a fixed number of steps. They watch what the last step changed, and how much one step shrinks a second gap that is not
 orthogonal to any direction by chance: as little as 1/(1 + g) of the weakest one, whatever the forces are.
@@ -69,7 +69,7 @@ class AugmentedLagrangian:
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
         mean = _mean(M)
-        A, factors = self.alpha * mean, ldl(self._penalised(M, J), tolerance=NO_PIVOT)
+        A, factors = self.alpha * mean, ldl(self._penalized(M, J), tolerance=NO_PIVOT)
         given = f @ f / (mean * mean) + k @ k + TINY  # size of what is asked for: accelerations may cancel to round-off
         a, lam, share, before = 0.0 * f, 0.0 * k, 0.0, np.inf
         for step in range(1, self._most(terms.nc) + 1):
@@ -90,7 +90,7 @@ class AugmentedLagrangian:
         return RawSolution(a * c, lam / r, smallest_pivot=factors.smallest, watch=(*pivots, *rows))
 
     def matrix(self, terms: Terms) -> np.ndarray:
-        return self._penalised(terms.M, terms.J)
+        return self._penalized(terms.M, terms.J)
 
     def traced(self) -> Formulation:
         return self if self.steps is not None else replace(self, steps=TRACED)
@@ -98,7 +98,7 @@ class AugmentedLagrangian:
     def variants(self) -> Mapping[str, Formulation]:
         return {"": self}
 
-    def _penalised(self, M: np.ndarray, J: np.ndarray) -> np.ndarray:
+    def _penalized(self, M: np.ndarray, J: np.ndarray) -> np.ndarray:
         return M + self.alpha * _mean(M) * (J.T @ J)
 
     def _most(self, rows: int) -> int:

@@ -2,7 +2,7 @@
 
 What `forward` finds, in the order in which it looks, and who solves it:
 
-    state         how it is recognised                                     solved by
+    state         how it is recognized                                     solved by
     healthy       auto: all pivots of sslm are well above zero             sslm (`_watched`)
     regular       all singular values of J above SUSPECT                   the formulation on all rows (`_regular`); kkt in the place of
                                                                            one that needs inertias where a subsystem has none
@@ -86,7 +86,7 @@ def forward(
 ) -> Forward:
     """Accelerations and multipliers for applied efforts tau.
 
-    `limit="drop"` (of formulations that have it) is the papers' behaviour: a lost row is simply left out. `branch`
+    `limit="drop"` (of formulations that have it) is the papers' behavior: a lost row is simply left out. `branch`
     names a velocity direction where the state is at rest in a singular position and nothing else decides. `rank` is the generic
     rank of J; by default it is counted at positions reached from this one, where it is needed. `gains` are those of
     Baumgarte that the terms' k contains.
@@ -315,7 +315,7 @@ def lack_of_inertia(terms: Terms, armature: np.ndarray | float = 0.0) -> str:
     return (
         f"{', '.join(dict.fromkeys(n.joint.name for n in nodes))} can move without moving any inertia, so that nothing decides how fast "
         f"{'it accelerates' if len(nodes) == 1 else 'they accelerate'}.{why} Give {' or '.join(repr(b) for b in bodies)} an inertia "
-        "(`inertia: 1e-4 kg m^2`, or a shape), or fix it to its neighbour."
+        "(`inertia: 1e-4 kg m^2`, or a shape), or fix it to its neighbor."
     )
 
 

@@ -34,7 +34,7 @@ RECURSION_FROM = 10  # velocities of a subsystem from which the recursion is che
 
 @dataclass(frozen=True)
 class Gicm:
-    """Generalised inertia constraint matrix in blocks, and what was needed for it.
+    """Generalized inertia constraint matrix in blocks, and what was needed for it.
 
     Inertias are factored tips first (I_j = L D L' with rows and columns reversed), so a branched subsystem has no fill.
     """
@@ -122,7 +122,7 @@ class Factors:
         return np.concatenate(a) if a else 0.0 * force, np.concatenate(lam) if lam else 0.0 * k
 
 
-def factorise(terms: Terms) -> Factors:
+def factorize(terms: Terms) -> Factors:
     """Form the GICM and eliminate it block by block in the given order."""
     g, order = gicm(terms), terms.order
     blocks = dict(g.blocks)
@@ -160,7 +160,7 @@ class Sslm:
     recursion: bool | None = None  # None: by operation count
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
-        F = factorise(terms)
+        F = factorize(terms)
         a, lam = F.solve(tau - terms.h, terms.k)
         count = len(terms.k_parts)
         dropped = tuple(sorted(terms.rows[p].start + r for p, r in F.implied if p < count))

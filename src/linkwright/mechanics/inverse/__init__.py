@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.arguments import spelled
 from linkwright.errors import UsageError, nearest
+from linkwright.errors.arguments import spelled
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant

@@ -29,7 +29,7 @@ def base_push(p: InverseProblem, names: list[str]) -> BasePush:
         found = skel.tree.description.joint(joint)
         count = sum(n.startswith(f"{joint}.") for n in names)
         units += [forces.joint_effort(place, found, 1.0, i) for i in range(count)]
-    columns, c = np.array([dynamics.generalised(skel, m, u) for u in units]).T, p.scales[0]
+    columns, c = np.array([dynamics.generalized(skel, m, u) for u in units]).T, p.scales[0]
     lost = p.factors.left_null
     B = lost.T @ (columns * c[:, None])
     sizes = np.sqrt(np.sum((columns * c[:, None]) ** 2, axis=0))

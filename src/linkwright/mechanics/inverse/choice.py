@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.dynamics.reactions import AXES, JointWrench, every_joint_wrench, labelled
+from linkwright.mechanics.dynamics.reactions import AXES, JointWrench, every_joint_wrench, labeled
 from linkwright.mechanics.inverse.effort_weights import EffortWeights, effort_weights, nearest_efforts
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.model.coordinates import is_rotary
@@ -162,4 +162,4 @@ def joint_wrenches(p: InverseProblem, z: np.ndarray, inertial: bool) -> list[Joi
 
 def reaction_vector(p: InverseProblem, z: np.ndarray, inertial: bool) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Labels and comparable values of all reactions for (lam, u)."""
-    return labelled(p.place, joint_wrenches(p, z, inertial), z[: p.terms.nc])
+    return labeled(p.place, joint_wrenches(p, z, inertial), z[: p.terms.nc])

@@ -1,7 +1,7 @@
 """Weights of redundant drives: which efforts cost the same, for inverse dynamics and for controllers.
 
 Of all efforts that make the same motion the least ones have the smallest sum of (u_j / w_j)^2  [Aghili2005 (46), (47)]. Newtons and
-newton metres have no common norm, so each effort is measured in a size w_j of its own:
+newton meters have no common norm, so each effort is measured in a size w_j of its own:
 
     the rated effort      where it is known for every drive: `rated=` of the call, else the limit or motor of a controller's actuator,
                           else the model: the larger end of the drive's `limits`, or what its motor gives at rest

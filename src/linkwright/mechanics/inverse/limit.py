@@ -38,7 +38,7 @@ def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> LimitEfforts | No
     f = factor(A)
     z = f.solve(p.g * c)
     if np.abs(A @ z - p.g * c).max() > 1e-7 * (1.0 + np.abs(p.g * c).max()):
-        raise SingularityError("in this singular position the drives cannot carry the motion: it is a dead centre for them.")
+        raise SingularityError("in this singular position the drives cannot carry the motion: it is a dead center for them.")
     n, nc = len(r), p.terms.nc
     lost = rows.replaced / p.terms.row_scale[:, None]
     every = np.concatenate([r, np.ones(A.shape[1] - n)])  # the forces along u'Jdot have no scale of their own

@@ -18,7 +18,7 @@ from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
-from linkwright.mechanics.inverse.meshes import meshes_not_modelled
+from linkwright.mechanics.inverse.meshes import meshes_not_modeled
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
@@ -164,7 +164,7 @@ class Loads(Result):
 
     def _as_far_as_known(self, found: Wrench, joints: list[str]) -> Wrench:
         """The same, not unique in a joint that a coupling without contact geometry ties: the force in its mesh is not known."""
-        if not any(name in meshes_not_modelled(self.skel.tree.description) for name in joints):
+        if not any(name in meshes_not_modeled(self.skel.tree.description) for name in joints):
             return found
         return replace(found, unique_force=np.full(3, False))
 

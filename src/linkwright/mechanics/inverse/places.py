@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics import forces
-from linkwright.mechanics.dynamics.tree import generalised
+from linkwright.mechanics.dynamics.tree import generalized
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import locate
 from linkwright.model.coordinates import coordinate_or_none
@@ -41,7 +41,7 @@ class EffortPlace:
 
     def rows(self, x: Instant) -> Any:
         """(components, nv): rates per velocity of the tree, and efforts in the tree's coordinates per unit effort here."""
-        return np.array([generalised(x.skel, x.motion, push) for push in self.pushes(x)])
+        return np.array([generalized(x.skel, x.motion, push) for push in self.pushes(x)])
 
     def rate(self, x: Instant, v: Any) -> Any:
         """Rate of the place for velocities of the tree; of a point without an axis the size of its velocity."""

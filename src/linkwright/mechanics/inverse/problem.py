@@ -67,9 +67,9 @@ class InverseProblem:
 
     @cached_property
     def B(self) -> np.ndarray:
-        """(nv, drives): generalised force of a unit effort."""
+        """(nv, drives): generalized force of a unit effort."""
         skel, m = self.place.loops.skel, self.place.motion
-        columns = [dynamics.generalised(skel, m, push) for push in self.pushes]
+        columns = [dynamics.generalized(skel, m, push) for push in self.pushes]
         return np.array(columns).T if columns else np.zeros((self.terms.nv, 0))
 
     @cached_property

@@ -110,7 +110,7 @@ def geometry_text(found: Sequence[SingularGeometry], units: Sequence[str]) -> st
     return "; ".join([*(x.text(units) for x in found[:LISTED]), *more])
 
 
-def at_dead_centre(
+def at_dead_center(
     loops: Loops, positions: Mapping[str, float], lead: str, near: Instant, elsewhere: Instant, *, reach: float = REACH
 ) -> tuple[SingularGeometry, ...]:
     """Statements where drives are at `positions` and the lead, close to its own, can move no further, or the loops lose rank."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import elements, joints
-from linkwright.mechanics.kinematics.alike import LikeParts, NodeValues, like_parts, placed_part
+from linkwright.mechanics.kinematics.repeated_subsystems import LikeParts, NodeValues, like_parts, placed_part
 from linkwright.mechanics.kinematics.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.pickling import essentials

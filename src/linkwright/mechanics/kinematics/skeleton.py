@@ -1,7 +1,7 @@
 """The constants of a spanning tree as arrays: joint frames, mass data, origins; what `kinematics` and `dynamics` walk.
 
 A node's own frame N is its joint's frame on the carried body: there the joint's subspace is simplest, and everything fixed
-in the body (centre, inertia, the frames of the joints it carries) is turned into it once, here. A ball joint has no axis that is simplest:
+in the body (center, inertia, the frames of the joints it carries) is turned into it once, here. A ball joint has no axis that is simplest:
 there N takes the body's axes where the body is simpler in them (a rod along one of them). Entries of round-off size
 in rotations (a right angle built from sines) become exact zeros and ones, so that they cost nothing when traced.
 
@@ -103,7 +103,7 @@ class Skeleton:
 
     @cached_property
     def com_N(self) -> tuple[np.ndarray, ...]:
-        """Centres of mass in N."""
+        """Centers of mass in N."""
         return tuple(tidy(X.point(c), X.p, c) for X, c in zip(self.X_NC, self.com, strict=True))
 
     @cached_property
@@ -220,7 +220,7 @@ def skeleton(tree: Tree, numeric: Skeleton | None = None, start: dict[str, Any] 
 
 
 def _ball_axes(tree: Tree, i: int, jt: Any, X_CM: Pose) -> BallAxes | None:
-    """The body's axes, where its centre, inertia and joints have more zeros in them than in the joint's frame."""
+    """The body's axes, where its center, inertia and joints have more zeros in them than in the joint's frame."""
     n, d = tree.nodes[i], tree.description
     body = d.body(n.body)
     if d.planar or n.reversed or jt.coordinate_kinds != ("quaternion",) * 4 or X_CM.R.dtype.kind != "f":

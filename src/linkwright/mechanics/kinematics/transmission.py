@@ -266,7 +266,7 @@ class _ClosedGroup(NamedTuple):
 
 class _GroupSearch:
     """Groups of unknown clusters that close on known bodies: single links first, then dyads, then larger groups; of these the first in
-    the order of the bodies. After a group only its neighbours are looked at again, so the search takes time in proportion to the links."""
+    the order of the bodies. After a group only its neighbors are looked at again, so the search takes time in proportion to the links."""
 
     def __init__(self, d: Description, elements: Sequence[Element], rigid: Mapping[str, str], level: dict[str, int]):
         self.rigid, self.level = rigid, level

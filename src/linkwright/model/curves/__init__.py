@@ -4,7 +4,7 @@
     polynomial   one polynomial
     piecewise    polynomials between breaks, once or again and again, and their integrals
     tables       through points: straight lines, cubic splines, the monotone quintic (`monotone`), splines through samples
-    profiles     moves from rest to rest, and programmes of moves and dwells
+    profiles     moves from rest to rest, and programs of moves and dwells
     sine         oscillations
     formula      expressions of the model file and traced functions, exactly differentiated
     functions    Python functions of a caller's, checked; traced where possible, else differentiated numerically (`differences`)

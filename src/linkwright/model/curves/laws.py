@@ -6,7 +6,7 @@ modified_trapezoid   quarter sines join two constant accelerations: low peak acc
 345, 4567            polynomials; beside a straight piece they meet its speed (`profiles`)
 harmonic             half a cosine; the acceleration jumps at its ends
 trapezoidal          the speed is a trapezoid of thirds; the acceleration jumps
-straight             constant speed; the speed jumps at its ends unless its neighbours meet it
+straight             constant speed; the speed jumps at its ends unless its neighbors meet it
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ LAWS: dict[str, Callable[[Any], Jet]] = {
     "trapezoidal": _trapezoidal,
     "straight": _straight,
 }
-MEETING = ("345", "4567")  # laws that take the speed of a straight neighbour
+MEETING = ("345", "4567")  # laws that take the speed of a straight neighbor
 JUMPS: dict[str, tuple[float, ...]] = {"trapezoidal": (0.0, 1 / 3, 2 / 3, 1.0), "harmonic": (0.0, 1.0), "straight": (0.0, 1.0)}
 SYNONYMS = {
     **dict.fromkeys(("cycloid", "sine", "sinusoidal", "sinus", "bestehorn"), "cycloidal"),
@@ -136,7 +136,7 @@ def law_factors(law: str) -> LawFactors:
 
 
 def _peak(y: np.ndarray) -> float:
-    """The largest size, by a parabola through the largest sample and its neighbours where they lie on one."""
+    """The largest size, by a parabola through the largest sample and its neighbors where they lie on one."""
     size = np.abs(y)
     k = int(np.argmax(size))
     if not 0 < k < len(y) - 1:

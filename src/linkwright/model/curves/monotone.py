@@ -1,6 +1,6 @@
 """The monotone quintic through points: between them it never leaves their range, and it is twice continuously differentiable.
 
-Slope and curvature at a point are those of the quartic through its neighbours, reduced until every piece rises, falls or rests as
+Slope and curvature at a point are those of the quartic through its neighbors, reduced until every piece rises, falls or rests as
 its ends do. Between rests a piece is the 3-4-5 polynomial of cam design.
 """
 
@@ -43,7 +43,7 @@ def monotone(x: np.ndarray, y: np.ndarray, *, closed: bool = False) -> Piecewise
 
 
 def _local(x: np.ndarray, y: np.ndarray, closed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and curvature at every point of the quartic through it and its four nearest neighbours in order."""
+    """Slope and curvature at every point of the quartic through it and its four nearest neighbors in order."""
     n = len(x)
     if closed:  # two more points on either side, from the periods before and after
         span = x[-1] - x[0]

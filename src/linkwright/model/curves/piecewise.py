@@ -87,7 +87,7 @@ class Piecewise(Curve):
 class Periodic(Curve):
     """A curve over one period, from its first break to its last, again and again; each period adds `gain` (an integral's)."""
 
-    curve: Any  # a curve with breaks: Piecewise, or a programme of moves
+    curve: Any  # a curve with breaks: Piecewise, or a program of moves
     gain: Any = 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""Moves by the motion laws of cam design (`laws`), and programmes of moves and dwells, once or again and again."""
+"""Moves by the motion laws of cam design (`laws`), and programs of moves and dwells, once or again and again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from linkwright.model.description import Move
 from linkwright.numerics.scalars import real, where
 
 DWELL = "dwell"  # the law of a piece that rests
-RETURNS = 1e-12  # of its largest value: what a repeating programme may miss its beginning by
+RETURNS = 1e-12  # of its largest value: what a repeating program may miss its beginning by
 
 
 class _Rows(NamedTuple):
-    """Pieces as columns, the first before and the last after the programme: f = sum c_k u^k + factor law(u), u = (x - since)/span."""
+    """Pieces as columns, the first before and the last after the program: f = sum c_k u^k + factor law(u), u = (x - since)/span."""
 
     since: np.ndarray
     span: np.ndarray
@@ -32,7 +32,7 @@ class _Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Programme(Curve):
+class Program(Curve):
     """Moves and dwells one after the other from x = `first` on, starting at `begin`; it continues at its end speeds.
 
     Spans and positions may be any scalar. `repeats`: the last piece is followed by the first.
@@ -44,7 +44,7 @@ class Programme(Curve):
     repeats: bool = False
 
     @classmethod
-    def of(cls, begin: Any, moves: Sequence[Move], first: Any = 0.0, *, repeats: bool = False) -> Programme:
+    def of(cls, begin: Any, moves: Sequence[Move], first: Any = 0.0, *, repeats: bool = False) -> Program:
         """The moves of a drive or coupling of the model file; one without an end is a dwell."""
         pieces, here = [], begin
         for move in moves:
@@ -96,7 +96,7 @@ class Programme(Curve):
             for name, column in factors.items():
                 column.append(there - here if name == law else 0.0)
         end, spans, since = self.pieces[-1][1], [p[0] for p in self.pieces], list(self.breaks)
-        if self.repeats:  # rounding may put a place at the seam on either side, where its neighbour continues
+        if self.repeats:  # rounding may put a place at the seam on either side, where its neighbor continues
             gain = end - self.begin
             outside = [rows[-1][0] - gain, *rows[-1][1:]], [rows[0][0] + gain, *rows[0][1:]]
             since, spans = [since[0] - spans[-1], *since], [spans[-1], *spans, spans[0]]
@@ -153,12 +153,12 @@ def _row(here: Any, stroke: Any, span: Any, law: str, before: Any, after: Any) -
     return [here, v0, 0.0, 0.0, *top]
 
 
-def repeated(programme: Programme) -> Periodic:
-    """The programme again and again; what it gains in a period adds up, as an indexing table's angle does."""
-    gain = programme.pieces[-1][1] - programme.begin
-    sizes = [abs(p[1]) for p in programme.pieces if isinstance(p[1], (int, float))]
+def repeated(program: Program) -> Periodic:
+    """The program again and again; what it gains in a period adds up, as an indexing table's angle does."""
+    gain = program.pieces[-1][1] - program.begin
+    sizes = [abs(p[1]) for p in program.pieces if isinstance(p[1], (int, float))]
     returns = isinstance(gain, (int, float)) and abs(gain) <= RETURNS * max(sizes, default=0.0)
-    return Periodic(programme, 0.0 if returns else gain)
+    return Periodic(program, 0.0 if returns else gain)
 
 
 # ---------------------------------------------------------------- one rise from 0 to 1, constant before and after
@@ -185,7 +185,7 @@ def trapezoidal_rise(at: float, ramp: float, hold: float) -> Piecewise:
     return polyline(times[used], np.array([0.0, 1.0, 1.0, 0.0])[used] / (ramp + hold)).integral()
 
 
-def synchronised(strokes: Sequence[float], speeds: Sequence[float], accelerations: Sequence[float]) -> tuple[float, float]:
+def synchronized(strokes: Sequence[float], speeds: Sequence[float], accelerations: Sequence[float]) -> tuple[float, float]:
     """Ramp and hold of the quickest trapezoid (or triangle) in which no component exceeds its top speed and acceleration."""
     moving = [(abs(s), v, a) for s, v, a in zip(strokes, speeds, accelerations, strict=True) if s != 0.0]
     speed, acceleration = min(v / s for s, v, _ in moving), min(a / s for s, _, a in moving)

@@ -12,9 +12,9 @@ from linkwright.model.curves import Curve, Jet
 
 @dataclass(frozen=True)
 class Sine(Curve):
-    """centre + amplitude sin(w t + phase)"""
+    """center + amplitude sin(w t + phase)"""
 
-    centre: float
+    center: float
     amplitude: float
     w: float
     phase: float
@@ -23,7 +23,7 @@ class Sine(Curve):
         angle = self.w * x + self.phase
         sine = np.sin(angle)
         return (
-            self.centre + self.amplitude * sine,
+            self.center + self.amplitude * sine,
             self.amplitude * self.w * np.cos(angle),
             -self.amplitude * self.w * self.w * sine,
         )

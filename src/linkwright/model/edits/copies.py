@@ -16,7 +16,7 @@ from linkwright.model.edits.naming import COORDINATES, KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import Edit, apply, key_text, quantity
+from linkwright.model.file.text_edits import Edit, apply, key_text, quantity
 from linkwright.text.units import KINDS as KINDS_OF_NUMBERS
 from linkwright.text.units import LENGTH, NONE, Dimension
 

@@ -14,7 +14,7 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import DraftJoint
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.points import make_pin, mark, new_point, unpin, where
-from linkwright.model.file.surgery import SPECIAL, key_text, number, quantity
+from linkwright.model.file.text_edits import SPECIAL, key_text, number, quantity
 from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, NONE, SPEED, TORQUE, Dimension, dimension_of
 
 PUSH = 100.0  # N: of a load that is drawn before its force is known

@@ -18,7 +18,7 @@ from linkwright.model.edits.draft import At, Draft, DraftBody, DraftPoint, numbe
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import SPECIAL, exchanged, quantity
+from linkwright.model.file.text_edits import SPECIAL, exchanged, quantity
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.units import LENGTH, Dimension, shown
 

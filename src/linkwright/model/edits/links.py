@@ -14,7 +14,7 @@ from linkwright.model.edits.job import BARE, Job, decimal
 from linkwright.model.edits.points import make_pin, move_points, where
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import key_text
+from linkwright.model.file.text_edits import key_text
 from linkwright.text.expressions import Expr
 from linkwright.text.units import LENGTH, MASS
 

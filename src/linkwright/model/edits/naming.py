@@ -18,7 +18,7 @@ from linkwright.model.edits.job import Job
 from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, NameUse, references
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import IDENTIFIER
-from linkwright.model.file.surgery import SPECIAL, Edit, key_text
+from linkwright.model.file.text_edits import SPECIAL, Edit, key_text
 
 KINDS = {
     **elements.PARTS, "mass": "masses", "drive": "drive",

@@ -13,7 +13,7 @@ from linkwright.model.edits.job import Job
 from linkwright.model.edits.references import POINT, references
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import read_shape
-from linkwright.model.file.surgery import Edit, key_text, quantity
+from linkwright.model.file.text_edits import Edit, key_text, quantity
 from linkwright.text.units import LENGTH
 
 ON_LINE = 1e-6  # of a bar's length: how far from its line a station may be drawn
@@ -202,7 +202,7 @@ def move(job: Job, op: Mapping[str, Any]) -> None:
         by = job.place(op.get("by"), "the distance of a move")
         names, whole = _points_of(job, op.get("ids"))
         goals = {n: tuple(a + b for a, b in zip(job.draft.points[n].at, by, strict=True)) for n in names}
-        _shift_centres(job, whole, by)
+        _shift_centers(job, whole, by)
     move_points(job, goals)
     job.done(
         f"Move {', '.join([*whole, *(n for n in goals if not whole)][:4])}",
@@ -231,8 +231,8 @@ def _points_of(job: Job, ids: Any) -> tuple[list[str], list[str]]:
     return list(names), bodies
 
 
-def _shift_centres(job: Job, bodies: Sequence[str], by: At) -> None:
-    """Centres of mass that are given in the drawing go with a body that moves as a whole."""
+def _shift_centers(job: Job, bodies: Sequence[str], by: At) -> None:
+    """Centers of mass that are given in the drawing go with a body that moves as a whole."""
     for body in bodies:
         node = job.sheet.node("bodies", body, "com")
         if node is None or node.items is None or job.draft.bodies[body].shape != "drawn":
@@ -241,7 +241,7 @@ def _shift_centres(job: Job, bodies: Sequence[str], by: At) -> None:
             path = ("bodies", body, "com", i)
             old = number_or_none(job.sheet.context, job.sheet.node(*path), LENGTH)
             if old is not None:
-                job.set_number(path, old + by[i], LENGTH, f"the centre of mass of {body}")
+                job.set_number(path, old + by[i], LENGTH, f"the center of mass of {body}")
 
 
 def move_points(job: Job, goals: Mapping[str, Any]) -> None:

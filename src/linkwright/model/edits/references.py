@@ -262,7 +262,7 @@ def _is_name_place(path: tuple[Any, ...]) -> bool:
     keys = [k for k in path if isinstance(k, str)]
     if path[0] in elements.SECTIONS:
         return elements.is_name(path[0], keys[2:])
-    names = ("pins", "outline", "bars", "between", "connect", "at", "pin", "type", "body", "law", "csv", "file", "material", "colour",
+    names = ("pins", "outline", "bars", "between", "connect", "at", "pin", "type", "body", "law", "csv", "file", "material", "color",
              "interpolation", "mesh")  # fmt: skip
     last = keys[-1] if len(keys) > 1 else ""
     if last == "at" and isinstance(path[-1], int):

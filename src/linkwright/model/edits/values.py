@@ -10,7 +10,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.edits.job import BARE, Job
 from linkwright.model.edits.sheet import SECTIONS
 from linkwright.model.file.backdrop import FILES, KEYS, read_backdrop
-from linkwright.model.file.surgery import SPECIAL, Edit, key_text, number, quantity
+from linkwright.model.file.text_edits import SPECIAL, Edit, key_text, number, quantity
 from linkwright.text.readings import LITERAL
 from linkwright.text.units import LENGTH, NONE
 

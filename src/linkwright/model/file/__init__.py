@@ -4,8 +4,8 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
-from linkwright.model.file.converted import read_converted, read_made
 from linkwright.model.file.editing import edited, rewrite
+from linkwright.model.file.imported_names import read_converted, read_made
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
 from linkwright.model.file.writer import save, write

@@ -2,7 +2,7 @@
 
     backdrop: {file: photo.jpg, at: [-120, -40], scale: 0.25 mm, angle: 2 deg, opacity: 0.4}
 
-`scale` is the length of a pixel, or of a millimetre of a DXF or SVG file. `at` is the place of the lower left corner of a photo and of the
+`scale` is the length of a pixel, or of a millimeter of a DXF or SVG file. `at` is the place of the lower left corner of a photo and of the
 origin of a drawing; `angle` turns it about that place.
 """
 

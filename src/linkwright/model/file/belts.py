@@ -25,11 +25,11 @@ EIGHTH = math.pi / 4.0
 
 
 class _Place(NamedTuple):
-    """A pulley as it is written: what it is on, its radius, its centre in the drawing, and its entry."""
+    """A pulley as it is written: what it is on, its radius, its center in the drawing, and its entry."""
 
     pulley: Pulley
     radius: Any
-    centre: tuple[Any, Any]
+    center: tuple[Any, Any]
     node: FileNode
 
 
@@ -99,8 +99,8 @@ class _BeltReader:
             if "body" in keys:
                 raise keys["body"].error(f"{self.what}: `at:` names the body already, take out `body`.")
             body, point = self.context.point_ref(keys["at"], self.reader.points, self.what)
-            centre = self._drawn(body, self.reader.shapes[body].points[point])
-            return _Place(Pulley(body, body, point=point, turn=turn), radius, centre, node)
+            center = self._drawn(body, self.reader.shapes[body].points[point])
+            return _Place(Pulley(body, body, point=point, turn=turn), radius, center, node)
         return self._on_hinge(keys, common, turn, radius, node)
 
     def _on_hinge(self, keys: dict[str, FileNode], common: str, turn: float, radius: Any, node: FileNode) -> _Place:
@@ -152,8 +152,8 @@ class _BeltReader:
 
     def _numbers(self, p: _Place) -> _Place:
         """The place in numbers."""
-        x, y = (self.context.numeric(c) for c in p.centre)
-        return p._replace(radius=self.context.numeric(p.radius), centre=(x, y))
+        x, y = (self.context.numeric(c) for c in p.center)
+        return p._replace(radius=self.context.numeric(p.radius), center=(x, y))
 
     def _pairs(self, places: Sequence[_Place]) -> list[tuple[_Place, _Place]]:
         following = [*places[1:], places[0]] if self.closed else places[1:]
@@ -184,11 +184,11 @@ class _BeltReader:
 
     def _bend(self, places: list[_Place], i: int) -> float:
         n = len(places)
-        (ax, ay), (bx, by), (cx, cy) = (self._numbers(places[k % n]).centre for k in (i - 1, i, i + 1))
+        (ax, ay), (bx, by), (cx, cy) = (self._numbers(places[k % n]).center for k in (i - 1, i, i + 1))
         bend = (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
         if abs(bend) <= STRAIGHT * (math.hypot(bx - ax, by - ay) * math.hypot(cx - bx, cy - by) + 1e-300):
             raise places[i].node.error(
-                f"{self.what}: in the drawing the pulley and its neighbours are on one line, so the belt may pass it on either side. "
+                f"{self.what}: in the drawing the pulley and its neighbors are on one line, so the belt may pass it on either side. "
                 "Say `turn: ccw` or `turn: cw`."
             )
         return math.copysign(1.0, bend)
@@ -208,9 +208,9 @@ class _BeltReader:
         for (a, b), span in zip(self._pairs(places), spans, strict=True):
             if not span.length > 0.0:
                 one, two = (self._numbers(x) for x in (a, b))
-                apart = math.dist(one.centre, two.centre)
+                apart = math.dist(one.center, two.center)
                 raise b.node.error(
-                    f"{self.what}: two pulleys that follow each other overlap: the centres are {self.context.shown(apart, LENGTH)} apart, "
+                    f"{self.what}: two pulleys that follow each other overlap: the centers are {self.context.shown(apart, LENGTH)} apart, "
                     f"their radii {self.context.shown(a.radius, LENGTH)} and {self.context.shown(b.radius, LENGTH)}."
                 )
         return tuple(out)
@@ -281,7 +281,7 @@ class _BeltReader:
 
 def _span(a: _Place, b: _Place) -> _DrawnSpan:
     """The straight piece between two pulleys; a length of zero where they overlap."""
-    dx, dy = b.centre[0] - a.centre[0], b.centre[1] - a.centre[1]
+    dx, dy = b.center[0] - a.center[0], b.center[1] - a.center[1]
     h = b.pulley.turn * b.radius - a.pulley.turn * a.radius
     square = dx * dx + dy * dy
     if isinstance(square, float) and isinstance(h, float) and square <= h * h:

@@ -1,4 +1,4 @@
-"""The `bodies:` and `masses:` sections: shapes with mass, centre and inertia, checked for physics."""
+"""The `bodies:` and `masses:` sections: shapes with mass, center and inertia, checked for physics."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def _visuals(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tu
 
 
 def _weighs_something(context: Context, shape: Shape, parts: list[MassProperties]) -> None:
-    """Several masses that follow from parameters and are all zero have no common centre."""
+    """Several masses that follow from parameters and are all zero have no common center."""
     masses = [p.mass for p in parts]
     named = set().union(*(free_variables(m) for m in masses if isinstance(m, Expr)))
     if len(parts) > 1 and named and sum(context.numeric(m) for m in masses) == 0.0:
         raise shape.node.error(
             f"body '{shape.name}' has no mass at all: with these values of {listing(sorted(named))} all its parts weigh 0 kg, so it has "
-            "no centre of mass. Give one of them a mass above zero, however small."
+            "no center of mass. Give one of them a mass above zero, however small."
         )
 
 
@@ -135,14 +135,14 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
     shaped = None if complete else _shaped_mass(context, shape, entries, mass)
     if shaped and ways:  # sizes and density may each be in proportion
         part, at = f"of its {ways[0]}", max(1.0, *map(abs, context.numerics(shaped.com)))
-        for value, dimension, name in ((context.numeric(shaped.mass), MASS, "mass"), (at, LENGTH, "centre")):
+        for value, dimension, name in ((context.numeric(shaped.mass), MASS, "mass"), (at, LENGTH, "center")):
             context.in_proportion(value, dimension, entries[ways[0]], f"{what}: {name} {part}")
     com = _com(context, shape, entries["com"], f"{what}: com") if "com" in entries else (shaped.com if shaped else ZERO3)
     if "inertia" in entries:
         tensor = _inertia(context, entries["inertia"], f"{what}: inertia")
     elif shaped and "com" in entries and not ways:
         tensor = shaped.inertia
-        context.warnings.append(f"{what}: com is given without inertia; the inertia of the uniform shape about its own centre is used.")
+        context.warnings.append(f"{what}: com is given without inertia; the inertia of the uniform shape about its own center is used.")
     else:
         tensor = shaped.inertia if shaped else NO_INERTIA
     return MassProperties(shaped.mass if shaped else mass, com, tensor)
@@ -373,7 +373,7 @@ def _mesh(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProp
 
 
 def _mesh_factor(context: Context, keys: dict[str, FileNode], what: str) -> float:
-    """Metres of one unit in a mesh file."""
+    """Meters of one unit in a mesh file."""
     factor = mesh_unit(context, keys, keys["file"].string(f"{what}: file"), what)
     if "scale" in keys:
         factor *= context.numeric(context.number(keys["scale"], (0, 0, 0, 0, 0), f"{what}: scale"))
@@ -407,7 +407,7 @@ def _accepted(context: Context, shape: Shape, tensor: list[list[float]], why: st
     positive = mass_of.is_positive(tensor)
     if stated is None or stated.flag("physical") or not positive:
         accept = " `physical: false` accepts it, as robots' files have such." if positive and stated is None else ""
-        raise where.error(f"{why}. Give the inertia about the centre of mass (not about a pin), in body axes.{accept}")
+        raise where.error(f"{why}. Give the inertia about the center of mass (not about a pin), in body axes.{accept}")
     context.warnings.append(f"{where.where}: {why}. It is computed with as it is.")
 
 
@@ -425,7 +425,7 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
     if extent > 0.0 and away > FAR_COM * extent:
         far, size = context.shown(away, LENGTH), context.shown(extent, LENGTH)
         context.warnings.append(
-            f"{shape.node.where}: body '{shape.name}': its centre of mass is {far} from its nearest point, but the body is only {size} "
+            f"{shape.node.where}: body '{shape.name}': its center of mass is {far} from its nearest point, but the body is only {size} "
             "long: check `com` and its unit."
         )
     if explicit:

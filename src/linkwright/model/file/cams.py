@@ -9,7 +9,7 @@ from linkwright import elements
 from linkwright.elements import Cam, CamContact, Coupling
 from linkwright.elements.base import PointRef
 from linkwright.elements.coupling import MOVES
-from linkwright.model.file.couplings import programme
+from linkwright.model.file.couplings import program
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.nodes import FileNode, from_python
@@ -51,7 +51,7 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
         return {"table": table}
     if "moves" not in keys:
         raise entry.error(f"{what} needs its law: `moves: [{{to: 20 mm, in: 90 deg}}, ...]`, `table: [[angle, lift], ...]` or `csv:`.")
-    found = programme(reader, keys, entry, kinds, what)
+    found = program(reader, keys, entry, kinds, what)
     context, moves = reader.context, found["moves"]
     covered = sum(context.numeric(m.span) for m in moves)
     if covered > TURN * (1.0 + CLOSES):

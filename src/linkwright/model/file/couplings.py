@@ -27,7 +27,7 @@ def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:
             raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
         table = tabulated(reader.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
     polynomial = _polynomial(reader, keys, (x, y), what)
-    moves = programme(reader, keys, entry, (x, y), what)
+    moves = program(reader, keys, entry, (x, y), what)
     plus = _plus(reader, keys, (first, second), y, what)
     ratio = reader.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
     if reader.context.numeric(ratio) == 0.0:
@@ -36,7 +36,7 @@ def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:
     return Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **moves)
 
 
-def programme(
+def program(
     reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str
 ) -> dict[str, Any]:
     """Moves of a coupling or cam, with `begin` and `phase`; spans of whole turns repeat. Empty if it has none."""

@@ -9,7 +9,7 @@ from linkwright.errors import counted, listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
 from linkwright.model.file.context import Context
-from linkwright.model.file.instead import spaced
+from linkwright.model.file.hints import spaced
 from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.moves import read_moves
 from linkwright.model.file.nodes import FileNode

@@ -4,7 +4,7 @@
     rewrite(description, "better.yaml")                                         the same to a file
 
 Parameters, pins, starts and drives have one number in the text each. Numbers of bodies, points and forces may follow from others there
-(a centre given in the drawing, the inertia of a uniform rod): `fitting` finds the literals, and where a number is derived an entry
+(a center given in the drawing, the inertia of a uniform rod): `fitting` finds the literals, and where a number is derived an entry
 that states it is added (`inertia:`). What the text gives by an expression, or in a `repeat:` block, is not touched: the error says what it
 depends on. The new text is read again and compared before it is given away.
 """
@@ -23,14 +23,14 @@ from linkwright.errors import ModelError, UsageError, listing
 from linkwright.model.description import Description
 from linkwright.model.file.context import Literal
 from linkwright.model.file.entries import MASS_KEYS, derived
-from linkwright.model.file.fitting import FITS, Label, fitted, flat, missed
 from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
 from linkwright.model.file.nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.overrides import DRIVE, START
 from linkwright.model.file.reader import Document, reread
-from linkwright.model.file.surgery import Edit, added, apply, exchanged, number, quantity
+from linkwright.model.file.text_edits import Edit, added, apply, exchanged, number, quantity
+from linkwright.model.file.value_fitting import FITS, Label, fitted, flat, missed
 from linkwright.model.file.writer import write
-from linkwright.model.file.written import inside, node_at, parameter_path
+from linkwright.model.file.written_values import inside, node_at, parameter_path
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.quantities import QuantityAlgebra, read_quantity
 from linkwright.text.units import LENGTH, NONE, UnitSystem
@@ -257,7 +257,7 @@ class _Editor:
         return text
 
     def _turned_into_bodies(self, text: str) -> str:
-        """Centres and masses that count from the drawing in a drawn body, and from the body itself now that it has a length of its own."""
+        """Centers and masses that count from the drawing in a drawn body, and from the body itself now that it has a length of its own."""
         names = (n.removesuffix(".length") for n in self.names if n.endswith(".length") and n in self.final.drawn_numbers)
         masses = inside(self.plain.root, "masses")
         for body in [n for n in names if inside(self.plain.root, "bodies", n, "along") is None]:

@@ -1,4 +1,4 @@
-"""Entries that a model file lacks for a number of its own: the mass, centre or inertia of a body that its shape gives, the length of a
+"""Entries that a model file lacks for a number of its own: the mass, center or inertia of a body that its shape gives, the length of a
 rod as drawn, fields of springs and the like that are left out."""
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.model.description import Description
-from linkwright.model.file.fitting import Label
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.overrides import field_dimension
-from linkwright.model.file.surgery import Edit, put, quantity
-from linkwright.model.file.written import inside
+from linkwright.model.file.text_edits import Edit, put, quantity
+from linkwright.model.file.value_fitting import Label
+from linkwright.model.file.written_values import inside
 from linkwright.text.units import ACCELERATION, INERTIA, LENGTH, MASS, UnitSystem
 
 MASS_KEYS = ("mass", "com", "inertia")

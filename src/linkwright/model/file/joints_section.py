@@ -16,7 +16,7 @@ from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placeme
 from linkwright.model.file.chains import is_chain, link_body, read_chain
 from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
-from linkwright.model.file.instead import instead, types
+from linkwright.model.file.hints import instead, types
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.numerics.groups import Groups

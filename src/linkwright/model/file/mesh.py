@@ -1,4 +1,4 @@
-"""Volume, centre and inertia of a closed surface from a mesh file.
+"""Volume, center and inertia of a closed surface from a mesh file.
 
 Each triangle and the origin span a tetrahedron; signed volumes and second moments add up to those
 of the solid (divergence theorem). The surface must be closed and turned outwards.

@@ -80,7 +80,7 @@ def moves_of_call(given: Any, position: Dimension, what: str) -> tuple[Move, ...
     return read_moves(Context(SI, None, True, True), node, (TIME, position), what)
 
 
-def is_programme(text: str) -> bool:
+def is_program(text: str) -> bool:
     """True for a text that looks like moves."""
     return text.startswith("dwell ") or " in " in text
 

@@ -122,7 +122,7 @@ def _visual() -> dict[str, Any]:
         "capsule": shape | {"description": "round bar with round ends"},
         "unit": {"type": "string", "description": "unit of a mesh, for example mm"},
         "scale": any_of(ref("number"), _list(ref("number"), 3, 3)) | {"description": "factor of a mesh"},
-        "colour": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$", "description": 'color, "#rrggbb" in quotes'},
+        "color": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$", "description": 'color, "#rrggbb" in quotes'},
     }
     return record(_picked(forms, VISUAL_KEYS))
 

@@ -1,6 +1,6 @@
 """The `visuals:` of a body: what pictures show of it, in the body's frame. It has no mass and touches nothing.
 
-    visuals: [{mesh: part.stl, unit: mm, at: [0, 0, 10], rpy: [0, 0, 90], colour: "#8899aa"}, {box: [10, 20, 30]}, {sphere: 5},
+    visuals: [{mesh: part.stl, unit: mm, at: [0, 0, 10], rpy: [0, 0, 90], color: "#8899aa"}, {box: [10, 20, 30]}, {sphere: 5},
               {cylinder: {radius: 5, length: 40}}]
 
 Sizes are numbers, also where they are written as expressions. A mesh that is not there is a warning: it costs a picture.
@@ -23,9 +23,9 @@ from linkwright.text.units import LENGTH, NONE, parse_unit
 SHAPES = ("mesh", "box", "cylinder", "sphere", "capsule")
 ROUND = ("cylinder", "capsule")
 ROUND_KEYS = ("radius", "length")  # both required
-VISUAL_KEYS = (*SHAPES, "unit", "scale", *POSE_KEYS, "colour")
-METRES = (".glb", ".gltf")  # formats whose unit is fixed
-COLOUR = re.compile(r"#[0-9a-fA-F]{6}\Z")
+VISUAL_KEYS = (*SHAPES, "unit", "scale", *POSE_KEYS, "color")
+METERS = (".glb", ".gltf")  # formats whose unit is fixed
+COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 MOST_VISUALS = 200  # of one body
 
 
@@ -39,8 +39,8 @@ def read_visuals(context: Context, body: str, node: FileNode) -> tuple[Visual, .
 
 
 def mesh_unit(context: Context, keys: dict[str, FileNode], file: str, what: str) -> float:
-    """Metres of one unit of a mesh file's coordinates: `unit`, else that of the model file; glTF has metres."""
-    if "unit" not in keys and file.lower().endswith(METRES):
+    """Meters of one unit of a mesh file's coordinates: `unit`, else that of the model file; glTF has meters."""
+    if "unit" not in keys and file.lower().endswith(METERS):
         return 1.0
     symbol = keys["unit"].string(f"{what}: unit") if "unit" in keys else context.units.base(LENGTH, "m")[0]
     try:
@@ -70,7 +70,7 @@ def _visual(context: Context, node: FileNode, what: str) -> Visual:
         size = _sizes(context, shape, keys[shape], f"{what}: {shape}")
     rotation = context.rotation(keys, what)
     axes = EYE3 if rotation is None else matrix([context.numerics(row) for row in rotation])
-    return Visual(shape, size, Placement(_place(context, keys, what), axes), file, _colour(keys, what))
+    return Visual(shape, size, Placement(_place(context, keys, what), axes), file, _color(keys, what))
 
 
 def _place(context: Context, keys: dict[str, FileNode], what: str) -> Vec3:
@@ -117,12 +117,12 @@ def _sizes(context: Context, shape: str, node: FileNode, what: str) -> Vec3:
     return (positive(keys["radius"], f"{what}: radius"), positive(keys["length"], f"{what}: length"), 0.0)
 
 
-def _colour(keys: dict[str, FileNode], what: str) -> str:
-    if "colour" not in keys:
+def _color(keys: dict[str, FileNode], what: str) -> str:
+    if "color" not in keys:
         return ""
-    text = keys["colour"].string(f"{what}: colour")
-    if not COLOUR.match(text):
-        raise keys["colour"].error(f"{what}: colour is '{text[:20]}'. Write \"#rrggbb\" in quotes: red, green and blue in hexadecimal.")
+    text = keys["color"].string(f"{what}: color")
+    if not COLOR.match(text):
+        raise keys["color"].error(f"{what}: color is '{text[:20]}'. Write \"#rrggbb\" in quotes: red, green and blue in hexadecimal.")
     return text.lower()
 
 
@@ -149,15 +149,15 @@ def written(visual: Visual) -> dict[str, Any]:
     x, y, z = visual.size
     out: dict[str, Any] = {}
     if visual.shape == "mesh":
-        metres = visual.file.lower().endswith(METRES)
+        meters = visual.file.lower().endswith(METERS)
         out["mesh"] = visual.file
         if visual.size != (1.0, 1.0, 1.0):
             out["scale"] = x if x == y == z else [x, y, z]
-        out |= {} if metres else {"unit": "m"}
+        out |= {} if meters else {"unit": "m"}
     else:
         out[visual.shape] = [x, y, z] if visual.shape == "box" else x if visual.shape == "sphere" else {"radius": x, "length": y}
     if visual.placement.at != ZERO3:
         out["at"] = list(visual.placement.at)
     if visual.placement.rotation != EYE3:
         out["rotation"] = [list(row) for row in visual.placement.rotation]
-    return {**out, "colour": visual.colour} if visual.colour else out
+    return {**out, "color": visual.color} if visual.color else out

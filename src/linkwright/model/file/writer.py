@@ -1,6 +1,6 @@
-"""`write`: a description as a normalised model file, in SI, that reads back to the same description.
+"""`write`: a description as a normalized model file, in SI, that reads back to the same description.
 
-Bodies carry their own points, mass, centre and inertia; joints their two frames. Expressions of
+Bodies carry their own points, mass, center and inertia; joints their two frames. Expressions of
 parameters are preserved. Bare numbers are SI (there is no `units:`); `show:` keeps the units in which
 results are shown. The first line of a saved file is a checksum, which shows whether the file was edited since.
 """

@@ -29,7 +29,7 @@ _FILES = {
     (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
     (".csv", ".txt"): "A table is not a model; loads and references name CSV files inside one",
     (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
-    (".npz", ".parquet"): "This is the file of a run: lw.open(path) reads it",
+    (".npz", ".parquet"): "This is the file of a run: lw.load_result(path) reads it",
     (".py",): "A Python script is not a model; run it with python",
 }
 

@@ -1,6 +1,6 @@
 """Fewer triangles by clusters of vertices: one vertex for each cell of a grid, where its triangles' planes meet.
 
-A cluster's place minimises the squared distances from the planes of its triangles, weighted by their areas (quadric error), so
+A cluster's place minimizes the squared distances from the planes of its triangles, weighted by their areas (quadric error), so
 that edges and corners stay sharp; where the planes leave a direction open it stays at the mean. Triangles with two corners in one
 cell vanish.
 """

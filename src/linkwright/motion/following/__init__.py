@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import AssemblyError, SingularityError, UsageError, whole_number
 from linkwright.mechanics.constraints import Constraint, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, node_motion
-from linkwright.model.curves.thirds import third_derivatives
+from linkwright.model.curves.third_derivatives import third_derivatives
 from linkwright.model.file import quantity
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.authority import with_authority_notes
@@ -23,7 +23,7 @@ from linkwright.motion.following.native import SHORT, swept
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.motion.following.smoothness import jets
 from linkwright.numerics.spatial import skew
-from linkwright.results.recorded import THIRD
+from linkwright.results.records import THIRD
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
@@ -220,7 +220,7 @@ def _placed(assembler: Assembler, paths: Sequence[PrescribedPath], here: State, 
                 outside = middle
         raise AssemblyError(
             f"the path of {names} leaves the reach at t = {inside:.6g} s, before sample {i} of {len(times) - 1} (t = {times[i]:.6g} s): "
-            f"a dead centre, or the end of a link's reach ('{error.loop}' cannot be closed beyond it). Keep the path inside, "
+            f"a dead center, or the end of a link's reach ('{error.loop}' cannot be closed beyond it). Keep the path inside, "
             "or let it begin on another branch (`start:` in the model).",
             gap=error.gap,
             loop=error.loop,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.motion.following.prescribed import PrescribedPath
-from linkwright.results.batch import cut_references
-from linkwright.results.recorded import CountedReferences
+from linkwright.results.channel_programs import cut_references
+from linkwright.results.records import CountedReferences
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.control.reference_kinds import Reference
-from linkwright.control.references import read_reference
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.mechanics.kinematics.motion import locate, motion, node_motion
 from linkwright.model.curves import Curve
@@ -21,6 +19,8 @@ from linkwright.model.curves.combined import Finite, Together
 from linkwright.model.curves.differences import AdaptiveDifferences
 from linkwright.model.curves.functions import Function, JetFunction, explained, takes_state, traced
 from linkwright.model.curves.reading import is_list, short
+from linkwright.model.curves.reference_kinds import Reference
+from linkwright.model.curves.references import read_reference
 from linkwright.model.curves.tables import SampledSpline
 from linkwright.model.file import quantity
 from linkwright.motion.assembly import Assembler
@@ -123,7 +123,7 @@ def _curve(assembler: Assembler, given: Any, kinds: tuple[str, ...], now: np.nda
     if is_list(given) and len(given) not in (2, size):
         raise UsageError(
             f"the {what} has {counted(len(given), 'entry')} for {len(t)} times. Give a sample for each time, a function of t, "
-            f"{'a reference' if size == 1 else counted(size, 'reference')} such as lw.sinusoid(...), or (times, values)."
+            f"{'a reference' if size == 1 else counted(size, 'reference')} such as lw.control.sinusoid(...), or (times, values)."
         )
     if is_list(given) and len(given) == size > 1 and any(callable(x) for x in given):
         each = (_curve(assembler, x, (k,), now[i : i + 1], name, t) for i, (x, k) in enumerate(zip(given, kinds, strict=True)))

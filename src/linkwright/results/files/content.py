@@ -17,7 +17,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.files import schema
 from linkwright.results.files.bounds import MOST_CHARACTERS
-from linkwright.results.recorded import coordinate_names, cut_rows, plain
+from linkwright.results.records import coordinate_names, cut_rows, plain
 from linkwright.results.tables import Variable, variables
 
 FORMAT, VERSION = "linkwright run", 1

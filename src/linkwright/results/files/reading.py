@@ -1,5 +1,5 @@
 """Reading runs from files that anybody may have written: nothing is executed, no other file is read, sizes are bounded, and
-every field is checked before it is used. The fingerprint recognises damage; it is no signature."""
+every field is checked before it is used. The fingerprint recognizes damage; it is no signature."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linkwright.model.description import Description
 from linkwright.results.files import schema
 from linkwright.results.files.bounds import MOST_CHARACTERS, plausible
 from linkwright.results.files.content import FORMAT, KEY, VERSION, fingerprint, not_finite
-from linkwright.results.recorded import CutReferences, RunEvent, coordinate_names
+from linkwright.results.records import CutReferences, RunEvent, coordinate_names
 
 HINT = "runs are saved with run.save('run.npz') or run.save('run.parquet')"
 HEADER = 16_384  # bytes of an entry of an npz before its numbers, at most

@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.files import shown
 from linkwright.model.file import MOST_BYTES
 from linkwright.results.files.bounds import MOST_SAMPLES
-from linkwright.results.recorded import DIMENSIONS
+from linkwright.results.records import DIMENSIONS
 
 DEEPEST = 20  # levels of settings and values of events
 Check = Callable[[Any, str], None]
@@ -149,7 +149,7 @@ SETTINGS = fields(
         "integrator": text,
         "step": optional(finite),
         "tolerance": optional(finite),
-        "stabiliser": named(plain),
+        "stabilizer": named(plain),
         "formulation": text,
         "engine": text,
         "drive": named(text),

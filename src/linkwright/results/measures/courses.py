@@ -141,7 +141,7 @@ class Course:
         return u
 
     def highest(self, mask: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(interval, share, value) of the largest value of every motion, at the samples that count and between neighbours."""
+        """(interval, share, value) of the largest value of every motion, at the samples that count and between neighbors."""
         if mask is None:
             k = np.argmax(self.tops[1], axis=1)
             rows = np.arange(len(k))

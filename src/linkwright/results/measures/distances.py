@@ -40,10 +40,10 @@ class TargetPoints:
             found = np.array(points, dtype=float)
             places = None if at is None else np.array(at, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"points are rows of two or three numbers in metres, not {points!r:.60}.") from None
+            raise UsageError(f"points are rows of two or three numbers in meters, not {points!r:.60}.") from None
         if found.ndim != 2 or found.shape[1] not in (2, 3) or not FEWEST <= len(found) <= MOST_POINTS:
             raise UsageError(
-                f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in metres, not an array of shape {found.shape}."
+                f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in meters, not an array of shape {found.shape}."
             )
         if places is not None and places.shape != (len(found),):
             raise UsageError(f"at= has {counted(places.size, 'position')} for {counted(len(found), 'point')}: give one for each.")

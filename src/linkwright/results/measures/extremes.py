@@ -1,7 +1,7 @@
 """Extremes of sampled curves between their samples, of many motions at once: one location for every number that is an extreme.
 
 A peak is not where a sample happens to lie: over 120 positions of a turn a torque seems to end at 99.87 N m, its curve goes to 100.32.
-Around every local extreme that may be the outermost one, the polynomial through up to nine samples (Newton's form, nodes from the centre
+Around every local extreme that may be the outermost one, the polynomial through up to nine samples (Newton's form, nodes from the center
 out) is followed to its stationary point. Its coefficients also say whether samples resolve the curve. If they do not, the extreme is the
 sample, and `error` says how far the curve may go beyond it:
 
@@ -28,9 +28,9 @@ RIVAL = 0.05  # share of the range within which another local extreme may be the
 RETURNED = 1e-6  # share of its range by which a curve that ends where it began may differ: a cycle
 ASYMMETRIC, BENT = 1.0 / 6.0, 1.0 / 24.0  # c3/c2 and c4/c2 at most: third and fourth differences below half of the second ones
 NEWTON = 5  # steps from the vertex of the parabola; three do
-JUMP = 2.0  # times both neighbouring differences: a step that is larger is a jump
+JUMP = 2.0  # times both neighboring differences: a step that is larger is a jump
 THROUGH, FOLDED = 2.0, 1.3  # step of 1/x through a pole over the smaller one next to it, at most; of a size, whose sign is lost
-SHARP = 0.02  # of the lower neighbour: 1/x of an even pole, or of a peak much narrower than a step
+SHARP = 0.02  # of the lower neighbor: 1/x of an even pole, or of a peak much narrower than a step
 
 
 class CurveExtremes(NamedTuple):
@@ -227,14 +227,14 @@ def _candidates(x: np.ndarray, counted: np.ndarray, closed: np.ndarray) -> tuple
     with np.errstate(invalid="ignore"):
         tops = ~((left > x) | (right > x)) & (x >= (high - near)[:, None])
         bottoms = ~((left < x) | (right < x)) & (x <= (low + near)[:, None])
-    flat = tops & bottoms  # both neighbours are equal
+    flat = tops & bottoms  # both neighbors are equal
     found = [np.nonzero(some & beside & ~flat & np.isfinite(x)) for some in (tops, bottoms)]
     sign = np.concatenate([np.ones(len(found[0][0])), -np.ones(len(found[1][0]))])
     return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]), sign
 
 
 class _Around(NamedTuple):
-    """Samples around local extremes, (extremes, nodes), from the centre out; of a cycle through its end."""
+    """Samples around local extremes, (extremes, nodes), from the center out; of a cycle through its end."""
 
     nodes: np.ndarray
     w: np.ndarray

@@ -80,7 +80,7 @@ def _end(mask: np.ndarray, how: str) -> np.ndarray:
 
 
 def _weights(t: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Trapezoids between neighbours that both count; a sample alone counts by itself."""
+    """Trapezoids between neighbors that both count; a sample alone counts by itself."""
     if t.shape[1] == 1:
         return mask.astype(float)
     steps = np.abs(np.diff(t, axis=1)) * (mask[:, 1:] & mask[:, :-1])

@@ -15,8 +15,8 @@ import numpy as np
 AXES = 12  # times the axis of a cylinder is taken anew at most
 RESTS = 1e-10  # change of its direction at which it rests
 BARRIER = 1e-13  # share of the radius by which the interior-point method may be off
-SHRINK = 0.1  # of the barrier, from one centre to the next
-CENTRING = 25  # Newton steps to a centre at most
+SHRINK = 0.1  # of the barrier, from one center to the next
+CENTERING = 25  # Newton steps to a center at most
 ACTIVE = 1e-5  # share of the radius: points this near to the surface may touch
 
 
@@ -67,7 +67,7 @@ def _strip(points: np.ndarray) -> _Strip:
     angle = np.unwrap(np.arctan2(edge[:, 1], edge[:, 0]))
     turned = np.concatenate([angle, angle + 2.0 * np.pi])
     opposite = np.searchsorted(turned, angle + np.pi)  # the corner from which edges run back is the farthest
-    near = np.mod(opposite[:, None] + np.arange(-1, 2), len(hull))  # and its neighbours, for the last digit
+    near = np.mod(opposite[:, None] + np.arange(-1, 2), len(hull))  # and its neighbors, for the last digit
     to = corner[near] - corner[:, None]
     height = np.abs(edge[:, None, 0] * to[..., 1] - edge[:, None, 1] * to[..., 0]) / length[:, None]
     which = np.argmax(height, axis=1)
@@ -144,7 +144,7 @@ def _best_line(y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     weight = first / (2.0 * n)
     while True:
-        for _ in range(CENTRING):
+        for _ in range(CENTERING):
             r = residuals(x)
             gap = x[4] ** 2 - (r**2).sum(axis=1)
             g = np.einsum("nij,ni->nj", A, r) * -1.0

@@ -43,7 +43,7 @@ class WindowEnds:
         return out
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """Return a channel (motions, samples) at the places by the straight line, which stays between its neighbours."""
+        """Return a channel (motions, samples) at the places by the straight line, which stays between its neighbors."""
         rows = np.arange(len(x))[:, None]
         first = x[rows, self.before]
         return first + self.share * (x[rows, self.before + 1] - first)

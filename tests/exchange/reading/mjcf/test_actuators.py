@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.imported import Imported
-from linkwright.exchange.reading.mjcf import read_mjcf
-from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model.description import Drive
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.mjcf import read_mjcf
+from linkwright.rings.exchange.writing.mujoco.text import mjcf
 from linkwright.text.expressions import Expr, evaluate
 from tests.exchange.reading.mjcf.files import written
 

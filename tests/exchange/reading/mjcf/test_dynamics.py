@@ -13,9 +13,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from linkwright.exchange.imported import Imported
-from linkwright.exchange.reading.mjcf import read_mjcf
-from linkwright.exchange.reading.understanding import understand
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.mjcf import read_mjcf
+from linkwright.rings.exchange.reading.understanding import understand
 from linkwright.system.system import System
 from tests.exchange.reading.mjcf.against_mujoco import AgainstMujoco, on_loops
 from tests.exchange.reading.mjcf.files import CLOSURES, COUPLED, COUPLINGS, FOUR_BAR, SPATIAL, SPLIT, TREE, WELDS, written

@@ -11,9 +11,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, ModelError, UsageError
-from linkwright.exchange.reading.mjcf import compiling, read_mjcf
-from linkwright.exchange.reading.understanding import understand
 from linkwright.mechanics.kinematics.skeleton import pose_of
+from linkwright.rings.exchange.reading.mjcf import compiling, read_mjcf
+from linkwright.rings.exchange.reading.understanding import understand
 from tests.exchange.reading.mjcf.files import CLOSURES, FOUR_BAR, TREE, written
 
 FOUR = FOUR_BAR.format(equality=CLOSURES["connect bodies"])
@@ -135,7 +135,7 @@ def test_mesh_pictures_lie_where_mujoco_has_the_mesh(tmp_path: Path) -> None:
     stl(tmp_path / "parts" / "tet.stl", OFFSET)
     path = written(tmp_path, MESH.format(inertial=INERTIAL))
     (visual,) = read_mjcf(path).description.body("b").visuals
-    assert (visual.shape, visual.file, visual.size, visual.colour) == ("mesh", "parts/tet.stl", (2.0, 1.0, 1.0), "#ff0000")
+    assert (visual.shape, visual.file, visual.size, visual.color) == ("mesh", "parts/tet.stl", (2.0, 1.0, 1.0), "#ff0000")
     model = mujoco.MjModel.from_xml_path(str(path))
     R, p = np.zeros(9), model.geom_pos[0]
     mujoco.mju_quat2Mat(R, model.geom_quat[0])
@@ -217,7 +217,7 @@ def test_primitives_are_drawn_and_collision_shapes_only_where_nothing_else_is(tm
     text = f'<mujoco><worldbody><body name="b"><joint/>{geoms}</body>{other}</worldbody></mujoco>'
     found = read_mjcf(written(tmp_path, text)).description
     assert [(v.shape, v.size) for v in found.body("b").visuals] == [("box", (2.0, 4.0, 6.0)), ("sphere", (0.5, 0.0, 0.0))]
-    assert found.body("b").visuals[0].colour == "#0000ff"
+    assert found.body("b").visuals[0].color == "#0000ff"
     assert [(v.shape, v.size) for v in found.body("c").visuals] == [("capsule", (0.1, 0.8, 0.0))]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.imported import ImportedModelWarning
+from linkwright.rings.exchange.import_report import ImportedModelWarning
 from tests.exchange.reading.sdf.models import FREE_ROCKER, LINKS, WORLD, joint, link, sdf
 
 
@@ -26,7 +26,7 @@ BODY = link("a", ">0 0 0 0 0 0", 1.0, 0.1, 0)
     [("<screw_thread_pitch>0.02</screw_thread_pitch>", 0.02), ("<thread_pitch>-100</thread_pitch>", 2.0 * math.pi / 100.0)],
 )
 def test_screws(tmp_path: Path, pitch: str, travel: float) -> None:
-    """Travel per turn, right-handed; the older thread_pitch counts radians per metre of a left-handed thread."""
+    """Travel per turn, right-handed; the older thread_pitch counts radians per meter of a left-handed thread."""
     m = loaded(tmp_path, sdf(BODY + joint("s", "world", "a", pitch, "<xyz>1 0 0</xyz>", "screw")))
     s = m.system
     turn = s.assemble(q={"s": 2.0 * math.pi})

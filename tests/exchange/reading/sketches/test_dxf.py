@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli
 from linkwright.errors import ModelError, UsageError
-from linkwright.exchange.reading.sketches import SketchModel, read_sketch
 from linkwright.model import file as modelfile
+from linkwright.rings import cli
+from linkwright.rings.exchange.reading.sketches import SketchModel, read_sketch
 from tests.cli.schemas import disagreements
 from tests.exchange.reading.sketches.drawings import PINS, new, on, saved, stadium, wiper
 
@@ -25,9 +25,9 @@ def bodies(found: SketchModel) -> dict[str, set[str]]:
 
 
 def same_motion(found: SketchModel) -> None:
-    """The rocker swings as that of the shipped wiper: positions to round-off of coordinates with six decimals of a millimetre."""
+    """The rocker swings as that of the shipped wiper: positions to round-off of coordinates with six decimals of a millimeter."""
     m = lw.Mechanism(found.imported.description)
-    c, expected = m.turn(steps=12), lw.load("wiper").turn(steps=12)
+    c, expected = m.cycle(steps=12), lw.load("wiper").cycle(steps=12)
     name = next(b.name for b in m.description.bodies[1:] if {p.name for p in b.points} == {"C", "D"})
     swing = np.ptp(c[f"{name}.angle"])
     assert swing == pytest.approx(float(np.ptp(expected["rocker.angle"])), abs=1e-8)
@@ -45,7 +45,7 @@ def test_a_drawing_with_layers_is_the_wiper(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "scale", "said"), [(1, 1 / 25.4, "in, is 25.4 mm"), (6, 1e-3, "m, is 1000 mm"), (0, 1.0, "millimetres are assumed")]
+    ("unit", "scale", "said"), [(1, 1 / 25.4, "in, is 25.4 mm"), (6, 1e-3, "m, is 1000 mm"), (0, 1.0, "millimeters are assumed")]
 )
 def test_units_of_the_file(unit: int, scale: float, said: str, tmp_path: Path) -> None:
     found = read_sketch(saved(wiper(unit, scale), tmp_path / "w.dxf"))
@@ -137,7 +137,7 @@ def test_a_slider_on_its_guide(tmp_path: Path) -> None:
     space.add_line((100, 0), (300, 0), **on("guides"))
     space.add_line((0, 0), (0, -20), **on("ground"))
     m = lw.Mechanism(read_sketch(saved(document, tmp_path / "s.dxf")).imported.description)
-    assert m.turn(steps=72).measure("stroke guide") == pytest.approx(2e-3 * crank, rel=1e-9)  # of a centric slider-crank
+    assert m.cycle(steps=72).measure("stroke guide") == pytest.approx(2e-3 * crank, rel=1e-9)  # of a centric slider-crank
 
 
 def test_a_pin_on_a_line_belongs_to_the_link(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_pin_on_a_line_belongs_to_the_link(tmp_path: Path) -> None:
     assert any("on the line of a link, between its vertices" in x for x in found.report.inferred)
     m = lw.Mechanism(found.imported.description)
     assert m.system.mobility.freedoms == 1
-    c = m.turn(steps=360)
+    c = m.cycle(steps=360)
     body = next(b.name for b in m.description.bodies if any(p.name == "P" for p in b.points))
     x, y = c[f"{body}.P.x"], c[f"{body}.P.y"]
     half_turn = np.cos(c["A"]) < 0.0  # the crank away from the rocker
@@ -281,7 +281,7 @@ def test_damaged_and_foreign_files(tmp_path: Path) -> None:
 
 
 def test_layers_that_are_off_and_blocks_that_multiply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwright.exchange.reading.sketches import dxf
+    from linkwright.rings.exchange.reading.sketches import dxf
 
     document = wiper()
     space = document.modelspace()

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from linkwright.errors import ModelError, UsageError
-from linkwright.exchange.reading.sketches import SketchModel, read_sketch
-from linkwright.exchange.reading.sketches.svg import read_svg
-from linkwright.exchange.reading.sketches.svg_paths import Malformed, subpaths, transform
+from linkwright.rings.exchange.reading.sketches import SketchModel, read_sketch
+from linkwright.rings.exchange.reading.sketches.svg import read_svg
+from linkwright.rings.exchange.reading.sketches.svg_paths import Malformed, subpaths, transform
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" width="200mm" height="150mm" viewBox="0 0 400 300">'
 PINS = '<g id="pins"><circle id="A" cx="20" cy="250" r="5"/><circle id="B" cx="50" cy="200" r="5"/>'
@@ -27,11 +27,11 @@ def read(text: str, tmp_path: Path, **options: object) -> SketchModel:
 
 
 def drawn(found: SketchModel) -> dict[str, tuple[float, float]]:
-    """Pins in millimetres."""
+    """Pins in millimeters."""
     return {name: (round(1e3 * at[0], 6), round(1e3 * at[1], 6)) for name, at in found.imported.description.drawing}
 
 
-def test_a_page_in_millimetres_with_y_up(tmp_path: Path) -> None:
+def test_a_page_in_millimeters_with_y_up(tmp_path: Path) -> None:
     found = read(f"{HEAD}{PINS}{LINKS}{GROUND}</svg>", tmp_path)
     assert drawn(found) == {"A": (10.0, 25.0), "B": (25.0, 50.0), "C": (100.0, 100.0), "D": (110.0, 25.0)}
     bodies = {b.name: [p.name for p in b.points] for b in found.imported.description.bodies}
@@ -42,8 +42,8 @@ def test_a_page_in_millimetres_with_y_up(tmp_path: Path) -> None:
     ("size", "scale", "said"),
     [
         ('width="400px" height="300px"', 25.4 / 96, "96 of them are taken as an inch"),
-        ('width="100%"', 1.0, "units are taken as millimetres"),
-        ("", 1.0, "units are taken as millimetres"),
+        ('width="100%"', 1.0, "units are taken as millimeters"),
+        ("", 1.0, "units are taken as millimeters"),
         ('width="8in"', 8 * 25.4 / 400, ""),
     ],
 )

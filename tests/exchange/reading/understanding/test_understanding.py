@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from linkwright.errors import UsageError
-from linkwright.exchange import to_mjcf
-from linkwright.exchange.imported import Imported
-from linkwright.exchange.reading.understanding import understand
 from linkwright.model.description import GROUND, Body, Damper, Description, Joint, Placement, Point, Rod, Visual
+from linkwright.rings.exchange import to_mjcf
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.understanding import understand
 from linkwright.system.system import System
 from tests.exchange.reading.understanding.linkages import C_COUPLER, C_ROCKER, about_x, closure, four_bar, planar_four_bar, rod
 
@@ -208,7 +208,7 @@ def test_welded_halves_are_one_body_with_the_sum_of_their_inertias() -> None:
     assert found.report.inferred == ("'far' and 'coupler' are halves of one body ('weld'): merged.",)
     assert found.report.angles == (("weld", pytest.approx(0.0, abs=1e-12)),)
     coupler = found.description.body("coupler")
-    # two equal rods end to end: mass 0.9, centre in the middle, inertia of the whole rod (0.7, 0.3, 0) with the thickness of both
+    # two equal rods end to end: mass 0.9, center in the middle, inertia of the whole rod (0.7, 0.3, 0) with the thickness of both
     whole = rod("coupler", C_COUPLER, 0.9, (0.0, 0.3, 0.0))
     assert coupler.mass == pytest.approx(0.9)
     assert coupler.com == pytest.approx(whole.com, abs=1e-15)

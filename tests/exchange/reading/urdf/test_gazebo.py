@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.imported import ImportedModelWarning
+from linkwright.rings.exchange.import_report import ImportedModelWarning
 from tests.exchange.reading.urdf.robots import DIALECTS, joint, link, robot, tree
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.imported import ImportedModelWarning
-from linkwright.exchange.reading.start_pose import MOVED
+from linkwright.rings.exchange.import_report import ImportedModelWarning
+from linkwright.rings.exchange.reading.start_pose import MOVED
 from tests.exchange.reading.urdf.robots import DIALECTS, joint, robot, tree
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.imported import ImportedModelWarning
+from linkwright.rings.exchange.import_report import ImportedModelWarning
 from tests.exchange.reading.urdf.robots import LOOP_FILE, frame, joint, link, robot, tree
 
 TWO = '<link name="a"/>\n<link name="b"/>\n'
@@ -95,7 +95,7 @@ def test_mistakes_in_the_file_of_loops(tmp_path: Path, text: str, message: str) 
         lw.load(path)
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_a_file_of_loops_of_another_robot_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
     path.write_text(robot(tree()))
@@ -104,7 +104,7 @@ def test_a_file_of_loops_of_another_robot_is_not_used(tmp_path: Path) -> None:
     assert m.imported is not None and any("r.yaml:1: the YAML file beside names no frame" in x for x in m.imported.warnings)
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_hostile_files_cost_little(tmp_path: Path) -> None:
     """Each is refused in a second of processor time: entities, depth, sizes; nothing outside is opened."""
     bomb = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
@@ -150,7 +150,7 @@ PICTURES = {
     "a stray quote": (SHAPE.format("", "0.1&quot;"), "is not a number"),
     "a misspelt attribute": (SHAPE.format("", "0.1").replace("radius", "radus"), "Did you mean radius"),
     "a place of two numbers": (SHAPE.format('<origin xyz="0 0"/>', "0.1"), "xyz needs 3 numbers"),
-    "a colour in words": (SHAPE.format('<material name="m"><color rgba="red"/></material>', "0.1"), "rgba needs 4 numbers"),
+    "a color in words": (SHAPE.format('<material name="m"><color rgba="red"/></material>', "0.1"), "rgba needs 4 numbers"),
     "two shapes' places": (SHAPE.format("<origin/><origin/>", "0.1"), "a second <origin>"),
 }
 
@@ -167,14 +167,14 @@ def test_a_fault_in_a_picture_costs_the_picture(case: str, tmp_path: Path) -> No
     assert m.system.mobility.freedoms == 1
 
 
-def test_a_fault_in_a_material_costs_the_colour(tmp_path: Path) -> None:
+def test_a_fault_in_a_material_costs_the_color(tmp_path: Path) -> None:
     wrong = '<material name="m"><color rgba="1 0"/></material>' + ONE.replace(
         '<link name="b"/>', '<link name="b">' + SHAPE.format('<material name="m"/>', "0.2") + "</link>"
     )
     (tmp_path / "r.urdf").write_text(robot(wrong))
     with pytest.warns(ImportedModelWarning, match="rgba needs 4 numbers"):
         m = lw.load(tmp_path / "r.urdf")
-    assert [v.colour for v in m.description.body("b").visuals] == [""]
+    assert [v.color for v in m.description.body("b").visuals] == [""]
 
 
 @pytest.mark.parametrize(

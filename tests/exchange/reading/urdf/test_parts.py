@@ -23,7 +23,7 @@ ARM = BASE + link("arm", 2.0, 0.1, 0.0)
 TRIANGLE = "solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid t\n"
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_shapes(tmp_path: Path) -> None:
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes" / "a.stl").write_text(TRIANGLE)
@@ -87,7 +87,7 @@ def test_damping_and_friction(tmp_path: Path) -> None:
     assert a == pytest.approx(-(0.5 * 2.0 + 0.2) / inertia, rel=1e-12)  # far above the friction's speed
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_limits_are_rigid_stops(tmp_path: Path) -> None:
     limit = '<limit lower="{}" upper="{}" effort="5" velocity="2"/>'
     for text, ends, start in (
@@ -130,7 +130,7 @@ def test_drives(tmp_path: Path) -> None:
             assert m.description.joint("k").armature == pytest.approx(0.25)
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 @pytest.mark.parametrize("place", ["actuator", "joint"])
 def test_gears(tmp_path: Path, place: str) -> None:
     """ROS writes the reduction in the actuator, in earlier files in the joint; empty and zero ones are none."""
@@ -175,7 +175,7 @@ def test_springs_of_drake(tmp_path: Path) -> None:
     assert a == pytest.approx(7.0 * (length - 0.5) * 0.3 / length / (0.002 + 0.02), rel=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_links_without_masses(tmp_path: Path) -> None:
     text = ARM + '<link name="tip"/>\n' + joint("j", "base", "arm", "0 0 0") + joint("k", "arm", "tip", "0.4 0 0")
     m = loaded(tmp_path, text)
@@ -186,7 +186,7 @@ def test_links_without_masses(tmp_path: Path) -> None:
     assert none.imported is not None and any("kinematics only" in x for x in none.imported.warnings)
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_an_inertia_that_no_body_has_is_computed_with(tmp_path: Path) -> None:
     odd = ARM.replace(INERTIA, INERTIA.replace('izz="0.002"', 'izz="0.2"'))
     m = loaded(tmp_path, odd + joint("j", "base", "arm", "0 0 0"))
@@ -208,7 +208,7 @@ def test_names_that_a_model_file_refuses(tmp_path: Path) -> None:
     assert m.imported is not None and "link 'arm.left 1' is called 'arm_left_1'" in m.imported.inferred
 
 
-@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
+@pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
 def test_gepetto_types_of_joints(tmp_path: Path) -> None:
     chain = ARM + "".join(link(f"l{i}", 1.0, 0.1, 0.0) for i in range(3))
     text = chain + joint("j", "base", "arm", "0 0 0") + joint("s", "arm", "l0", "0.4 0 0") + joint("u", "l0", "l1", "0.4 0 0")
@@ -227,7 +227,7 @@ def test_gepetto_types_of_joints(tmp_path: Path) -> None:
 
 
 def test_frames_that_round_off_parts_give_a_body_no_length(tmp_path: Path) -> None:
-    """One place, written in two ways, 0.5 m away: no size that a centre of mass or a radius of gyration could be compared with."""
+    """One place, written in two ways, 0.5 m away: no size that a center of mass or a radius of gyration could be compared with."""
     frames = frame("one", "arm", "0 0 -0.5") + frame("other", "arm", "0 4e-17 -0.5")
     made = loaded(tmp_path, ARM.replace('xyz="0.1 0.0 0"', 'xyz="0 0 -0.375"') + joint("A", "base", "arm", "0 0 0") + frames)
     assert made.description.body("arm").com == (0.0, 0.0, -0.375) and not made.description.warnings

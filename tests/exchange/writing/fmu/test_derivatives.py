@@ -15,7 +15,7 @@ STEP = 1e-6  # of central differences: their error is about 1e-9 of the third de
 def scraper(tmp_path_factory):
     m = lw.load("carpet-scraper")
     path = export(
-        m, tmp_path_factory.mktemp("fmu") / "unit.fmu", drive={"J1": lw.torque("5 N m")}, outputs=["*.load", "tool.T.ax", "energy.total"]
+        m, tmp_path_factory.mktemp("fmu") / "unit.fmu", drive={"J1": lw.drives.torque("5 N m")}, outputs=["*.load", "tool.T.ax", "energy.total"]
     )
     return m, path
 
@@ -77,7 +77,7 @@ def test_a_motor_and_quaternions(tmp_path):
     """Currents and voltages; a directional derivative along all states at once is the sum of the columns."""
     m = lw.load("wiper")
     path = export(
-        m, tmp_path / "unit.fmu", drive={"A": lw.voltage("6 V", motor=GEARMOTOR)}, parameters=["crank.mass"], outputs=["A.torque"]
+        m, tmp_path / "unit.fmu", drive={"A": lw.drives.voltage("6 V", motor=GEARMOTOR)}, parameters=["crank.mass"], outputs=["A.torque"]
     )
     with opened(path, ME) as u:
         u.begin({"A.v": 2.0, "motor.A.current": 3.0})

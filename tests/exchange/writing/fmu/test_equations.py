@@ -8,11 +8,11 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.compiler.program import interpret
-from linkwright.exchange.writing.fmu.inputs import read_inputs
+from linkwright.rings.exchange.writing.fmu.inputs import read_inputs
 from tests.exchange.writing import states
 from tests.sweeps import sweep
 
-equations = importlib.import_module("linkwright.exchange.writing.fmu.equations").equations
+equations = importlib.import_module("linkwright.rings.exchange.writing.fmu.equations").equations
 CASES = {"stewart": {"h": 0.72, "rp": 0.41}, "delta": {}, "excavator": {}, "carpet-scraper": {"g": 5.0}}
 
 

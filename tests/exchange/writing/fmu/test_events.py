@@ -41,7 +41,7 @@ def test_stops_have_their_exact_period(version, cart):
 def test_dry_friction_that_sticks_comes_to_rest(tmp_path):
     """Friction by a sign: both sides lead to v = 0, no step can leave it. The unit stays there, says so, and takes no forever."""
     slides = {k: v for k, v in CART.items() if k != "stops"}
-    stick = lw.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
+    stick = lw.drives.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
     path = export(lw.load(slides), tmp_path / "unit.fmu", drive={"X": stick}, inputs=[], outputs=["X", "X.v"], parameters=[])
     with opened(path) as u:
         u.begin()
@@ -118,7 +118,7 @@ def test_a_locked_mechanism_is_discarded(tmp_path):
     """A crank that is driven past what the links reach: the step is refused, nothing changes, and the message says why."""
     m = lw.load("four-bar", L2="0.6 m", L3="0.5 m")
     st = m.system.assemble({"A": 1.0})
-    path = export(m, tmp_path / "unit.fmu", start=st, drive={"A": lw.speed("6 rad/s")}, inputs=[], parameters=[], version="2.0")
+    path = export(m, tmp_path / "unit.fmu", start=st, drive={"A": lw.drives.speed("6 rad/s")}, inputs=[], parameters=[], version="2.0")
     with opened(path) as u:
         u.begin()
         with pytest.raises(Exception, match="status 2"):
@@ -131,10 +131,10 @@ def test_a_locked_mechanism_is_discarded(tmp_path):
 
 
 @sweep("version", ["3.0", "2.0"], now=1)
-def test_states_are_saved_restored_and_serialised(version, tmp_path):
+def test_states_are_saved_restored_and_serialized(version, tmp_path):
     """A run that is taken back gives the same bits again, also in another instance; a reset one those of a new one."""
     m = lw.load("four-bar")
-    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.torque("2 N m")}, version=version, parameters=["crank.mass"])
+    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.drives.torque("2 N m")}, version=version, parameters=["crank.mass"])
     names = ["A", "A.v", "D", "C.load"]
     with opened(path) as u, opened(path) as other:
         u.begin({"crank.mass": 0.7})
@@ -166,7 +166,7 @@ def test_wrong_steps_are_reported(version, cart):
     with opened(cart[version]) as u:
         with pytest.raises(Exception, match="status 3"):
             u.step(0.0, 0.1)
-        assert "before the initialisation was ended" in u.messages[-1]
+        assert "before the initialization was ended" in u.messages[-1]
         u.begin()
         for length in (-0.1, math.nan, math.inf):
             with pytest.raises(Exception, match="status 3"):

@@ -15,7 +15,7 @@ from fmpy.validation import validate_fmu
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.exchange.writing.fmu import building
+from linkwright.rings.exchange.writing.fmu import building
 from tests.exchange.writing.fmu.units import CS, export, opened
 from tests.sweeps import sweep
 
@@ -149,12 +149,12 @@ WRONG = {
     "name": ({"name": "a b"}, "'a b' cannot be the name of an FMU"),
     "keyword": ({"name": "while"}, "'while' cannot be the name of an FMU"),
     "python law": (
-        {"drive": {"A": lw.torque(lambda t, st: 1.0 if st["A"] > 0 else 2.0)}, "inputs": []},
+        {"drive": {"A": lw.drives.torque(lambda t, st: 1.0 if st["A"] > 0 else 2.0)}, "inputs": []},
         "is Python code that cannot be compiled: make it an input, inputs={'A': 'torque'}",
     ),
-    "sampled": ({"drive": {"A": lw.torque(lambda t: t, every=0.1)}, "inputs": []}, "is sampled every 0.1 s"),
+    "sampled": ({"drive": {"A": lw.drives.torque(lambda t: t, every=0.1)}, "inputs": []}, "is sampled every 0.1 s"),
     "many points": (
-        {"drive": {"A": lw.torque((np.linspace(0, 1, 5000), np.linspace(0, 1, 5000)))}, "inputs": []},
+        {"drive": {"A": lw.drives.torque((np.linspace(0, 1, 5000), np.linspace(0, 1, 5000)))}, "inputs": []},
         "has too many points to be compiled: make it an input",
     ),
 }

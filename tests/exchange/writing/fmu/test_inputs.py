@@ -37,7 +37,7 @@ def test_torque_and_wrench(tmp_path):
         u.begin(tolerance=1e-11)
         assert u.named(causality="input") == ["A.torque", f"{body}.wrench.mz", f"{body}.wrench.fx", f"{body}.wrench.fy"]
         found = stepped(u, lambda t: {"A.torque": math.sin(5 * t), f"{body}.wrench.fx": 2.0, f"{body}.wrench.mz": 0.1}, 0.3, 0.01, names)
-    held = lw.torque(lambda t: math.sin(5 * t), every=0.01)
+    held = lw.drives.torque(lambda t: math.sin(5 * t), every=0.01)
     run = m.simulate(0.3, drive={"A": held}, wrench={body: [0, 0, 0.1, 2.0, 0, 0]}, output=0.01, tolerance=1e-11)
     ours = np.array([run[n] for n in names]).T
     assert np.abs(found[:, :2] - ours[:, :2]).max() < SAME
@@ -57,7 +57,7 @@ def test_slopes_of_inputs(tmp_path):
             u.fmu.setRealInputDerivatives([reference], [1], [3.0])
             u.step(0.1 * k, 0.1)
         found = u.get("A", "A.v")
-    run = m.simulate(0.4, drive={"A": lw.torque(lambda t: 3.0 * t)}, output=0.1, tolerance=1e-12)
+    run = m.simulate(0.4, drive={"A": lw.drives.torque(lambda t: 3.0 * t)}, output=0.1, tolerance=1e-12)
     assert np.abs(found - [run["A"][-1], run["A.v"][-1]]).max() < SAME
 
 
@@ -73,7 +73,7 @@ def test_voltages(tmp_path):
         assert u.description.numberOfEventIndicators == 6
         u.begin(tolerance=1e-11)
         found = stepped(u, lambda t: {f"{n}.voltage": f(t) for n, f in volts.items()}, 0.2, 0.005, names)
-    run = m.simulate(0.2, drive={n: lw.voltage(f, every=0.005) for n, f in volts.items()}, output=0.005, tolerance=1e-11)
+    run = m.simulate(0.2, drive={n: lw.drives.voltage(f, every=0.005) for n, f in volts.items()}, output=0.005, tolerance=1e-11)
     assert np.abs(found[:, 0] - run["P.x"]).max() < SAME and np.abs(found[:, 1] - run["P.y"]).max() < SAME
 
 
@@ -83,7 +83,7 @@ def test_prescribed_motion_from_outside(tmp_path):
     m = lw.load("five-bar")
     start = m.system.start
     A, E = float(start["A"]), float(start["E"])
-    drive = {"A": lw.position(lambda t: A + 0.3 * (1 - np.cos(2 * t))), "E": lw.position(E)}
+    drive = {"A": lw.drives.position(lambda t: A + 0.3 * (1 - np.cos(2 * t))), "E": lw.drives.position(E)}
     path = export(m, tmp_path / "unit.fmu", drive=drive, inputs={"A": "motion"}, outputs=["C", "A.torque", "E.torque"])
     names = ["C", "A.torque", "E.torque"]
     with opened(path) as u:
@@ -106,7 +106,7 @@ def test_prescribed_motion_in_model_exchange(tmp_path):
     m = lw.load("five-bar")
     start = m.system.start
     A, E = float(start["A"]), float(start["E"])
-    drive = {"A": lw.position(lambda t: A + 0.3 * (1 - np.cos(2 * t))), "E": lw.position(E)}
+    drive = {"A": lw.drives.position(lambda t: A + 0.3 * (1 - np.cos(2 * t))), "E": lw.drives.position(E)}
     path = export(m, tmp_path / "unit.fmu", drive=drive, inputs={"A": "motion"}, outputs=["C"], version="2.0")
     with opened(path, ME) as u:
         u.begin()
@@ -149,7 +149,7 @@ def test_filtered_motion(kind, tmp_path):
 
 
 def test_default_inputs_are_the_drives_of_constant_value(tmp_path):
-    """A constant speed becomes an input that starts at it, a programme of moves stays inside."""
+    """A constant speed becomes an input that starts at it, a program of moves stays inside."""
     options = {"parameters": [], "platforms": []}
     wiper = fmpy.read_model_description(str(lw.load("wiper").export(tmp_path / "a.fmu", **options)))
     [speed] = [v for v in wiper.modelVariables if v.causality == "input"]
@@ -162,8 +162,8 @@ def test_default_inputs_are_the_drives_of_constant_value(tmp_path):
 def test_co_simulation_holds_its_inputs(tmp_path):
     """Inputs that are not set again keep their value."""
     m = lw.load("four-bar")
-    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.torque("2 N m")}, outputs=["A"], parameters=[])
-    run = m.simulate(0.3, drive={"A": lw.torque("2 N m")}, output=0.1, tolerance=1e-12)
+    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.drives.torque("2 N m")}, outputs=["A"], parameters=[])
+    run = m.simulate(0.3, drive={"A": lw.drives.torque("2 N m")}, output=0.1, tolerance=1e-12)
     with opened(path, CS) as u:
         u.begin(tolerance=1e-11)
         for k in range(3):

@@ -13,7 +13,7 @@ from tests.sweeps import sweep
 
 SAME = 1e-6  # what the issue asks for; our own error is a hundred times smaller
 CASES = {  # model, drives, seconds
-    "wiper with a motor": ("wiper", {"A": lw.voltage("12 V", motor=GEARMOTOR)}, 1.0),
+    "wiper with a motor": ("wiper", {"A": lw.drives.voltage("12 V", motor=GEARMOTOR)}, 1.0),
     "scraper, free": ("carpet-scraper", {}, 0.5),
     "stewart, driven": ("stewart", None, 3.0),
 }

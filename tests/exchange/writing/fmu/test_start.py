@@ -1,4 +1,4 @@
-"""Consistent start: parameters and start values changed before initialisation, against models written with these values."""
+"""Consistent start: parameters and start values changed before initialization, against models written with these values."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_platform_in_space_with_another_height(tmp_path):
     """Six legs, quaternions; two parameters of the file from which dozens of coordinates follow."""
     m = lw.load("stewart")
     change = {"h": 0.72, "rp": 0.38}
-    drive = {f"leg{k}": lw.force(0.0) for k in range(1, 7)}
+    drive = {f"leg{k}": lw.drives.force(0.0) for k in range(1, 7)}
     path = export(m, tmp_path / "unit.fmu", drive=drive, parameters=["h", "rp"], outputs=["platform.C", "leg1"])
     names = ["platform.C.x", "platform.C.y", "platform.C.z", "leg1"]
     with opened(path) as u:
@@ -118,21 +118,21 @@ def test_a_torque_in_a_cut_joint_moves_with_the_joint(tmp_path):
         u.begin({"L2": 0.8, "L3": 0.7, "C.torque": 3.0}, tolerance=1e-11)
         found = run_of(u, 0.2, ["A", "C"])
     other = m.with_(L2="0.8 m", L3="0.7 m")
-    run = other.simulate(0.2, drive={"C": lw.torque("3 N m")}, output=0.01, tolerance=1e-12)
+    run = other.simulate(0.2, drive={"C": lw.drives.torque("3 N m")}, output=0.01, tolerance=1e-12)
     assert np.abs(found - np.array([run["A"], run["C"]]).T).max() < SAME
 
 
 @pytest.mark.slow
 def test_motor_data_are_parameters(tmp_path):
-    motor = lw.motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", ratio=50)
-    better = lw.motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", ratio=40)
+    motor = lw.drives.motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", ratio=50)
+    better = lw.drives.motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", ratio=40)
     m = lw.load("wiper")
-    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.voltage("12 V", motor=motor)}, parameters=[], outputs=["A.v", "motor.A.current"])
+    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.drives.voltage("12 V", motor=motor)}, parameters=[], outputs=["A.v", "motor.A.current"])
     names = ["A.v", "motor.A.current"]
     with opened(path) as u:
         parameters = u.named(causality="parameter")
         assert parameters == ["motor.A.Kt", "motor.A.R", "motor.A.L", "motor.A.J", "motor.A.ratio"]
         u.begin(dict(zip(parameters, (0.06, 0.3, 1e-3, 3e-5, 40.0), strict=True)), tolerance=1e-11)
         found = run_of(u, 0.2, names)
-    run = m.simulate(0.2, drive={"A": lw.voltage("12 V", motor=better)}, output=0.01, tolerance=1e-12)
+    run = m.simulate(0.2, drive={"A": lw.drives.voltage("12 V", motor=better)}, output=0.01, tolerance=1e-12)
     assert np.abs(found - np.array([run[n] for n in names]).T).max() < SAME * np.abs(run["motor.A.current"]).max()

@@ -1,4 +1,4 @@
-"""FMUs for the tests, built without optimisation, and an open one as FMPy's classes drive it."""
+"""FMUs for the tests, built without optimization, and an open one as FMPy's classes drive it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 from fmpy import fmi2, fmi3
 
 import linkwright as lw
-from linkwright.exchange.writing.fmu import building
+from linkwright.rings.exchange.writing.fmu import building
 
 ME, CS = "ModelExchange", "CoSimulation"
 KINDS = {(ME, "2.0"): fmi2.FMU2Model, (CS, "2.0"): fmi2.FMU2Slave, (ME, "3.0"): fmi3.FMU3Model, (CS, "3.0"): fmi3.FMU3Slave}
 PLAIN = tuple("-O0" if flag.startswith("-O") else flag for flag in building.FLAGS)
 MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "ratio": 50, "efficiency": 0.8, "friction": "5 mN m"}
-GEARMOTOR = lw.motor(**MOTOR, rated="24 V")
+GEARMOTOR = lw.drives.motor(**MOTOR, rated="24 V")
 
 
 def export(m: lw.Mechanism, path: Path, **options: Any) -> str:
-    """The path of an FMU that was built quickly: the arithmetic is the same without optimisation."""
+    """The path of an FMU that was built quickly: the arithmetic is the same without optimization."""
     usual = building.FLAGS
     building.FLAGS = PLAIN
     try:
@@ -52,7 +52,7 @@ class Unit:
         self.reference = {v.name: v.valueReference for v in self.description.modelVariables}
 
     def begin(self, values: Mapping[str, float] | None = None, *, tolerance: float | None = None, time: float = 0.0) -> Unit:
-        """Initialised, with these values set before."""
+        """Initialized, with these values set before."""
         if self.version == "2.0":
             self.fmu.setupExperiment(tolerance=tolerance, startTime=time)
         self.set(values or {})

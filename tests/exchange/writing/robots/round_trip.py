@@ -1,7 +1,7 @@
 """Bodies of a model and of its copy that went through another format: masses, places, and what they do when let go.
 
-Nothing here depends on frames or coordinates: every body is compared by its centre of mass, its inertia in world axes, the acceleration
-of its centre and the rate of its angular momentum.
+Nothing here depends on frames or coordinates: every body is compared by its center of mass, its inertia in world axes, the acceleration
+of its center and the rate of its angular momentum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Moving(NamedTuple):
     inertia: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
-    moment: np.ndarray  # d/dt of the angular momentum about the centre of mass
+    moment: np.ndarray  # d/dt of the angular momentum about the center of mass
 
 
 def bodies(system: System, st: State, tau: dict[str, float] | None = None, R: np.ndarray | None = None) -> dict[str, Moving]:

@@ -12,9 +12,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.exchange import LossWarning
-from linkwright.exchange.writing.robots import sdf_text, urdf_text
 from linkwright.model.description import Placement, Stop, Visual
+from linkwright.rings.exchange import LossWarning
+from linkwright.rings.exchange.writing.robots import sdf_text, urdf_text
 from linkwright.system.system import System
 from tests.exchange.writing import states
 from tests.exchange.writing.test_mujoco import tetrahedron
@@ -129,7 +129,7 @@ def test_shapes_are_where_they_were(file: str, tmp_path: Path) -> None:
     d = lw.load("four-bar").description
     at = Placement((0.1, 0.2, 0.3), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
     shapes = (
-        Visual("box", (0.2, 0.4, 0.6), at, colour="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0), at), Visual("sphere", (0.3, 0.0, 0.0)),
+        Visual("box", (0.2, 0.4, 0.6), at, color="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0), at), Visual("sphere", (0.3, 0.0, 0.0)),
         Visual("mesh", (0.001, 0.001, 0.001), file=str(tmp_path / "rod.stl")),
     )  # fmt: skip
     m = lw.Mechanism(
@@ -141,12 +141,12 @@ def test_shapes_are_where_they_were(file: str, tmp_path: Path) -> None:
         warnings.simplefilter("ignore", LossWarning)
         copy = lw.load(m.export(tmp_path / file, **({"dialect": "onshape"} if file.endswith(".urdf") else {})))
     found = copy.description.body("rocker").visuals
-    assert [x.shape for x in found] == ["box", "cylinder", "sphere", "mesh"] and found[0].colour == "#ff0000"
+    assert [x.shape for x in found] == ["box", "cylinder", "sphere", "mesh"] and found[0].color == "#ff0000"
     for ours, theirs in zip(shapes, found, strict=True):
         if ours.shape != "mesh":
             np.testing.assert_allclose(theirs.size, ours.size)
         places = [x.system.pose(x.system.start, "rocker").point(np.array(v.placement.at, float)) for x, v in ((m, ours), (copy, theirs))]
-        if ours.shape != "mesh" or not file.endswith(".xml"):  # MuJoCo moves meshes to their centres
+        if ours.shape != "mesh" or not file.endswith(".xml"):  # MuJoCo moves meshes to their centers
             np.testing.assert_allclose(places[1], places[0], atol=1e-9)
     assert (tmp_path / found[3].file).resolve() == (tmp_path / "rod.stl").resolve()
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.writing.losses import Loss, LossWarning
-from linkwright.exchange.writing.robots.dialects import DIALECTS
-from linkwright.exchange.writing.robots.urdf import upright
 from linkwright.model import library
+from linkwright.rings.exchange.writing.losses import Loss, LossWarning
+from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
+from linkwright.rings.exchange.writing.robots.urdf import upright
 from tests.exchange.writing.robots.round_trip import bodies, deviation
 from tests.exchange.writing.test_mujoco import FORCED
 from tests.sweeps import sweep

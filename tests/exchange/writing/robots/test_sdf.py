@@ -8,14 +8,14 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import linkwright as lw
-from linkwright.exchange.writing.robots import sdf_text
-from linkwright.exchange.writing.robots.preparing import prepared
 from linkwright.joints import JOINTS, is_ball, is_hinge
 from linkwright.model import library
 from linkwright.numerics.spatial import Pose
+from linkwright.rings.exchange.writing.robots import sdf_text
+from linkwright.rings.exchange.writing.robots.preparing import prepared
 from tests.sweeps import sweep
 
-CLOSE = 1e-12  # round-off of poses of a few metres
+CLOSE = 1e-12  # round-off of poses of a few meters
 
 
 def floats(e: xml.Element | None, n: int) -> np.ndarray:

@@ -7,9 +7,9 @@ import re
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.writing.mujoco.text import mjcf
-from linkwright.exchange.writing.robots import sdf_text, urdf_text
 from linkwright.model import library
+from linkwright.rings.exchange.writing.mujoco.text import mjcf
+from linkwright.rings.exchange.writing.robots import sdf_text, urdf_text
 from tests import ROOT
 
 

@@ -11,10 +11,10 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.exchange.writing.robots.dialects import DIALECTS
-from linkwright.exchange.writing.robots.preparing import RobotText, prepared
-from linkwright.exchange.writing.robots.urdf import upright, urdf_text
 from linkwright.model import library
+from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
+from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepared
+from linkwright.rings.exchange.writing.robots.urdf import upright, urdf_text
 from linkwright.system.system import System
 from tests.exchange.writing import states
 from tests.sweeps import sweep

@@ -1,0 +1,159 @@
+"""Quantities along a motion of the drives as one program: from a closed position to named numbers and their derivatives.
+
+    inputs    q (closed at the drives), drive, speed, acceleration; their third derivatives, t, near and free where they are read
+    v, a      J v + b = 0, J a + k = 0 with the rows of the drives
+    lam, u    [J' B] (lam, u) = M a + h, where loads are read
+    y         whatever a function `read` makes of q, v, a, lam, u and the mechanism's numbers
+    y_p       along free numbers p: q, v, a, lam and u follow them implicitly, see `implicit`
+
+Only what the outputs need is part of the program: one torque costs less than all loads, derivatives of a speed need no dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler.derivatives import jacobian, places
+from linkwright.compiler.graph import TraceGraph
+from linkwright.compiler.program import Program, without_unused
+from linkwright.kernels.adjoint import turn_adjoint
+from linkwright.kernels.equations.dynamic import Equations
+from linkwright.kernels.implicit import Differentiation, is_square, turn_efforts, turn_motion
+from linkwright.kernels.kernel import Kernel
+from linkwright.kernels.kernels import SOLVES, Kernels
+from linkwright.kernels.tracing import OPTIONAL, trace
+from linkwright.numerics.garbage_pause import all_in_use
+
+GAP = "gap"  # output: largest dimensionless residual of the position
+DRIVE_INPUTS = ("drive", "speed", "acceleration", "third")
+HIDDEN = " as a formula"
+BACKWARD = 3  # directions that take as many operations as one quantity in reverse, about
+_READ = "what is read"  # name of the program of `read` among those that are differentiated
+
+
+def slope(name: str) -> str:
+    """Name of the output with the derivatives of another."""
+    return f"{name} by numbers"
+
+
+def hidden(name: str) -> str:
+    """Name under which `read` gives another form of an output: that is differentiated in its place, and not an output itself."""
+    return f"{name}{HIDDEN}"
+
+
+class ReadPlace(NamedTuple):
+    """A mechanism in motion on symbols: equations, whose numbers may be symbols too, and arrays; lam and u empty without loads."""
+
+    eq: Equations
+    q: Any
+    v: Any
+    a: Any
+    lam: Any
+    u: Any
+    t: Any
+    near: Any
+    third: Any  # third derivatives of the drives' motions
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingKernel:
+    """Named quantities of one mechanism, `read` on symbols, and the free numbers `by` (their places) they are differentiated by."""
+
+    kernels: Kernels
+    drives: tuple[str, ...]
+    read: Callable[[ReadPlace], Mapping[str, Any]]
+    loads: bool
+    by: tuple[int, ...] = ()
+    speeds: Callable[[Any], Sequence[Any]] | None = None  # of the drives, where they are written with free numbers
+
+    def kernel(self, key: Any) -> Kernel:
+        """The kernel; `key` names everything that `read` depends on beyond the mechanism, None: unknown."""
+        model = self._chosen.model_key
+        known = [list(self.drives), self.loads, list(self.by), self.speeds is not None, key, model]
+        parts = None if model is None or key is None else ["reading", *known]
+        return Kernel("reading", self.program, parts, self._chosen.entries, self._chosen.defaults, None, self._chosen.engine)
+
+    @cached_property
+    def _chosen(self) -> Kernels:
+        return self.kernels if self.drives == self.kernels.drives else replace(self.kernels, drives=self.drives, plans={})
+
+    def _equations(self, free: Any) -> Equations:
+        return self._chosen.equations(free, SOLVES["turn_loads"] if self.loads else SOLVES["turn_motion"])
+
+    @all_in_use()
+    def program(self) -> Program:
+        """Trace it: outputs by name, those of `slope`, the gap and the margin."""
+        g, sizes = TraceGraph(), self._chosen.sizes
+        given = {"q": g.input("q", sizes.nq), **{name: g.input(name, sizes.nd) for name in DRIVE_INPUTS}}
+        given |= {"t": g.input("t", 1), "near": g.input("near", sizes.near), "free": g.input("free", sizes.free)}
+        x = self._directions(given)
+        entries = self._differentiated
+        backward = BACKWARD * sum(entries.values()) <= len(self.by) and (not self.loads or is_square(x.eq))
+        forward = replace(x, spans={}, own={}) if backward else x  # without directions only values are found
+        moved, D = turn_motion(forward)
+        found, change = {"v": moved["v"], "a": moved["a"], "lam": np.zeros(0), "u": np.zeros(0)}, dict(D)
+        margin = moved["margin"]
+        if self.loads:
+            pushed, E = turn_efforts(forward, moved, D)
+            margin, found, change = pushed["margin"], {**found, "lam": pushed["lam"], "u": pushed["u"]}, {**D, "lam": E["lam"], "u": E["u"]}
+        values, slopes = forward.followed(_READ, found, change)
+        if backward:
+            slopes = {name: self._backward(x, name, size, found) for name, size in entries.items()}
+        gap = x.eq.driven_solutions(given, following=True)[0].gap
+        shown = {name: y for name, y in values.items() if not name.endswith(HIDDEN)}
+        named = {slope(name): slopes[name].reshape(*np.shape(values[name]), x.width) for name in entries}
+        return without_unused(g.program([*shown.items(), *named.items(), (GAP, gap), ("margin", margin)]), (*OPTIONAL, *DRIVE_INPUTS))
+
+    @property
+    def _differentiated(self) -> dict[str, int]:
+        """Outputs of `read` that are differentiated, with their numbers of entries: those that are hidden in place of others."""
+        blocks = {b.name: b.size for b in self._other(_READ).outputs} if self.by else {}
+        return {name: size for name, size in blocks.items() if hidden(name) not in blocks}
+
+    def _backward(self, x: Differentiation, name: str, size: int, motion: Mapping[str, Any]) -> Any:
+        """Derivatives (entries, numbers) of an output, entry by entry in reverse."""
+        rows = []
+        for k in range(size):
+            found = turn_adjoint(x, _READ, {name: np.eye(size)[k]}, motion, self.loads)
+            rows.append(found["free"] @ x.own["free"] + (found["speed"] @ x.own["speed"] if "speed" in x.own else 0.0))
+        return np.array(rows, dtype=object).reshape(size, x.width)
+
+    def _directions(self, given: Mapping[str, Any]) -> Differentiation:
+        """Unit directions of the numbers `by`, and the speeds of the drives that are written with them."""
+        free = given["free"]
+        own = {"free": np.eye(len(free), dtype=object)[:, list(self.by)].reshape(len(free), len(self.by))}
+        if self.by and self.speeds is not None:
+            own["speed"] = _slopes(self.speeds, free, self.by)
+        return Differentiation(self._equations(free), given, self._other, {"free": slice(0, len(self.by))}, own)
+
+    @cached_property
+    def _traced(self) -> dict[str, Program]:
+        return {}
+
+    def _other(self, name: str) -> Program:
+        """Programs that are differentiated: residuals of the equations, and what is read."""
+        if name not in self._traced:
+            self._traced[name] = self._what_is_read() if name == _READ else trace(name, self._chosen.sizes, self._equations)
+        return self._traced[name]
+
+    def _what_is_read(self) -> Program:
+        g, sizes = TraceGraph(), self._chosen.sizes
+        lam, u = (sizes.nc, sizes.nd) if self.loads else (0, 0)
+        counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": lam, "u": u, "t": 1, "near": sizes.near, "third": sizes.nd}
+        arrays = {key: g.input(key, n) for key, n in counts.items()}
+        found = self.read(ReadPlace(self._equations(g.input("free", sizes.free)), **arrays))
+        return g.program(list(found.items()))
+
+
+def _slopes(function: Callable[[Any], Sequence[Any]], free: Any, by: Sequence[int]) -> Any:
+    """Derivatives (results, numbers) of a function of the free numbers, on symbols."""
+    g = TraceGraph()
+    program = g.program([("speed", np.array([*function(g.input("free", len(free))), None], dtype=object)[:-1])])
+    at = places(program, "free")
+    D = jacobian(program, list(free), [at[k] for k in by]).dense()
+    return np.array(D, dtype=object).reshape(-1, len(by))

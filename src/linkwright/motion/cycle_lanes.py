@@ -1,0 +1,261 @@
+"""Cycles of many designs in lanes of native code: where each begins, the laws of its drives, its samples.
+
+Designs are closed by continuation of their numbers from the model's own, so all are on its branch. A design that does not go through in
+equal steps is walked alone, with steps as short as it needs; the one that still stops is left to the float path, unless
+the determinant falls like the square root of what is left of the way: then it ends at a dead center.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler.lane_loops import LANES, padded
+from linkwright.compiler.threads import cores as cores_of_machine
+from linkwright.errors import LinkwrightError
+from linkwright.kernels.walk import Walking
+from linkwright.kernels.walk_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
+from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import is_rotary
+from linkwright.model.curves import Curve
+from linkwright.model.curves.lines import Line
+from linkwright.motion import cycle
+from linkwright.motion.designs import ClosedDesign, Designs
+from linkwright.motion.native_walks import law_rows, third_rows
+from linkwright.results.records import THIRD
+from linkwright.results.singular_positions import STEEP, steep_minima
+
+ROOT, LINE = 0.1, 0.15  # by which the last differences of the determinant may differ, and must: of its square, of itself
+AT_ONCE = 100_000  # positions of a block of designs
+BEYOND = 1.2  # steps after the last sample within which a dead center must lie
+
+
+class LaneMotion(NamedTuple):
+    """Samples of designs: rows (designs, q references determinant, padded samples), times and laws of the drives at them, those that
+    went through, and why others certainly cannot."""
+
+    rows: np.ndarray
+    laws: Laws
+    done: np.ndarray
+    why: dict[int, str]
+
+    def determinant(self, samples: int) -> np.ndarray:
+        """Determinants (designs, samples) of the driven Jacobian."""
+        return self.rows[:, -1, :samples]
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Times (padded samples,) and laws (4 drives, padded samples) of the drives: of all designs, or with an axis of designs in front."""
+
+    t: np.ndarray
+    rows: np.ndarray
+    why: dict[int, str]
+
+    @classmethod
+    def of(cls, times: Sequence[np.ndarray], rows: Sequence[np.ndarray], why: dict[int, str]) -> Laws:
+        """The last samples are repeated up to a multiple of eight; one time and one law are those of all designs."""
+        more = padded(len(times[0])) - len(times[0])
+        t, law = np.array([np.pad(x, (0, more), "edge") for x in times]), np.array([np.pad(x.T, ((0, 0), (0, more)), "edge") for x in rows])
+        return cls(t[0], law[0], why) if len(t) == 1 else cls(t, law, why)
+
+    def at_rest(self) -> Laws:
+        """The same positions without speeds and accelerations."""
+        rows = self.rows.copy()
+        rows[..., rows.shape[-2] // ORDERS :, :] = 0.0
+        return replace(self, rows=rows)
+
+
+@dataclass(frozen=True, eq=False)
+class CycleLanes:
+    """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
+
+    designs: Designs  # those of which kernels are made: others of the same numbers may be turned
+    ready: cycle.Prepared
+    steps: int
+    asked: tuple[Any, ...]  # drive, speed, duration, start, stop: see `cycle.plan`
+    now: bool = False  # make machine code however few designs there are
+    fixed: bool = False  # drives begin where those of the model do, wherever pins of the drawing put them
+
+    @cached_property
+    def possible(self) -> bool:
+        """False where designs must be turned one by one."""
+        core, p = self.designs.core, self.ready.plan
+        start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
+        drives = set(core.drive_names)
+        plain = drives and drives == set(p.laws) and (not start or start == drives) and all(x in self.ready.here.references for x in drives)
+        stops = bool(core.description.rigid_stops)
+        turns = is_rotary(core.description, p.lead) and not stops
+        return bool(plain and p.stop is None and (turns or not p.open_ended))
+
+    @cached_property
+    def _walks(self) -> dict[bool, LaneWalking | None]:
+        return {}
+
+    def walking(self, *, counted: bool) -> LaneWalking | None:
+        """The walk in lanes, cut joints `counted` or only where the loops depend on them; None where designs must be turned one by one."""
+        if not self.possible:
+            return None
+        if counted not in self._walks:
+            kernel = self.designs.kernel("counted_stride" if counted else "stride", list(self.ready.plan.laws), now=self.now)
+            if kernel is None:
+                return None
+            own = counted or "near" not in kernel.reads
+            self._walks[counted] = LaneWalking(kernel, self.steps + 1) if own else self.walking(counted=True)
+        return self._walks[counted]
+
+    @property
+    def block(self) -> int:
+        """Designs at a time: their positions stay in the processor's caches."""
+        tree = self.designs.core.tree
+        return max(LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // LANES * LANES)
+
+    @property
+    def counts_from_begin(self) -> bool:
+        """True if the motion begins at the start of the model, from which whole turns are counted."""
+        return self.ready.here is self.designs.core.start.instant
+
+    def laws(self, designs: Designs, which: np.ndarray) -> Laws:
+        """Laws of these designs."""
+        p, begins = self.ready.plan, self._begins(designs)
+        if not designs.drives_change and begins is None:
+            return self._common_laws
+        if not designs.drives_change and begins is not None and all(isinstance(law, Line) for law in p.laws.values()):
+            return self._shifted(begins[which])
+        times, rows, why = [], [], {}
+        for k, i in enumerate(which):
+            try:
+                own = self._plan(designs, int(i))
+            except LinkwrightError as error:
+                why[k], own = str(error), p
+            times.append(np.linspace(0.0, own.span, self.steps + 1))
+            rows.append(_orders([own.laws[name] for name in p.laws], times[-1]))
+        return Laws.of(times, rows, why)
+
+    def _begins(self, designs: Designs) -> np.ndarray | None:
+        """Coordinates at which drives begin, where these are not the model's."""
+        return None if self.fixed else designs.begins
+
+    def _shifted(self, begins: np.ndarray) -> Laws:
+        """Laws of constant speed that begin elsewhere: where pins in the drawing put the drives."""
+        common, core = self._common_laws, self.designs.core
+        here = np.array([core.skel.start_coordinates[name][0] for name in self.ready.plan.laws])
+        order = [core.drive_names.index(name) for name in self.ready.plan.laws]
+        rows = np.repeat(common.rows[None], len(begins), axis=0)
+        rows[:, : len(order)] += np.nan_to_num(begins[:, order] - here)[:, :, None]
+        if len(begins) == 1:
+            return Laws(common.t, rows[0], {})
+        return Laws(np.tile(common.t, (len(begins), 1)), rows, {})
+
+    @cached_property
+    def _common_laws(self) -> Laws:
+        t = np.linspace(0.0, self.ready.plan.span, self.steps + 1)
+        return Laws.of([t], [_orders(list(self.ready.plan.laws.values()), t)], {})
+
+    def _plan(self, designs: Designs, i: int) -> cycle.CyclePlan:
+        """The plan of a design whose drives depend on its numbers."""
+        core = designs.core
+        d = designs.driven(i)
+        skel = replace(core.skel, tree=replace(core.tree, description=d))
+        here, start = core.start.instant, dict(d.start)
+        begins = self._begins(designs)
+        moved = {name: np.array([float(start[name])]) for name in core.drive_names if name in start}
+        if begins is not None:
+            moved |= {name: np.array([x]) for name, x in zip(core.drive_names, begins[i], strict=True) if np.isfinite(x)}
+        at = Instant(skel, here.q, here.v, references={**here.references, **moved})
+        return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
+
+    def __call__(self, designs: Designs, which: np.ndarray, walk: LaneWalking, cores: int | None = None) -> LaneMotion:
+        """Turn these designs."""
+        free, laws = designs.values[which], self.laws(designs, which)
+        here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
+        ends = np.ascontiguousarray(laws.rows[..., :nd, 0])
+        b = designs.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
+        begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, free), cores)
+        rows, reached = walk(begin, laws.t, laws.rows, free, cores)
+        # a drive that is drawn beyond half a turn begins at the other end of its range: turns of the others would be counted otherwise
+        near = np.broadcast_to((np.abs(ends - self._from) < np.pi).all(axis=-1) | (self._begins(designs) is None), (len(which),))
+        done = begin.ok & (reached == self.steps + 1) & near
+        for k in laws.why:
+            done[k] = False
+        done[done] = ~_steep(np.abs(rows[done, -1, : self.steps + 1]))
+        why = dict(laws.why)
+        for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
+            if k not in why:
+                self._alone(int(k), begin, laws, free, rows, done, why)
+        return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)
+
+    @cached_property
+    def _references(self) -> np.ndarray:
+        return self.ready.here.skel.pack(self.ready.here.references)
+
+    @cached_property
+    def _from(self) -> np.ndarray:
+        """Drives at the beginning of the model's own turn."""
+        laws = self.ready.plan.laws
+        return law_rows(list(laws.values()), np.zeros(1))[0, : len(laws)]
+
+    @cached_property
+    def _single(self) -> Walking | None:
+        kernel = self.designs.kernel("walk", list(self.ready.plan.laws), now=self.now)
+        return None if kernel is None else Walking(kernel)
+
+    def _alone(
+        self, k: int, begin: Beginnings, laws: Laws, free: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
+    ) -> None:
+        """One design with steps as short as it needs; where it stops at a dead center, say so."""
+        n, walk = self.steps + 1, self._single
+        if walk is None:
+            return
+        t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
+        references = begin.references[k] if begin.references.shape[1] else self._references
+        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, free[k])
+        strength = np.abs(found.determinant[: found.reached])
+        if found.reached == n:
+            counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
+            own = np.concatenate([found.q, counted, found.determinant[:, None]], axis=1)
+            rows[k] = np.pad(own, ((0, rows.shape[2] - n), (0, 0)), "edge").T
+            done[k] = not steep_minima(strength)
+            return
+        share = _dead_center(strength)
+        if share is not None:
+            p, d = self.ready.plan, self.designs.core.description
+            x = law[0, found.reached - 1] + share * (law[0, found.reached] - law[0, found.reached - 1])
+            why[k] = f"drive '{p.lead}' cannot turn fully: dead center near {cycle.position_text(d, p.lead, float(x))}"
+
+
+def _orders(laws: Sequence[Curve], t: np.ndarray) -> np.ndarray:
+    """Laws at times with three derivatives, (times, 4 laws); NaN where the third one is not known."""
+    third = third_rows({str(i): law for i, law in enumerate(laws)}, t)
+    last = [third.get(f"{THIRD}{i}", np.zeros((len(t), 1))) for i in range(len(laws))]
+    return np.concatenate([law_rows(laws, t), *last], axis=1)
+
+
+def _dead_center(strength: np.ndarray) -> float | None:
+    """Share of the next step at which a determinant that falls like a square root vanishes; None where it falls otherwise."""
+    if len(strength) < 3:
+        return None
+    a, b, c = strength[-3:]
+    root, line = np.array([a * a - b * b, b * b - c * c]), np.array([a - b, b - c])
+    if min(root) <= 0.0 or abs(root[0] / root[1] - 1.0) > ROOT or abs(line[0] / line[1] - 1.0) < LINE:
+        return None
+    share = c * c / root[1]
+    return float(share) if share <= BEYOND else None
+
+
+def _steep(strength: np.ndarray) -> np.ndarray:
+    """Mask of the designs in which the determinant has a steep minimum: see `steep_minima`."""
+    least = strength.min(axis=1)
+    doubtful = np.flatnonzero(least <= STEEP * strength.max(axis=1))
+    out = np.zeros(len(strength), dtype=bool)
+    if len(doubtful):
+        x = np.pad(strength[doubtful], ((0, 0), (1, 1)))
+        here, beside = x[:, 1:-1], np.maximum(x[:, :-2], x[:, 2:])
+        out[doubtful] = (here <= STEEP * beside).any(axis=1)
+        for k in np.flatnonzero(out):
+            out[k] = bool(steep_minima(strength[k]))
+    return out

@@ -1,0 +1,120 @@
+"""Channels of a trajectory: recorded columns, and values computed for all samples at once where they can be traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import ChannelError
+from linkwright.mechanics.instant import Instant
+from linkwright.results import singular_channels
+from linkwright.results.channels import Channel, Channels
+from linkwright.results.driven_readings import MotionReading
+from linkwright.results.loads import FEW, SampleLoads
+from linkwright.results.records import Column, coordinate_names, multipliers
+from linkwright.results.state import wound
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+
+
+class Readings:
+    """Channels of a trajectory by name, and their values."""
+
+    def __init__(self, c: Trajectory, loads: SampleLoads):
+        self.c, self.loads = c, loads
+        self.moving = MotionReading(c)
+
+    @cached_property
+    def recorded(self) -> dict[str, Column]:
+        lam = multipliers(self.c.skel, self.c.arrays["lam"]) if "lam" in self.c.arrays else {}
+        return {**lam, **self.c.columns}
+
+    @cached_property
+    def table(self) -> Channels:
+        retained = {n: Channel(n, x.dimension, _not_here) for n, x in self.recorded.items()}
+        looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
+        return Channels(self.c.skel, {**self.loads.channels, **retained, **looked})
+
+    @property
+    def names(self) -> list[str]:
+        """Everything that can be read, but t."""
+        return [*self.table.names, *(n for n in self.moving.channels if n not in self.table)]
+
+    @cached_property
+    def _singularity(self) -> singular_channels.Singularity | None:
+        """How near a run is to singular positions; nothing for a turn or a tree without loops."""
+        if "lam" not in self.c.arrays or not self.c.skel.tree.nc or not len(self.c):
+            return None
+        names = coordinate_names(self.c.skel, "v_names")
+        drives = self.c.settings.get("drive") or [d.joint for d in self.c.skel.tree.description.drives]
+        places = [names.index(n) for n in drives if n in names]
+        return singular_channels.Singularity(self.c.frame, self.c.t, self.c.q, self.c.references, places, self.c.arrays.get("closed"))
+
+    def channel(self, name: str) -> Channel:
+        """See `Trajectory.channel`."""
+        if name == "t":
+            return Channel("t", "time", lambda x: x.t)
+        if name in self.loads.channels and name not in self.recorded:  # without the table of everything
+            return self.loads.channels[name]
+        if name not in self.table and name in self.moving.channels:
+            return self.moving.channels[name]
+        if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".transmission.force")):
+            self.moving.explain(name)
+        return self.table[name]
+
+    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+        """See `Trajectory.read`."""
+        wanted = {name: self.channel(name) for name in names}
+        out = {name: self.c.t if name == "t" else self.recorded[name].values for name in wanted if name == "t" or name in self.recorded}
+        if self._singularity is not None:
+            out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
+        solved = set() if "lam" in self.c.arrays else set(self.loads.channels)  # loads of a turn are solved for
+        if self.c.static:  # a path is bent whether or not somebody moves along it
+            paths = [name for name, c in wanted.items() if c.dimension == "curvature" and not c.needs and name not in out]
+            out |= self.c.in_motion().read(paths) if paths else {}
+        held = [c for name, c in wanted.items() if c.needs and name not in out]
+        out |= self.moving.read(held) if held else {}
+        left = [c for name, c in wanted.items() if name not in out and name not in solved]
+        if any(c.name in self.loads.channels for c in left):
+            self.loads.check()
+        found = self.loads.batch.read(left) if left and len(self.c) >= FEW else {}
+        loads = [c for name, c in wanted.items() if name not in out and name in solved]
+        if loads and self.loads.history_of_kernel is not None:
+            found |= self.loads.history_of_kernel.read([c.name for c in loads])
+            loads = [c for c in loads if c.name not in found]
+        if loads and self.loads.turn is not None:
+            found |= self.loads.turn.read(loads)
+        for name, channel in wanted.items():
+            if name not in out:
+                values = found[name] if name in found else np.array([channel.read(x) for x in self.c.instants], dtype=float)
+                out[name] = values if channel.winds is None else wound(self.c.skel, self.c.counted_from, self.c.q, values, channel.winds)
+        return {name: out[name] for name in wanted}
+
+    def main(self) -> list[str]:
+        """See `Trajectory.main_channels`."""
+        computed = [n for n in self.table.names if n not in self.loads.channels and n not in self.recorded]
+        keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
+        recorded = [n for n, x in self.c.columns.items() if x.values.ndim == 1]
+        return ["t", *(n for n in keep if self._is_component(n)), *recorded]
+
+    def _is_component(self, name: str) -> bool:
+        """A single number worth a column: no vectors, no derived sizes."""
+        points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
+        if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
+            return False
+        dimension = self.table[name].dimension
+        return dimension not in ("mixed", "none") and np.ndim(self.table[name].read(self._first)) == 0
+
+    @cached_property
+    def _first(self) -> Instant:
+        """An instant that shows the shape of every channel; of a run without samples the position of its start."""
+        still = np.zeros(self.c.skel.tree.nv)
+        return self.c.instant(0) if len(self.c) else Instant(self.c.skel, self.c.counted_from, still, a=still)
+
+
+def _not_here(x: Instant) -> Any:
+    raise ChannelError("this channel was recorded over a run and cannot be read at a state alone.")

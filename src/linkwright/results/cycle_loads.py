@@ -1,0 +1,260 @@
+"""Loads of a whole turn at once.
+
+J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.batch`),
+the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the
+loads do in any joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a
+singular position whose limit is needed) are solved one by one; so is everything if the efforts of two samples do not agree with
+`inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique loads is a fixed point of
+all samples together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics import forces
+from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import FRICTION_ROUNDS, posed, rubbing_effort
+from linkwright.mechanics.inverse.choice import reaction_vector
+from linkwright.mechanics.inverse.effort_weights import effort_weights, nearest_efforts
+from linkwright.mechanics.inverse.known_motion import Acted
+from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Friction
+from linkwright.numerics.linalg import Factored, factor
+from linkwright.results.channel_programs import Batch
+from linkwright.results.channels import Channel
+
+AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
+MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
+SETTLED = 1e-12  # change of friction by load, relative to one newton or newton meter and to itself
+LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
+
+
+class CycleLoads:
+    """Results that follow from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
+    `judged` those at which uniqueness is tested."""
+
+    def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):
+        self.batch, self.open, self.judged, self.instant = batch, open_, judged, instant
+
+    @classmethod
+    def of(cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]) -> CycleLoads | None:
+        """None where the samples have to be solved one by one."""
+        rubbing = loops.skel.tree.description.rubbing
+        n = len(rows["q"])
+        spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
+        found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None
+        system = None if found is None else StackedLoads.of(loops, found)
+        if found is None or system is None:
+            return None
+        a = _spun_freely(system, found, rows["a"], spins.pop())
+        z, carried = system.solve(found.needed(a, rows["a"]))
+        left = np.flatnonzero(~carried)
+        if len(left) > MOST_OPEN * n:
+            return None
+        if rubbing:
+            settled = None if len(left) or found.M is not None else _rubbed(loops, rows, drives, system, found, rubbing)
+        else:
+            settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
+        if settled is None or not _agrees(settled, carried, instant, drives):
+            return None
+        common = np.argmax(np.bincount(system.f.rank))
+        odd = np.flatnonzero(~carried | (system.f.rank != common))
+        looks = np.linspace(0, n - 1, LOOKS).astype(int) if common < z.shape[1] else np.zeros(1, int)
+        return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
+
+    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
+        """Values read at all samples together, the open ones put in as they are solved."""
+        found = self.batch.values(named)
+        for name, x in found.items():
+            for i in self.open:
+                x[i] = np.asarray(named[name](self.instant(int(i))), dtype=float)
+        return found
+
+    def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        return self.values({c.name: c.read for c in channels})
+
+
+# -------------------------------------------------------------------- the equations of all samples
+
+
+class _Terms(NamedTuple):
+    """J, B and g = M a + h at every sample; M where links spin idly."""
+
+    J: np.ndarray
+    B: np.ndarray
+    g: np.ndarray
+    M: np.ndarray | None
+
+    def needed(self, a: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """g for other accelerations than it was given for."""
+        return self.g if self.M is None else self.g + _times(self.M, a - given)
+
+
+def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], spinning: bool) -> _Terms | None:
+    """None where something cannot be traced."""
+    here: list[InverseProblem] = []
+
+    def problem(x: Instant) -> InverseProblem:
+        if not here:
+            external = x.pushes(forces.of_description(x.skel.tree.description))
+            here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.references, external, drives, x.motion))
+        return here[0]
+
+    named: dict[str, Callable[[Instant], Any]] = {
+        "J": lambda x: problem(x).terms.J,
+        "B": lambda x: problem(x).B,
+        "g": lambda x: problem(x).g,
+    }
+    if spinning:
+        named["M"] = lambda x: dynamics.mass_matrix(x.skel, x.motion)
+    found = Batch(loops, rows).values(named)
+    return _Terms(found["J"], found["B"], found["g"], found.get("M")) if len(found) == len(named) else None
+
+
+@dataclass(frozen=True)
+class StackedLoads:
+    """[J' B] of all samples, dimensionless as in `inverse.problem`, with its decomposition and ranks."""
+
+    A: np.ndarray
+    c: np.ndarray  # scales of the equations
+    r: np.ndarray  # (n, unknowns): scales of the unknowns
+    nc: int
+    f: Factored
+
+    @classmethod
+    def of(cls, loops: Loops, t: _Terms) -> StackedLoads | None:
+        c = loops.columns
+        sizes = np.sqrt(np.sum((t.B * c[:, None]) ** 2, axis=1))
+        r = np.concatenate([np.tile(loops.row_scale, (len(t.g), 1)), np.where(sizes > 0.0, sizes, 1.0)], axis=1)
+        A = np.concatenate([t.J.transpose(0, 2, 1), t.B], axis=2) * c[:, None] / r[:, None, :]
+        if 0 in A.shape or not np.abs(A).max() <= 1e150:
+            return None
+        return cls(A, c, r, t.J.shape[1], factor(A))
+
+    def solve(self, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(lam, u) of least norm for every sample, and whether they carry the motion."""
+        need = g * self.c
+        z = self.f.solve(need)
+        missing = np.abs(_times(self.A, z) - need).max(axis=1)
+        return z / self.r, missing <= UNDRIVEN * (1.0 + np.abs(need).max(axis=1))
+
+    @property
+    def self_stress(self) -> np.ndarray:
+        """(n, unknowns, number): columns that change reactions only, zero where a sample has fewer than another."""
+        first = int(self.f.rank.min())
+        loose = np.arange(first, self.A.shape[2]) >= self.f.rank[:, None]
+        return self.f.Vt[:, first:].transpose(0, 2, 1) * loose[:, None, :] / self.r[:, :, None]
+
+
+# -------------------------------------------------------------------- what the equations leave open
+
+
+def _idle_spins(loops: Loops, x: Instant) -> int:
+    return len(idle_motions(loops, x.q, loops.factored(loops.at(x.q, x.v, x.t, x.references, x.motion)).null, x.motion))
+
+
+def _spun_freely(s: StackedLoads, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:
+    """Links that spin between ball joints accelerate freely: N' (M a + h) = 0 along the motions N without a drive.
+
+    Where there are more such motions than idle spins, a stays: the sample is not carried, and its own solver says why.
+    """
+    if not spins or t.M is None:
+        return a
+    N = s.f.U[:, :, -spins:] * s.c[:, None]
+    K = np.einsum("nik,nij,njl->nkl", N, t.M, N)
+    y = factor(K, 1e-12 * np.abs(K).max(), thin=True).solve(np.einsum("nik,ni->nk", N, t.g))
+    exactly = s.f.rank == s.A.shape[1] - spins
+    return a - np.where(exactly[:, None], _times(N, y), 0.0)
+
+
+def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: StackedLoads, z: np.ndarray) -> Batch | None:
+    """The instant on symbols with the multipliers and efforts in place: least efforts, then least reactions, as `inverse.choice`."""
+    Z, nc = s.self_stress, s.nc
+    if Z.shape[2] == 0:
+        return Batch(loops, rows, _acted(z, nc, drives))
+    sizes = effort_weights(loops.skel.tree.description, drives, loops.kappa).sizes
+    y, push = nearest_efforts(Z[:, nc:], -z[:, nc:], sizes, s.r[:, nc:])
+    z = z + _times(Z, y)
+    rest = Z @ (np.eye(Z.shape[2]) - push.solve(Z[:, nc:] / sizes[:, None]))
+    batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z, nc, drives))
+
+    def reactions(x: Instant) -> Any:
+        return reaction_vector(x.loads.problem, np.concatenate([x.loads.lam_all, x.loads.u]), True)[1]
+
+    def of_stress(x: Instant) -> Any:
+        return reaction_vector(x.loads.problem, batch.input("stress"), False)[1]
+
+    base, columns = batch.values({"reactions": reactions}).get("reactions"), []
+    for k in range(rest.shape[2]):
+        batch.rows["stress"] = rest[:, :, k]
+        columns.append(batch.values({"of stress": of_stress}).get("of stress"))
+    if base is None or any(x is None for x in columns):
+        return None
+    R = np.array(columns).transpose(1, 2, 0)
+    y = factor(R, 1e-10 * max(1.0, float(np.abs(R).max())), thin=True).solve(base)
+    batch.act(_acted(z - _times(rest, y), nc, drives))
+    return batch
+
+
+def _rubbed(
+    loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: StackedLoads, t: _Terms, frictions: Sequence[Friction]
+) -> Batch | None:
+    """The instant on symbols with friction by load: a fixed point of all samples, as `inverse.solve` finds it for each.
+
+    None where loads are not unique, something cannot be traced, or a joint jams.
+    """
+    if s.self_stress.shape[2]:
+        return None
+    names = [f.joint for f in frictions]
+    units = Batch(loops, rows).values({n: lambda x, n=n: _unit_effort(x, n) for n in names})
+    if len(units) < len(names):
+        return None
+    named = {f.joint: lambda x, f=f: rubbing_effort(x.loads, f) for f in frictions}
+    last, batch = {n: np.zeros(len(t.g)) for n in names}, None
+    for _ in range(FRICTION_ROUNDS):
+        z, carried = s.solve(t.g - sum(last[n][:, None] * units[n] for n in names))
+        if not carried.all():
+            return None
+        acted = _acted(z, s.nc, drives)._replace(rubbing=last)
+        batch = Batch(loops, rows, acted) if batch is None else batch
+        batch.act(acted)
+        new = batch.values(named)
+        if len(new) < len(names):
+            return None
+        if all(np.abs(new[n] - last[n]).max() <= SETTLED * (1.0 + np.abs(new[n]).max()) for n in names):
+            return batch
+        last = new
+    return None
+
+
+def _unit_effort(x: Instant, name: str) -> Any:
+    """Generalized force of a unit effort in a joint's coordinate."""
+    joint, (i,) = joint_part(x.skel.tree.description, name)
+    return dynamics.generalized(x.skel, x.motion, forces.joint_effort(x, joint, 1.0, i))
+
+
+def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
+    return Acted(z[:, :nc], {name: z[:, nc + k] for k, name in enumerate(drives)}, {})
+
+
+def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:
+    """True if single samples agree: a force or joint of the user's own may compute differently on symbols."""
+    assert batch.acted is not None
+    u, sure = batch.acted.efforts, np.flatnonzero(carried)
+    size = 1.0 + max(float(np.abs(x).max()) for x in u.values())
+    pairs = [(u[name][i], instant(int(i)).loads.tau[name]) for i in (sure[0], sure[len(sure) // 2]) for name in drives]
+    return all(abs(mine - alone) <= AGREEMENT * size for mine, alone in pairs)
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x of every sample."""
+    return np.einsum("nij,nj->ni", A, x)

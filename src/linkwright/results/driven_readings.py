@@ -1,0 +1,187 @@
+"""Jerk, mechanical advantage and transmission by force of a trajectory: which drives hold it, and the values over its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwright.errors import ChannelError, LinkwrightError
+from linkwright.results.channels import Channel
+from linkwright.results.driven_channels import MotionChannels
+from linkwright.results.driven_samples import PUSH, HeldMotion, independent
+from linkwright.results.records import THIRD, cut_rows
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+
+AT_ONCE = 8_000_000  # entries of the matrices of samples that are solved together
+
+
+class MotionReading:
+    """Channels of a trajectory that need to know what holds it."""
+
+    def __init__(self, c: Trajectory):
+        self.c = c
+
+    @property
+    def is_run(self) -> bool:
+        return "lam" in self.c.arrays or self.c.proof is not None
+
+    @cached_property
+    def held(self) -> list[str]:
+        """Drives that determine the motion; raise ChannelError where they do not."""
+        c = self.c
+        candidates = tuple(dict.fromkeys([*([c.drive] if c.drive else []), *c.drives, *(d.joint for d in c.skel.tree.description.drives)]))
+        tables, key = c.skel.tables, ("held", candidates)
+        if key not in tables:
+            tables[key] = independent(c.frame, c.instant(len(c) // 3), candidates)
+        return tables[key]
+
+    @cached_property
+    def prescribed(self) -> list[str]:
+        """Coordinates whose third derivatives are known: the drives of a turn, what a path prescribes; empty for a run."""
+        if self.is_run:
+            return []
+        if self.c.drive:
+            return self.held
+        given = [name.removeprefix(THIRD) for name in self.c.arrays if name.startswith(THIRD)]
+        try:
+            found = independent(self.c.frame, self.c.instant(len(self.c) // 3), given)
+        except LinkwrightError:
+            return []
+        return found if found == given else []
+
+    @cached_property
+    def channels(self) -> Mapping[str, Channel]:
+        """Channels by name; empty where nothing holds the motion, or there are no samples."""
+        if not len(self.c):
+            return {}
+        try:
+            held, jerks = self.held, bool(self.prescribed)
+        except LinkwrightError:
+            return {}
+        tables, key = self.c.skel.tables, ("moving", tuple(held), jerks)
+        if self.c.loops is not None:
+            return MotionChannels(self.c.frame, held, jerks=jerks)
+        if key not in tables:
+            tables[key] = MotionChannels(self.c.frame, held, jerks=jerks)
+        return tables[key]
+
+    def explain(self, name: str) -> None:
+        """Raise ChannelError where the motion has no channels of this kind at all."""
+        if not len(self.c):
+            return
+        held = self.held
+        if not self.prescribed and name.rpartition(".")[2].startswith("j"):
+            what = "a run has accelerations only" if self.is_run else "the third derivative of what prescribes it is not known"
+            raise ChannelError(f"there is no channel '{name}': {what}; a turn of {', '.join(held)} has jerks.")
+
+    def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Channels by name, all samples at once; NaN where they are not determined."""
+        c, rows, out = self.c, self.rows, dict[str, np.ndarray]()
+        for some, held, third in self.groups(channels):
+            size = max(1, AT_ONCE // (c.skel.tree.nv * (len(c.frame.row_scale) + len(held))))
+            parts: list[dict[str, np.ndarray]] = []
+            motion: HeldMotion | None = None
+            for block in (slice(k, k + size) for k in range(0, len(c), size)):
+                these, law = {name: x[block] for name, x in rows.items()}, None if third is None else third[block]
+                if motion is None:
+                    motion = HeldMotion(c.frame, these, held, law, pushed(some))
+                else:
+                    motion.take(these, law)
+                parts.append(read_held(motion, some))
+            out |= {x.name: np.concatenate([part[x.name] for part in parts]) for x in some}
+        return out
+
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        c = self.c
+        return {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
+
+    def at(self, i: int) -> Mapping[str, np.ndarray]:
+        """Terms of a sample, solved for when they are asked for."""
+        return SampleTerms(self, i)
+
+    @cached_property
+    def _terms(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def term(self, name: str) -> np.ndarray:
+        """(n, entries) of a term; NaN where it is not determined."""
+        if name not in self._terms:
+            held, third = (self.prescribed, self.third()) if name == "jerk" else (self.held, None)
+            motion = HeldMotion(self.c.frame, self.rows, held, third, [name.removeprefix(PUSH)] if name.startswith(PUSH) else ())
+            good = motion.provide([name])
+            self._terms[name] = np.where(good[:, None], motion.batch.rows[name], np.nan)
+        return self._terms[name]
+
+    def groups(self, channels: Sequence[Channel]) -> list[tuple[list[Channel], list[str], np.ndarray | None]]:
+        """Channels that the same coordinates hold: jerks by what is prescribed, the others by the drives."""
+        jerks = [x for x in channels if "jerk" in x.needs]
+        others = [x for x in channels if "jerk" not in x.needs]
+        found: list[tuple[list[Channel], list[str], np.ndarray | None]] = []
+        if jerks:
+            found.append((jerks, self.prescribed, self.third()))
+        return [*found, (others, self.held, None)] if others else found
+
+    def third(self) -> np.ndarray:
+        """(n, prescribed): third derivatives of what prescribes the motion; zero at rest."""
+        c = self.c
+        known = [c.arrays.get(THIRD + name, np.zeros((len(c), 1))) for name in self.prescribed]
+        found = np.concatenate(known, axis=1) if known else np.zeros((len(c), 0))
+        return 0.0 * found if c.static else found
+
+
+class SampleTerms(Mapping[str, np.ndarray]):
+    """Terms of one sample of a trajectory by name."""
+
+    def __init__(self, of: MotionReading, i: int):
+        self.of, self.i = of, i
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self:
+            raise KeyError(name)
+        return self.of.term(name)[self.i]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(self.of.prescribed if name == "jerk" else name == "tangent" or name.startswith(PUSH))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("jerk", "tangent") if self.of.prescribed else ("tangent",))
+
+    def __len__(self) -> int:
+        return 2 if self.of.prescribed else 1
+
+
+def read_held(motion: HeldMotion, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+    """Channels over the samples of a held motion; NaN where their terms are not determined."""
+    good = motion.provide(_needs(channels))
+    found = motion.values({c.name: c.raw or c.read for c in channels})
+    out = {c.name: found[c.name] if c.cook is None else c.cook(found[c.name]) for c in channels}
+    for x in out.values() if not good.all() else ():
+        x[~good] = np.nan
+    return out
+
+
+def _needs(channels: Sequence[Channel]) -> list[str]:
+    return list(dict.fromkeys(n for c in channels for n in c.needs))
+
+
+def pushed(channels: Sequence[Channel]) -> list[str]:
+    """Places whose unit loads these channels need."""
+    return [n.removeprefix(PUSH) for n in _needs(channels) if n.startswith(PUSH)]
+
+
+def slopes_held(motion: HeldMotion, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Derivatives of channels, (n, ..., directions), from those of the rows; NaN where their terms are not determined."""
+    good = motion.provide(_needs(channels))
+    every = motion.changes(_needs(channels), changes)
+    out = motion.batch.slopes(channels, every)
+    for c in channels:
+        if c.name not in out:
+            raise ChannelError(f"channel '{c.name}' has no derivatives here: a joint of the mechanism runs on numbers only.")
+        out[c.name] = np.where(good.reshape(-1, *[1] * (out[c.name].ndim - 1)), out[c.name], np.nan)
+    return out

@@ -1,0 +1,181 @@
+"""Dispatch of a command line: exit codes, errors of one paragraph, signals, closed pipes.
+
+A line begins with a command, or with a model: `linkwright wiper` is its page.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from linkwright import files
+from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.rings.cli import (
+    console,
+    convert,
+    edit,
+    export,
+    identify,
+    info,
+    optimize,
+    page,
+    report,
+    reproduce,
+    schema,
+    simulate,
+    study,
+    synthesize,
+)
+from linkwright.rings.cli import cycle as turn
+from linkwright.rings.cli import motion_laws as laws
+from linkwright.rings.cli import new_model as new
+from linkwright.rings.cli import time_optimal as fastest
+from linkwright.rings.cli import workspace as robot_map
+from linkwright.rings.cli.bench import command as bench
+from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
+
+COMMANDS: tuple[CliCommand, ...] = (
+    new.COMMAND,
+    edit.COMMAND,
+    info.COMMAND,
+    turn.COMMAND,
+    simulate.COMMAND,
+    study.COMMAND,
+    optimize.COMMAND,
+    synthesize.COMMAND,
+    robot_map.COMMAND,
+    fastest.COMMAND,
+    identify.COMMAND,
+    identify.CALIBRATE,
+    report.COMMAND,
+    export.COMMAND,
+    convert.COMMAND,
+    new.LIST,
+    laws.COMMAND,
+    schema.COMMAND,
+    reproduce.COMMAND,
+    bench.COMMAND,
+)
+NAMES = tuple(c.name for c in COMMANDS)
+EPILOG = """examples:
+  linkwright wiper
+  linkwright info wiper
+  linkwright simulate wiper 5 --plot wiper.png
+  linkwright wiper --help
+
+exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
+COMPUTING = ("simulate", "study", "optimize", "synthesize", "map", "fastest", "identify", "calibrate")  # by native code, mostly
+MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.SKETCHES, *files.RUNS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    console.open_closed()
+    for stream in (sys.stdout, sys.stderr):
+        console.printable(stream)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    with console.terminable():
+        return _guarded(argv)
+
+
+def _guarded(argv: list[str]) -> int:
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except LinkwrightError as problem:
+        console.error(str(problem))
+        return 1
+    except SystemExit as stop:  # argparse: help was asked for, or the usage is wrong
+        return int(stop.code or 0)
+    except MemoryError:
+        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or ask for less.")
+        return 1
+    except BrokenPipeError:  # the reader of our output has seen enough
+        console.to_nowhere()
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted; no file was left half written", file=sys.stderr)
+        return console.exit_code_of_signal()
+
+
+def _run(argv: list[str]) -> int:
+    if not argv:
+        from linkwright.rings.cli import gallery
+
+        print(gallery.welcome())
+        return 0
+    if argv[0] in NAMES or argv[0] in ("-h", "--help", "--version"):
+        return _command(argv)
+    if argv[0].startswith("-") or is_subject(argv[0]):
+        return _page(argv)
+    _unknown(argv[0])
+
+
+def is_subject(word: str) -> bool:
+    """A shipped model, a file of a model or run, or something that can only be meant as a path."""
+    from linkwright.model import library as models
+
+    return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
+
+
+def _command(argv: list[str]) -> int:
+    parser, each = build_parser()
+    given, extra = parser.parse_known_args(argv)
+    if extra:
+        each[given.command].refuse(extra)
+    if given.command in COMPUTING:
+        console.note_interpreted()
+    return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
+
+
+def _page(argv: list[str]) -> int:
+    parser = Parser(prog=PROGRAM, **settings_of(page.COMMAND))
+    add_options(parser, page.COMMAND.options)
+    given, extra = parser.parse_known_args(argv)
+    if given.model in NAMES:
+        parser.error(f"the command comes first: {PROGRAM} {given.model} ...")
+    if extra:
+        parser.refuse(extra)
+    if not is_subject(given.model):
+        _unknown(given.model)
+    ending = os.path.splitext(given.model)[1].lower()
+    if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
+        models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
+        raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.")
+    return page.COMMAND.run(given) or 0
+
+
+def _one_of(*endings: str) -> str:
+    return f"{', '.join(endings[:-1])} or {endings[-1]}"
+
+
+def _unknown(word: str) -> NoReturn:
+    from linkwright.model import library as models
+
+    hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
+    meant = f"{hint[0]}? " if hint[1] else ""
+    message = f"there is no command and no model '{word}'. {meant}Commands: {', '.join(NAMES)}. '{PROGRAM} models' lists the models"
+    build_parser()[0].error(message)
+
+
+def build_parser() -> tuple[Parser, dict[str, Parser]]:
+    """The parser of all commands, and each one's own."""
+    from linkwright import __version__
+
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} MODEL [options]\n       {PROGRAM} COMMAND ...\n       {PROGRAM}",
+        description="Mechanisms with closed kinematic loops: topology, motion, drive torques, joint loads. "
+        f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the shipped ones.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(
+        dest="command", title="commands", metavar="COMMAND ...", prog=PROGRAM, required=True, parser_class=Parser
+    )
+    for command in COMMANDS:
+        add_options(commands.add_parser(command.name, help=command.help, **settings_of(command)), command.options)
+    return parser, {name: x for name, x in commands.choices.items() if isinstance(x, Parser)}

@@ -1,0 +1,165 @@
+"""`linkwright new`: a commented model to start from; `--list` (also `linkwright models`) what there is."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from linkwright import files
+from linkwright.errors import UsageError
+from linkwright.model import library as models
+from linkwright.rings.cli import console, gallery, options, outputs
+from linkwright.rings.cli.parser import CliCommand, option
+
+SKETCH_OPTIONS = ("pins", "links", "ground", "tolerance", "unit")  # of drawings
+MOST_BYTES = 1_000_000  # no template is larger
+
+
+def run(given: argparse.Namespace) -> int:
+    if given.list:
+        list_all(given)
+        return 0
+    if given.path is None:
+        raise UsageError("new needs the name of the file to write, for example: linkwright new my.yaml")
+    path = Path(given.path)
+    path = path if path.suffix else path.with_suffix(".yaml")
+    if is_sketch(given.start):
+        _from_sketch(path, given)
+        return _edited(path, given)
+    _refuse_sketch_options(given)
+    start, kind = gallery.source(given.start)
+    text = named(start.read_text(encoding="utf-8"), path.stem)
+    files.guarded(path, files.MODELS, force=given.force or _as_written(path))
+    files.write_text(path, files.MODELS, text)
+    if given.json:
+        outputs.print_json("new/1", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
+    outputs.report_files([str(path)], given.json)
+    if not given.json:
+        word = shlex.quote(str(path))
+        print(f"from the {kind} '{given.start}'. {_next(word)}")
+    return _edited(path, given)
+
+
+def _edited(path: Path, given: argparse.Namespace) -> int:
+    """Open the editor of a planar model, where there is a person at a terminal with a screen."""
+    from linkwright.rings.studio.page import has_screen
+
+    terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    if not given.edit or given.json or not terminal or not has_screen():
+        return 0
+    from linkwright.rings.cli.edit import is_planar, opened
+
+    return opened(path) if is_planar(path) else 0
+
+
+def _next(word: str) -> str:
+    """Commands for a new file."""
+    return f"Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright cycle {word}\n  linkwright {word}"
+
+
+def is_sketch(start: str) -> bool:
+    """True if a model is to begin with a drawing."""
+    return start.lower().endswith(files.SKETCHES)
+
+
+def _from_sketch(path: Path, given: argparse.Namespace) -> None:
+    """Write the model of a drawing and say what became what."""
+    from linkwright.rings.exchange.reading.sketches import read_sketch
+
+    files.guarded(path, files.MODELS, force=given.force)
+    chosen = {name: value for name in SKETCH_OPTIONS if (value := getattr(given, name)) is not None}
+    found = read_sketch(given.start, model_name(path.stem), **chosen)
+    files.write_text(path, files.MODELS, files.signed(found.text))
+    if given.json:
+        facts = {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": "sketch"}
+        outputs.print_json("new/1", facts | {"import": found.report.as_dict()})
+    outputs.report_files([str(path)], given.json)
+    if not given.json:
+        word = shlex.quote(str(path))
+        console.show(str(found.report))
+        print(_next(word))
+
+
+def _refuse_sketch_options(given: argparse.Namespace) -> None:
+    for name in SKETCH_OPTIONS:
+        if getattr(given, name) is not None:
+            raise UsageError(f"--{name} is for drawings: --from sketch.dxf or sketch.svg. Leave it out.")
+
+
+def _as_written(path: Path) -> bool:
+    """True if a file is still what `new` wrote from some template or model."""
+    try:
+        found = files.read_regular(path, MOST_BYTES)
+    except files.Unreadable:
+        return False
+    names = [*gallery.template_names(), *models.names()]
+    starts = (gallery.source(name)[0].read_text(encoding="utf-8") for name in names)
+    return any(named(text, path.stem).encode() == found for text in starts)
+
+
+def model_name(stem: str) -> str:
+    """A model's name from a file's: no spaces, no dots."""
+    return re.sub(r"[^\w-]+", "-", stem).strip("-") or "model"
+
+
+def named(text: str, stem: str) -> str:
+    """The text with the new file's name in its `name:` line."""
+    return re.sub(r"^name:.*$", f"name: {model_name(stem)}", text, count=1, flags=re.MULTILINE)
+
+
+def list_all(given: argparse.Namespace) -> None:
+    """Templates and shipped models, one line each."""
+    if given.json:
+        shipped = [{"name": n, "about": models.about(n)} for n in models.names()]
+        templates = [{"name": n, "about": gallery.template_about(n)} for n in gallery.template_names()]
+        outputs.print_json("models/1", {"models": shipped, "templates": templates})
+        return
+    print(f"Shipped models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
+    advice = "linkwright new my.yaml --from NAME begins with any of them; where both lists have a name, with the template."
+    print(console.wrapped(advice))
+
+
+COMMAND = CliCommand(
+    name="new",
+    help="write a commented model to start from; --list shows templates and shipped models",
+    about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
+    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
+    "SVG, becomes pins and links (docs/drawings.md).",
+    examples=(
+        "linkwright new press.yaml --from slider-crank",
+        "linkwright new my.yaml --from sketch.dxf",
+        "linkwright new --list",
+    ),
+    options=(
+        option("path", metavar="PATH", nargs="?", help="the file to write, ending in .yaml"),
+        option(
+            "--from",
+            dest="start",
+            metavar="NAME",
+            default=gallery.DEFAULT,
+            help=f"a template or shipped model (default {gallery.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
+        ),
+        option("--pins", metavar="LAYER", help="of a drawing: layer of the pins (default: by name, else all circles and points)"),
+        option("--links", metavar="A,B", type=options.listed, help="of a drawing: layers of the links (default: by name)"),
+        option("--ground", metavar="A,B", type=options.listed, help="of a drawing: layer of the ground, or the names of fixed pins"),
+        option("--tolerance", metavar="LENGTH", help="of a drawing: how near a line must end to a pin (default: 1/1000 of its size)"),
+        option("--unit", metavar="UNIT", help="of a drawing: unit of its coordinates, in place of the file's"),
+        option("--no-edit", dest="edit", action="store_false", help="write the file only; otherwise a terminal opens it in the editor"),
+        option("--list", action="store_true", help="list templates and shipped models instead"),
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)
+
+LIST = CliCommand(
+    name="models",
+    help="list the shipped models, as new --list",
+    about="List the shipped models and the templates of 'linkwright new'.",
+    examples=("linkwright models", "linkwright models --json"),
+    options=(options.JSON,),
+    run=list_all,
+)

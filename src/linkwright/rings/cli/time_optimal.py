@@ -1,0 +1,196 @@
+"""`linkwright time-optimal`: the time-optimal motion along a path within limits."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwright import files
+from linkwright.errors import UsageError, counted, nearest
+from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli.parser import CliCommand, option
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linkwright.system.mechanism import Mechanism
+
+LAWS = ("fastest", "least energy", "quintic", "septic", "s-curve")
+VALUE = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*(?:[A-Za-zµ°][A-Za-zµ°]*)?)\s*")
+FILE = (".csv", ".parquet")
+
+
+def run(given: argparse.Namespace) -> int:
+    outputs.check([(given.output, files.TABLES), (given.plot, files.PICTURES)], given.force)
+    if given.output is not None:
+        options.csv_marks(given, given.output)
+    m = loading.load(given)
+    limits = _once(given.limit, "--limit", str.strip)
+    path = _once(given.path, "--path", lambda text: text)
+    named = {name: _path(m, name, text, given) for name, text in path.items()}
+    more = {} if given.steps is None else {"steps": given.steps}
+    found = m.time_optimal(named, limits, law=given.law, duration=given.duration, pause=given.pause, **more)
+    written = []
+    channels = given.channels and ["t", *(x for x in given.channels if x != "t")]
+    if given.output is not None:
+        found.trajectory.save(given.output, channels=channels, **options.csv_marks(given, given.output))
+        written.append(given.output)
+    if given.plot is not None:
+        found.plot(given.channels, given.plot)
+        written.append(given.plot)
+    if given.json:
+        outputs.print_json("fastest/1", as_data(found, given.channels or ()))
+    else:
+        console.show(f"{m.description.name}, {found}")
+    outputs.report_files(written, given.json)
+    return 0 if found.ok else 1
+
+
+def as_data(found: Any, channels: Sequence[str]) -> dict[str, Any]:
+    """Plain data of a motion: its limits and the channels asked for, SI and radians."""
+    limits = [
+        {"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in found.used
+    ]
+    c = found.trajectory
+    return {
+        "law": found.law,
+        "time": found.time,
+        "ok": bool(found.ok),
+        "limits": limits,
+        "notes": list(found.notes),
+        "t": [float(x) for x in found.t],
+        "s": [float(x) for x in found.s],
+        "channels": outputs.channel_data(c, channels),
+    }
+
+
+def _once(given: list[tuple[str, str]], flag: str, read: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, text in given:
+        if name in out:
+            raise UsageError(f"{flag}: '{name}' is there twice.")
+        out[name] = read(text)
+    return out
+
+
+# -------------------------------------------------------------------- paths
+
+
+def _path(m: Mechanism, name: str, text: str, given: argparse.Namespace) -> Any:
+    """Straight lines, or a spline, through the points of a text or a file."""
+    import numpy as np
+
+    from linkwright.model.curves.references import polyline, spline
+
+    kinds = _kinds(m, name)
+    rows = _of_file(text, name, kinds) if text.lower().endswith(FILE) else _of_text(m, name, text, kinds)
+    if len(rows) < 2:
+        raise UsageError(f"--path {name}: a path has two or more places, such as {_example(kinds)}.")
+    if given.spline:
+        if given.rounding is not None:
+            raise UsageError("--rounding rounds the corners of straight lines; a path with --spline has none.")
+        steps = np.sqrt((np.diff(rows, axis=0) ** 2).sum(axis=1))
+        if not steps.all():
+            raise UsageError(f"--path {name}: two places that follow each other are the same. Leave one of them out.")
+        knots = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
+        return spline(knots.tolist(), rows.tolist() if len(kinds) > 1 else rows[:, 0].tolist())
+    rounding = 0.0 if given.rounding is None else loading.with_unit(m, given.rounding, kinds[0])
+    return polyline(rows.tolist(), rounding=rounding)
+
+
+def _kinds(m: Mechanism, name: str) -> list[str]:
+    """Kinds of the components of a path: of a point lengths, of a joint or cylinder its own."""
+    from linkwright.model.coordinates import movable
+
+    d = m.description
+    points = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
+    if name in points:
+        return ["length"] * (2 if d.planar else 3)
+    known = movable(d)
+    if name not in known:
+        raise UsageError(f"--path: there is no joint, cylinder or point '{name}'. {nearest(name, [*known, *points], 'Names')}")
+    return ["angle" if loading.cycles(m, name) else "length"]
+
+
+def _example(kinds: Sequence[str]) -> str:
+    lengths = ("'10 mm, 60 mm'", "'60 240, 140 220'", "'0 0 300, 0 50 300'")
+    return "'30 deg, 90 deg'" if kinds[0] == "angle" else lengths[len(kinds) - 1]
+
+
+def _of_text(m: Mechanism, name: str, text: str, kinds: Sequence[str]) -> np.ndarray:
+    """Places of a text: `60 240, 140 220` or `60 mm 240 mm, 140 mm 220 mm`; bare numbers are in the file's units."""
+    import numpy as np
+
+    from linkwright.model.file import quantity
+    from linkwright.text.units import KINDS
+
+    rows = []
+    for place in text.split(","):
+        values = [x.strip() for x in VALUE.findall(place)]
+        if VALUE.sub("", place).strip() or len(values) != len(kinds):
+            raise UsageError(
+                f"--path {name}: '{place.strip()}' is not a place of {counted(len(kinds), 'number')}. "
+                f"Places are separated by commas, numbers by spaces: {_example(kinds)}, or a .csv file."
+            )
+        rows.append([quantity(loading.with_unit(m, x, k), KINDS[k], f"--path {name}") for x, k in zip(values, kinds, strict=True)])
+    return np.array(rows)
+
+
+def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
+    """Places of a file: columns x, y, z of a point, or the column of a joint."""
+    import numpy as np
+
+    from linkwright.rings.robots.identification.tables import measured_table
+    from linkwright.text.units import KINDS
+
+    table = measured_table(path, None, f"--path {name}")
+    heads = ["x", "y", "z"][: len(kinds)] if len(kinds) > 1 else [name]
+    return np.stack([table.column(h, KINDS[k]) for h, k in zip(heads, kinds, strict=True)], axis=1)
+
+
+def _steps(text: str) -> int:
+    if not text.isdigit() or not 24 <= int(text) <= 20_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of intervals: a whole number from 24 to 20000")
+    return int(text)
+
+
+COMMAND = CliCommand(
+    name="fastest",
+    help="the fastest motion along a path within limits of torque, speed, heat and pin loads",
+    about="Compute the fastest motion along a path from rest to rest. A path goes through places of a point, a joint or a cylinder, in "
+    "straight lines (the motion stops at corners that are not rounded) or as a spline. Limits are largest values by channel: A.torque, "
+    "lift.force, A.v, A.a, tip.P.speed, C.load, C.on.rocker, 'rms A.torque' (heat of the motor), with patterns ('*.torque'). Exit code 1 "
+    "if a limit is exceeded.",
+    examples=(
+        "linkwright time-optimal five-bar --path 'left_rod.C=60 240, 140 220' --limit '*.torque=1.5 N m' --limit '*.load=15 N' -o motion.csv",
+        "linkwright time-optimal five-bar --path 'A=100 deg, 80 deg' --path 'E=80 deg, 60 deg' --limit '*.torque=1.5 N m' --law septic",
+    ),
+    options=(
+        options.MODEL,
+        option("--path", metavar="NAME=PLACES", action="append", type=options.assignment, required=True, help="'left_rod.C=60 240, 140 "
+               "220', 'A=30 deg, 90 deg', or a .csv or .parquet file with columns x, y, z (of a point) or A; bare numbers in the file's "
+               "units; may be repeated"),
+        option("--limit", metavar="CHANNEL=VALUE", action="append", type=options.assignment, required=True, help="a largest value "
+               "('*.torque=1.5 N m'), or a range ('A.torque=-1 N m..2 N m'); may be repeated"),
+        option("--rounding", metavar="LENGTH", help="distance from a corner at which its line is left ('5 mm')"),
+        option("--spline", action="store_true", help="a cubic spline through the places, instead of straight lines"),
+        option("--law", metavar="NAME", default="fastest", choices=LAWS, help=f"one of {', '.join(LAWS)} (default fastest)"),
+        option("--duration", metavar="TIME", type=options.time, help="of the law 'least energy'"),
+        option("--pause", metavar="TIME", type=options.time, default="0 s", help="rest behind the motion, for limits of heat"),
+        option("--steps", metavar="N", type=_steps, help="intervals of the path (default 400)"),
+        option("--channels", metavar="A,B", type=options.listed, help="channels of the file, the plot and --json"),
+        options.PARAM,
+        options.SET,
+        options.CUTS,
+        options.FOLDER,
+        option("-o", "--output", metavar="FILE", help="write the motion (.csv, .xlsx, .npz, .parquet)"),
+        options.SEP,
+        options.DECIMAL,
+        option("--plot", metavar="FILE", help="plot speed along the path and efforts, or --channels (.png, .svg, .pdf)"),
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)  # fmt: skip

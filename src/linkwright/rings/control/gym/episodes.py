@@ -1,0 +1,337 @@
+"""Episodes of a task in n rows of a stepper: new starts, steps, observations, rewards and ends. Gymnasium's classes are thin over this."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.integrators.environment_steps import BACKED
+from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_parameters, scales
+from linkwright.rings.control.gym.named_arrays import NamedArrays
+from linkwright.rings.control.gym.observations import ChannelReader, inner
+from linkwright.rings.control.gym.random import RowRandom
+from linkwright.rings.control.gym.start_states import RowCloser, start_names
+from linkwright.rings.control.gym.task import GOAL, Task
+from linkwright.rings.control.gym.travel_ends import beyond, reason, rigid_ends
+
+ATTEMPTS = 100  # draws of a start that cannot be assembled
+ACTION = "action"
+
+
+class StepResult(NamedTuple):
+    """Results of a step, each with one entry for every environment."""
+
+    observations: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    success: np.ndarray | None
+    failed: np.ndarray | None
+
+
+class Stock(NamedTuple):
+    """Starts of the next episodes, drawn ahead for many rows at once: they follow from seeds, not from when they are drawn."""
+
+    q: np.ndarray
+    v: np.ndarray
+    free: np.ndarray
+    goals: dict[str, np.ndarray]
+    ready: np.ndarray
+
+
+class Episodes:
+    """n environments of a task. `steps` counts those of the current episodes, `episodes` the episodes since the seeds were set."""
+
+    def __init__(self, task: Task, n: int, threads: int | None = None):
+        self.task, self.system, self.n = task, task.system, n
+        self.act = action_map(task)
+        self._begin(threads)
+        self.seeds, self.episodes = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
+        self.steps, self.horizon = np.zeros(n, dtype=np.int64), task.steps
+        self.tau = np.zeros((n, len(self.system.names.v)))
+        self.action = np.zeros((n, len(self.act.names)))
+        self.last: NamedArrays | None = None
+        self._scaling: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _begin(self, threads: int | None) -> None:
+        task, core = self.task, self.system.core
+        self.stepper = self.system.stepper(self.n, dt=task.dt, substeps=task.substeps, integrator=task.integrator, threads=threads)
+        names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomize")}
+        self.free = list(core.kernels.entries["free"])
+        self.posed = [name for name in names["goal"] if name in core.drive_names]
+        plain = [f"{GOAL}{name}" for name in names["goal"] if name not in self.posed]
+        efforts = {name: int(place) for name, place in zip(self.act.names, self.act.columns, strict=True)}
+        wanted = list(dict.fromkeys([*task.observe, *task.read]))
+        own = {*plain, *task.define, *self.free, ACTION}
+        for name in wanted:
+            if task.goal is None and name.startswith(GOAL) and name not in own:
+                raise UsageError(f"'{name}' is read, but the task has no goal: give goal={{...}}, ranges of drives or plain numbers.")
+        goals = [name.removeprefix(GOAL) for name in wanted if self.posed and name.startswith(GOAL) and name not in own]
+        goals = list(dict.fromkeys([*self.posed, *goals]))
+        channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
+        self.ends = rigid_ends(self.system.description)
+        self.reader = ChannelReader(core, list(dict.fromkeys([*channels, *(e.name for e in self.ends), "t"])), efforts)
+        self.end_reader = ChannelReader(core, [e.name for e in self.ends])
+        self.stopped = ""  # why a start or goal of the last draws was not taken, if for a rigid stop
+        self.goal_reader = ChannelReader(core, goals if self.posed else [])
+        shapes = {name: x.shape[1:] for name, x in self._goal_values(self.stepper.environments.rows[:1]).items()}
+        self.goals = {name: np.zeros((self.n, *shape)) for name, shape in shapes.items()}
+        self.goals |= {name: np.zeros(self.n) for name in plain}
+        ahead = {name: x.copy() for name, x in self.goals.items()}
+        empty = (np.zeros((self.n, x.shape[1])) for x in (self.stepper.q, self.stepper.v, self.stepper.free))
+        self.stock = Stock(*empty, ahead, np.zeros(self.n, dtype=bool))
+        self._prepare_draws(names)
+        self.factors, self.offsets = scales(task, self._dimension)
+        self.closer = RowCloser(core, threads)
+        self.rewarded_by_change = _arguments(task.reward) == 2
+
+    def _goal_values(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return {f"{GOAL}{name}": x for name, x in self.goal_reader(rows).items()}
+
+    def _prepare_draws(self, names: Mapping[str, list[str]]) -> None:
+        task, core = self.task, self.system.core
+        self.positions, self.speeds = start_names(core, names["start"])
+        self.draws = [
+            draw_of("start", task.start, names["start"], self.reader.dimension, core),
+            draw_of("goal", task.goal, names["goal"], self.reader.dimension, core),
+            draw_of_parameters(task.randomize, names["randomize"], core),
+        ]
+
+    def _dimension(self, name: str) -> str:
+        """Kind of an observed quantity; "" where it has none."""
+        plain = name.removeprefix(GOAL)
+        return self.reader.dimension(plain) if plain in self.reader or inner(plain)[0] else ""
+
+    # ---------------------------------------------------------------- new episodes
+
+    def seed(self, seeds: np.ndarray, which: np.ndarray | None = None) -> None:
+        """Streams of random numbers begin again for these environments."""
+        where = slice(None) if which is None else which
+        self.seeds[where], self.episodes[where] = seeds, 0
+        self.stock.ready[where] = False
+
+    def reset(self, which: np.ndarray, options: Mapping[str, Any] | None = None) -> None:
+        """Begin new episodes in these rows; options are values by name that replace drawn ones."""
+        given = self._options(options or {}, which)
+        stock = self.stock
+        if given:
+            self._draw(which, given)
+        elif not stock.ready[which].all():
+            self._draw(np.flatnonzero(~stock.ready), {})  # next episodes of others, too: many are drawn as quickly as a few
+        if not stock.ready[which].all():
+            self._refuse(which[~stock.ready[which]])
+        free = stock.free[which] if stock.free.shape[1] else None
+        mask = np.zeros(self.n, dtype=bool)
+        mask[which] = True
+        self.stepper.reset(mask, stock.q[which], stock.v[which], t=0.0, free=free)
+        for name, x in stock.goals.items():  # samples hold the arrays before
+            self.goals[name] = np.where(mask.reshape(-1, *[1] * (x.ndim - 1)), x, self.goals[name])
+            self.goals[name].flags.writeable = False
+        stock.ready[which] = False
+        self.episodes[which] += np.uint64(1)
+        self.steps[which] = 0
+        self.tau[which], self.action = 0.0, np.where(mask[:, None], 0.0, self.action)
+
+    def _draw(self, left: np.ndarray, given: Mapping[tuple[str, str], np.ndarray]) -> None:
+        """Put the next episodes of these rows into the stock, as far as they can be assembled; given: values for all rows."""
+        self.stopped = ""
+        for attempt in range(ATTEMPTS):
+            random = RowRandom(self.seeds[left], self.episodes[left], attempt)
+            start, goal, free = ({**draw(random)} for draw in self.draws)
+            for kind, values in (("start", start), ("goal", goal), ("randomize", free)):
+                values.update({name: x[left] for (owner, name), x in given.items() if owner == kind})
+            left = left[~self._put(left, start, goal, free)]
+            if not len(left):
+                return
+
+    def _refuse(self, rows: np.ndarray) -> None:
+        ranges = "; ".join(f"{d.what}: {', '.join(d.names)}" for d in self.draws if d.names)
+        if self.stopped and not any(d.names for d in self.draws):
+            raise UsageError(
+                f"the start of the model: {self.stopped}, so that every episode would end in its first step. "
+                "Give start={...} with drives or other coordinates within the stops, or give the stop a `stiffness:`."
+            )
+        raise UsageError(
+            f"no start or goal that can be assembled was drawn for environment {rows[0]} in {ATTEMPTS} draws ({ranges}). "
+            f"Narrow the ranges to positions that exist: m.limits(joint) shows how far a drive moves.{self._last_stop()}"
+        )
+
+    def _last_stop(self) -> str:
+        return f" One of the draws was refused because {self.stopped}." if self.stopped else ""
+
+    def _options(self, options: Mapping[str, Any], which: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
+        """Values for all rows by (start, goal or randomize, name)."""
+        start, goal, randomized = self.draws
+        known = {f"{GOAL}{n}": ("goal", n) for n in goal.names}
+        known |= {n: ("randomize", n) for n in randomized.names} | {n: ("start", n) for n in start.names}
+        out = {}
+        for name, value in options.items():
+            if name not in known:
+                raise UsageError(f"options: '{name}' is not drawn by this task. {nearest(str(name), list(known), 'Drawn')}")
+            try:
+                every = np.broadcast_to(np.asarray(value, dtype=float), (self.n,))
+            except (TypeError, ValueError):
+                raise UsageError(f"options: '{name}' is a number in SI, or {self.n} of them: one for each environment.") from None
+            if not np.isfinite(every[which]).all():
+                raise UsageError(f"options: '{name}' has entries that are not finite numbers.")
+            out[known[name]] = every
+        return out
+
+    def _put(self, which: np.ndarray, start: dict[str, np.ndarray], goal: dict[str, np.ndarray], free: dict[str, np.ndarray]) -> np.ndarray:
+        """Put drawn numbers into the stock; return the mask of those that can be assembled."""
+        kernels, stock = self.system.core.kernels, self.stock
+        numbers = np.tile(kernels.defaults["free"], (len(which), 1))
+        for name, x in free.items():
+            numbers[:, list(kernels.entries["free"]).index(name)] = x
+        found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
+        posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
+        ok = found.ok & posed.ok
+        for made in ((found, posed) if self.posed else (found,)) if self.ends else ():
+            ok &= self._within_stops(made.q, numbers, ok)
+        rows = which[ok]
+        stock.q[rows], stock.v[rows], stock.free[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
+        if self.posed and len(rows):
+            for name, x in self._goal_values(self._posed_rows(posed.q[ok], numbers[ok])).items():
+                stock.goals[name][rows] = x
+        for name in (n for n in goal if n not in self.posed):
+            stock.goals[f"{GOAL}{name}"][rows] = goal[name][ok]
+        return ok
+
+    def _within_stops(self, q: np.ndarray, free: np.ndarray, ok: np.ndarray) -> np.ndarray:
+        """The mask of positions that are not beyond a rigid stop, where steps would end at once."""
+        x = self.end_reader(self._posed_rows(q, free))
+        out = beyond(self.ends, x, len(q))
+        wrong = np.flatnonzero(out & ok)
+        if len(wrong):
+            self.stopped = reason(self.ends, x, int(wrong[-1]))
+        return ~out
+
+    def _posed_rows(self, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Rows of a stepper at rest in these positions."""
+        span = self.stepper.row.spans
+        rows = np.tile(self.stepper.environments.rows[0], (len(q), 1))
+        rows[:, span["q"]], rows[:, span["v"]], rows[:, span["t"]], rows[:, span["tau"]] = q, 0.0, 0.0, 0.0
+        rows[:, span["near"]] = self.system.core.packed_references(self.system.start)
+        if free.shape[1]:
+            rows[:, span["free"]] = free
+        return rows
+
+    # ---------------------------------------------------------------- steps
+
+    def sample(self) -> NamedArrays:
+        """Named arrays of all environments as they are now."""
+        rows = self.stepper.environments.rows
+        if self.reader.needs_forward:
+            rows = rows.copy()
+            rows[:, self.stepper.row.spans["tau"]] = self.tau
+        arrays = self.reader(rows)
+        arrays |= self.goals
+        arrays |= {name: self.stepper.free[:, k].copy() for k, name in enumerate(self.system.core.kernels.entries["free"])}
+        arrays[ACTION] = self.action
+        self.last = NamedArrays(arrays, self.task.define, self.n)
+        return self.last
+
+    def observed(self, x: NamedArrays) -> np.ndarray:
+        """Observations (n, entries) of a sample."""
+        columns = [x[name] for name in self.task.observe]
+        if self._scaling is None:  # vectors have several entries
+            wide = [c.reshape(x.n, -1).shape[1] for c in columns]
+            self._scaling = np.repeat(self.factors, wide), np.repeat(self.offsets, wide)
+        factors, offsets = self._scaling
+        out, at = np.empty((x.n, len(factors))), 0
+        for c in columns:
+            if c.ndim == 1:
+                out[:, at] = c
+                at += 1
+            else:
+                width = c[0].size
+                out[:, at : at + width] = c.reshape(x.n, width)
+                at += width
+        if isinstance(self.task.observe, Mapping):
+            out *= factors
+            out += offsets
+        return out.astype(self.task.dtype)
+
+    def observation_names(self) -> tuple[str, ...]:
+        """Names of the entries of an observation: of a vector `coupler.P[0]`, `coupler.P[1]`."""
+        x = self.sample() if self.last is None else self.last
+        wide = {name: int(np.prod(x[name].shape[1:])) for name in self.task.observe}
+        return tuple(f"{n}[{i}]" if x[n].ndim > 1 else n for n, count in wide.items() for i in range(count))
+
+    def step(self, actions: Any, moving: np.ndarray | None) -> StepResult:
+        """Advance by one step; rows where `moving` is False stay as they are and are rewarded nothing."""
+        self._apply(actions)
+        before = self.last
+        self.stepper.step(self.tau, mask=moving)
+        codes = self.stepper.environments.codes
+        x = self.sample()
+        self.steps += 1 if moving is None else moving
+        failed = codes > 0
+        if self.ends:
+            failed |= beyond(self.ends, x, self.n) & (True if moving is None else moving)
+        ended = failed | (codes == BACKED) if self.task.singular else failed
+        rewards = self._rewards(x, before)
+        terminated = ended if self.task.done is None else ended | self._flags("done", self.task.done, x)
+        success = None if self.task.success is None else self._flags("success", self.task.success, x)
+        any_failed = bool(failed.any())
+        if any_failed:
+            rewards = rewards + np.where(failed, self.task.failure, 0.0)
+        truncated = self.steps >= self.horizon
+        if moving is not None:
+            rewards = np.where(moving, rewards, 0.0)
+            terminated, truncated = terminated & moving, truncated & moving
+        return StepResult(self.observed(x), rewards, terminated, truncated, success, failed if any_failed else None)
+
+    def _apply(self, actions: Any) -> None:
+        """Actions from -1 to 1 as torques and forces."""
+        try:
+            given = np.asarray(actions, dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError(f"actions are numbers from -1 to 1, not {type(actions).__name__}.") from None
+        if given.shape != self.action.shape:
+            raise UsageError(f"actions have shape {given.shape}; they need {self.action.shape}: {', '.join(self.act.names)}.")
+        if not np.isfinite(given).all():
+            bad = np.argwhere(~np.isfinite(given))[0]
+            raise UsageError(f"the action of environment {bad[0]} for '{self.act.names[bad[1]]}' is not a finite number.")
+        self.action = np.clip(given, -1.0, 1.0)
+        self.tau[:, self.act.where] = self.act.center + self.act.half * self.action
+
+    def _rewards(self, x: NamedArrays, before: NamedArrays | None) -> np.ndarray:
+        call: Callable[[], Any] = partial(self.task.reward, x, before) if self.rewarded_by_change else partial(self.task.reward, x)
+        found = np.asarray(call(), dtype=float)
+        if found.shape != (self.n,):
+            raise UsageError(f"reward returns an array of shape {found.shape}; it needs one number for each environment: ({self.n},).")
+        if not np.isfinite(found).all():
+            raise UsageError(f"the reward of environment {int(np.flatnonzero(~np.isfinite(found))[0])} is not a finite number.")
+        return found
+
+    def _flags(self, what: str, function: Callable[..., Any], x: NamedArrays) -> np.ndarray:
+        found = np.asarray(function(x))
+        if found.shape != (self.n,) or found.dtype != np.bool_:
+            raise UsageError(
+                f"{what} returns {found.dtype} of shape {found.shape}; it needs True or False for each environment: ({self.n},)."
+            )
+        return found
+
+    def why(self, rows: np.ndarray) -> list[str]:
+        """Reasons of the rows that have failed."""
+        x, advice = self.last, f"steps of {self.task.dt} / {self.task.substeps} may be too long: raise `substeps`"
+        steps = {k: f"{said}; {advice}" for k, said in self.stepper.why.items()}
+        stopped = {int(k): reason(self.ends, x, int(k)) for k in rows if x is not None}
+        return [
+            steps.get(k, "") or (f"t = {x['t'][k]:.6g} s: {stopped[k]}" if x is not None and stopped[k] else "") for k in map(int, rows)
+        ]
+
+
+def _arguments(function: Any) -> int:
+    """How many arguments a function takes, as far as it can be seen."""
+    try:
+        wanted = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    return len([p for p in wanted if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD])

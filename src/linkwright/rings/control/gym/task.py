@@ -1,0 +1,184 @@
+"""A learning task: what is observed, what acts, what is rewarded, where episodes start and end.
+
+    task = Task(
+        "five-bar",
+        observe=["cos(A)", "sin(A)", "A.v", "left_rod.C.x", "goal.left_rod.C.x"],
+        act={"A": "2 N m", "E": "2 N m"},
+        reward=lambda x: -abs(x["left_rod.C.x"] - x["goal.left_rod.C.x"]),
+        start={"A": ("80 deg", "100 deg")},
+        goal={"A": ("60 deg", "120 deg"), "E": ("60 deg", "120 deg")},
+        dt="20 ms", substeps=4, horizon="2 s",
+    )
+    env, envs = task.env(), task.vector(1024)
+
+Functions of the task are called with all environments at once: x["A"] is an array with one entry for each environment, in SI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.numerics.pickling import essentials
+from linkwright.simulation.step_inputs import interval
+from linkwright.system.mechanism import Mechanism, compile, load
+from linkwright.system.system import System
+from linkwright.text.units import KINDS
+
+if TYPE_CHECKING:
+    from linkwright.rings.control.gym.env import MechanismEnv
+    from linkwright.rings.control.gym.random import RowRandom
+    from linkwright.rings.control.gym.vector import MechanismVectorEnv
+
+Drawn = Mapping[str, Any] | Callable[["RowRandom"], Mapping[str, Any]] | None
+DTYPES = ("float32", "float64")
+LONGEST = 10_000_000  # steps of an episode
+GOAL = "goal."
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A learning task of a mechanism; `env()` and `vector(n)` make the environments, `register(id)` names it for gymnasium.make.
+
+    model: name, path, dict, Mechanism or System.
+    observe: names of quantities, or a dict with scales: a number or quantity that becomes 1, or (low, high), which become -1 and 1.
+    act: limits of drive torques and forces by coordinate, (low, high) or one for both directions; actions from -1 to 1 are mapped to them.
+        A list of names takes the `limits:` of the model's drives.
+    reward: function of the named arrays x, or of x and those before the step.
+    done, success: functions of x that return True or False; an episode ends where `done`, `success` is reported as info["is_success"].
+    start: ranges (low, high) or values of coordinates ("A") and speeds ("A.v") at the start of an episode, or a function of a RowRandom
+        that returns arrays by name. Loops are closed on the branch of the model's start.
+    goal: likewise; "A" and other drives are a position in which every channel can be read: "goal.A", "goal.coupler.P.x".
+        Other names are plain numbers.
+    randomize: likewise, of parameters of the model ("coupler.mass"), anew for every episode of every environment.
+    read: further channels that functions read. define: further quantities by name, functions of x.
+    dt: time of a step, in `substeps` equal steps of the integrator; horizon: time after which an episode is truncated (a number: steps).
+    failure: reward added where a step cannot be done (its loops cannot be closed); the episode ends there. singular=True: an
+        episode ends at singular positions, too.
+    """
+
+    model: Any
+    observe: Sequence[str] | Mapping[str, Any]
+    act: Mapping[str, Any] | Sequence[str]
+    reward: Callable[..., Any]
+    done: Callable[..., Any] | None = None
+    success: Callable[..., Any] | None = None
+    start: Drawn = None
+    goal: Drawn = None
+    randomize: Drawn = None
+    read: Sequence[str] = ()
+    define: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    dt: Any = 0.02
+    substeps: int = 4
+    horizon: Any = 200
+    failure: float = 0.0
+    singular: bool = False
+    integrator: Any = "rk4"
+    dtype: str = "float32"
+
+    __getstate__ = essentials
+
+    def __post_init__(self) -> None:
+        for name in ("reward", "done", "success"):
+            given = getattr(self, name)
+            if not callable(given) and (name == "reward" or given is not None):
+                raise UsageError(f"{name} is a function of the named arrays x, not {type(given).__name__}.")
+        if isinstance(self.observe, str) or not self.observe:
+            raise UsageError("observe is a list of names of channels, or a dict with their scales; it needs at least one.")
+        if isinstance(self.act, str) or not self.act:
+            raise UsageError("act has the limits of drive torques and forces by coordinate, such as {'A': '2 N m'}; it needs at least one.")
+        if self.dtype not in DTYPES:
+            raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.")
+        if not np.isfinite(self.failure):
+            raise UsageError("failure is a finite number: the reward added where a step cannot be done.")
+        interval(self.dt, self.substeps)
+
+    def __deepcopy__(self, memo: Any) -> Task:
+        return self  # frozen: specifications of Gymnasium are copied, the mechanism is not made again
+
+    def with_(self, **changes: Any) -> Task:
+        """Return the same task with other fields: `task.with_(horizon="1 s")`."""
+        known = [f.name for f in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise UsageError(f"a task has no field '{name}'. {nearest(name, known, 'Fields')}")
+        return replace(self, **changes) if changes else self
+
+    # ---------------------------------------------------------------- environments
+
+    def env(self, *, render_mode: str | None = None) -> MechanismEnv:
+        """Return an environment: a gymnasium.Env."""
+        from linkwright.rings.control.gym.env import MechanismEnv
+
+        return MechanismEnv(self, render_mode=render_mode)
+
+    def vector(
+        self, num_envs: int, *, autoreset_mode: Any = "NextStep", threads: int | None = None, render_mode: str | None = None
+    ) -> MechanismVectorEnv:
+        """Return many environments that step together: a gymnasium.vector.VectorEnv over `s.stepper`."""
+        from linkwright.rings.control.gym.vector import MechanismVectorEnv
+
+        return MechanismVectorEnv(self, num_envs, autoreset_mode=autoreset_mode, threads=threads, render_mode=render_mode)
+
+    def register(self, id: str) -> None:
+        """Register the task under an id, "mine/Reach-v0", for gymnasium.make and gymnasium.make_vec in this process."""
+        from linkwright.rings.control.gym.registration import register
+
+        register(id, self)
+
+    # ---------------------------------------------------------------- numbers
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism ready to compute, with the randomized parameters as inputs."""
+        free = sorted(self.drawn_names(self.randomize))
+        given = self.model
+        if isinstance(given, System):
+            if not free:
+                return given
+            return System(given.described, given.tree.cuts, given.loops.kappa, free=free, engine=given.engine, presenter=given.presenter)
+        m = given if isinstance(given, (Mechanism, Description)) else load(given)
+        return compile(m, free=free)
+
+    @staticmethod
+    def drawn_names(drawn: Drawn) -> list[str]:
+        """Names of the numbers that are drawn."""
+        if drawn is None:
+            return []
+        if isinstance(drawn, Mapping):
+            return [str(name) for name in drawn]
+        if not callable(drawn):
+            raise UsageError("start, goal and randomize are dicts of ranges by name, or functions of a RowRandom that return such arrays.")
+        from linkwright.rings.control.gym.random import RowRandom
+
+        found = drawn(RowRandom([0], [0]))
+        if not isinstance(found, Mapping):
+            raise UsageError(
+                f"the function {getattr(drawn, '__name__', '')} returns {type(found).__name__}; it needs a dict of arrays by name."
+            )
+        return [str(name) for name in found]
+
+    @property
+    def steps(self) -> int:
+        """Steps after which an episode is truncated."""
+        h = self.horizon
+        if isinstance(h, (int, np.integer)) and not isinstance(h, bool):
+            found = int(h)
+        else:
+            seconds = quantity(h, KINDS["time"], "horizon") if isinstance(h, str) else float(h)
+            found = round(seconds / self.seconds) if np.isfinite(seconds) else 0
+        if not 1 <= found <= LONGEST:
+            raise UsageError(f"horizon is a number of steps or a time of one step or more, such as '2 s', not {h!r}.")
+        return found
+
+    @cached_property
+    def seconds(self) -> float:
+        """Time of a step."""
+        return interval(self.dt, 1)

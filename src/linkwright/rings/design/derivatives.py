@@ -1,0 +1,203 @@
+"""Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
+
+Where all loads are determinate `slopes_by_kernel` takes them from compiled derivatives (`motion.turn_derivatives`), for all numbers at
+once. `Disturbed` is the way of every other mechanism, one number at a time. The model's numbers get an imaginary step i h. Position,
+velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored Jacobian of the
+undisturbed state),
+
+    dq = -J^+ d phi        dv = -J^+ d(J v + b)        da = -J^+ d(J a + k)        dz = [J' B]^+ d(g - [J' B] z)
+
+each right side by the imaginary part of the terms' own formulas. h is so small that h^2 vanishes beside 1: no differences
+are taken, the result is exact to round-off. What comes out is a `Loads` of complex numbers whose imaginary parts are h
+times the derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import elements
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.mechanics import forces, inverse
+from linkwright.mechanics.constraints import of_loops
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
+from linkwright.mechanics.kinematics.motion import displaced, skeleton
+from linkwright.model.curves.lines import Parabola
+from linkwright.model.description import Description, Drive
+from linkwright.model.parameters import Parameter
+from linkwright.motion import cycle
+from linkwright.motion.cycle_derivatives import turn_derivatives
+from linkwright.numerics.linalg import Factored, factor
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
+from linkwright.topology.build import rebind
+
+STEP = 1e-30  # its square vanishes beside every number that matters
+SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
+FEW = 100  # derivatives below which finding them one by one takes less time than tracing
+FITS = 1e-7  # share of a right side that may lie outside what the loops can follow: round-off of a closed position
+
+
+class Locks(UsageError):
+    """A change of this number leaves the loops no way to close."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An instant of a cycle with its loads; `laws` are where each drive is and how fast it goes."""
+
+    system: System
+    at: Instant
+    laws: Mapping[str, Parabola]
+
+    @cached_property
+    def loads(self) -> Loads:
+        return self.system.inverse(State.of(self.at), self.at.a, drives=list(self.laws), method="system")
+
+    @cached_property
+    def tied(self) -> tuple[Loops, Factored]:
+        """The loops with the drives held, and their factored Jacobian."""
+        loops = self.system.loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
+        return loops, loops.factored(loops.at(self.at.q, self.at.v, self.at.t, self.at.references))
+
+    def follow(self, right: np.ndarray, parameter: str) -> np.ndarray:
+        """-J^+ right: how the coordinates follow a disturbance of the constraints."""
+        loops, f = self.tied
+        scaled = right / loops.row_scale
+        if not np.any(scaled):
+            return np.zeros(len(self.at.v))
+        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
+            raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
+        if f.s[f.rank - 1] < SINGULAR:
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
+        return -f.solve(scaled) * loops.columns
+
+
+def slopes_by_kernel(
+    samples: Sequence[Sample], chosen: Sequence[Parameter], read: Callable[[Loads], Any], speed_given: bool
+) -> np.ndarray | None:
+    """(samples, entries, parameters): derivatives of what is read from the loads; None where they have to be found one by one."""
+    if len(samples) * len(chosen) < FEW or any(x.tied[1].s[x.tied[1].rank - 1] < SINGULAR for x in samples):
+        return None
+    system, instants = samples[0].system, [x.at for x in samples]
+    q, v, a, t = (np.array([getattr(x, name) for x in instants]) for name in ("q", "v", "a", "t"))
+    # a speed that was given does not vary with the numbers that the model's own is written with, nor does rest
+    settings = {"static": True} if speed_given or not any(law.df for x in samples for law in x.laws.values()) else {}
+    references = [dict(x.references) for x in instants]
+    c = Trajectory(system.skel, t, q, v, a, references, system=system, drives=tuple(samples[0].laws), settings=settings)
+    try:
+        d = turn_derivatives(system.core, c, [p.name for p in chosen])
+    except LinkwrightError:
+        return None
+    if d.u is None or not d.ok.all():
+        return None
+    return d.slopes("quantity", lambda x: read(x.loads))
+
+
+class Disturbed:
+    """A system with an imaginary step in one parameter; `loads(sample)` gives complex loads there."""
+
+    def __init__(self, system: System, parameter: Parameter, speed_given: bool):
+        self.system, self.parameter = system, parameter
+        self.description = parameter.stepped(1j * STEP)
+        _check_wheels(self.description, parameter.name)
+        self.skel = skeleton(rebind(system.tree, self.description))
+        self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
+        self.forces = forces.of_description(self.description)
+        self.speed_given = speed_given
+
+    def loads(self, x: Sample) -> Loads:
+        q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
+        rub = inverse.load_friction(x.loads)
+        if not rub:
+            return self._once(x, q, v, a, [])
+        for _ in range(inverse.FRICTION_ROUNDS):  # contracts like the fixed point of the loads themselves
+            loads = self._once(x, q, v, a, rub)
+            old, rub = rub, inverse.load_friction(loads)
+            gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
+            if gap <= 1e-13 * STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / STEP for x in rub)):
+                return loads
+        raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
+
+    def _moved(self, x: Sample) -> tuple[Any, Any, Any]:
+        """(q, v, a) that keep the loops closed and the drives where they are."""
+        laws = {name: self._law(x, name, law) for name, law in x.laws.items()}
+        tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
+        name, ih = self.parameter.name, 1j * STEP
+        v0 = x.at.v + 0j
+        phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
+        q = displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / STEP, name))
+        c = tied.at(q, v0, x.at.t, x.at.references)
+        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / STEP, name)
+        c = tied.at(q, v, x.at.t, x.at.references)
+        a = x.loads.problem.a
+        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / STEP, name)
+
+    def _law(self, x: Sample, name: str, law: Parabola) -> Parabola:
+        """The same drive where its speed is written with the parameter."""
+        drive = next((d for d in self.description.drives if d.joint == name), None)
+        if drive is None or self.speed_given or not _is_stepped(drive):
+            return law
+        if drive.kind != "speed":
+            raise UsageError(
+                f"the program of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
+                "motion of the drives, only a constant speed may vary."
+            )
+        return replace(law, df=drive.value) if law.df != 0.0 else law
+
+    def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
+        m = Instant(self.skel, q, v, x.at.t, x.at.references)
+        applied = m.pushes(self.forces)
+        T = terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
+        assert T.place is not None
+        real = x.loads
+        p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
+        z = np.concatenate([real.lam_all, real.u])
+        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP
+        c, r = real.problem.scales
+        spin = _spin(real.problem, right)
+        if np.any(spin):
+            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * STEP * spin)
+        z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
+        nc = T.nc
+        outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
+        return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
+
+
+def _spin(p: InverseProblem, right: np.ndarray) -> np.ndarray:
+    """Accelerations of idle degrees of freedom (a rod between ball joints), which no drive determines."""
+    N = p.scales[0][:, None] * p.factors.left_null
+    if not N.shape[1]:
+        return np.zeros(len(right))
+    K = N.T @ p.terms.M @ N
+    return -N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(N.T @ right)
+
+
+def _stepped(x: Any) -> bool:
+    """Does the imaginary step reach this number, or one of these?"""
+    if isinstance(x, tuple):
+        return any(_stepped(y) for y in x)
+    return isinstance(x, complex) and x.imag != 0.0
+
+
+def _is_stepped(drive: Drive) -> bool:
+    return _stepped((drive.value, tuple((move.span, move.to) for move in drive.moves)))
+
+
+def _check_wheels(d: Description, parameter: str) -> None:
+    """Meshing wheels touch by their data: neither radii nor the distance of centers can vary alone."""
+    for g in (x for x in elements.constraints(d) if x.touching):
+        pair = [d.joint(name) for name in g.joints]
+        frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
+        if _stepped((*(radius for _, radius in g.wheels), *frames)):
+            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.")

@@ -1,0 +1,106 @@
+"""`m.optimize`: search, certificate and result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from linkwright.errors import UsageError
+from linkwright.model.description import Description
+from linkwright.numerics import blas
+from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
+from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
+from linkwright.rings.design.optimization.problem import DesignPoint, DesignProblem
+from linkwright.rings.design.optimization.quantities import OfMotion
+from linkwright.rings.design.optimization.request import problem
+from linkwright.rings.design.optimization.restoration import restored
+from linkwright.rings.design.optimization.result import OptimizationResult, change
+
+NEARLY = 1e-3  # relative violation up to which the best design of a search that ended early is moved inside its limits
+
+
+def optimize(
+    described: Description,
+    goal: Any,
+    vary: Any,
+    subject_to: Any,
+    of: Any,
+    make: Callable[[Description], Any],
+    presenter: Any,
+    **options: Any,
+) -> Any:
+    """See `Mechanism.optimize`."""
+    points = options.pop("points", 15)
+    chosen = SearchOptions.of(**options)
+    found = problem(described, goal, vary, subject_to, of, make, presenter)
+    with blas.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
+        if not found.point(found.nominal).ok:
+            found = restored(found)
+        if len(found.goals) > 1:
+            from linkwright.rings.design.optimization.pareto_front import front
+
+            return front(found, chosen, points)
+        return result(found, searched(found, found.goals[0], chosen))
+
+
+def result(p: DesignProblem, state: SearchState) -> OptimizationResult:
+    """The result of a search: what it says of limits is read from the motion of the finished design."""
+    if state.best is None:
+        reasons = sorted((state.pool.why if state.pool else {}).items(), key=lambda x: -x[1])
+        common = f"; most often: {reasons[0][0]}" if reasons else ""
+        ended = "The time was over before one was found" if state.late else "Widen the bounds, or begin with a model that moves"
+        raise UsageError(f"no design within the bounds has a motion{common}. {ended}.")
+    before = original_point(p)
+    end = None
+    if state.early or not state.ends:
+        done = finished(p, state.terms, state.best, corrections=CORRECTIONS if state.violation <= NEARLY else 0)
+    else:
+        end, done = best_finished(p, state.terms, state.ends)
+    after = done.whole if done.whole.ok else done.point
+    limits = tuple(change(lim, before, after) for lim in p.limits)
+    feasible = done.whole.ok and all(x.met for x in limits)
+    certificate = state.certificate(end) if feasible and end is not None else None
+    goals = tuple(change(g, before, after) for g in p.goals)
+    rejected = dict(state.pool.why) if state.pool else {}
+    notes = (*_notes(p, state, done, feasible=feasible), *_sampling_notes(p, after))
+    effort = (p.tally.designs, p.tally.seconds)
+    return OptimizationResult(p, done.point, goals, limits, certificate, feasible, *effort, state.interrupted, rejected, notes, state.late)
+
+
+def _sampling_notes(p: DesignProblem, best: DesignPoint) -> tuple[str, ...]:
+    """Sentences on extremes of the best design that samples do not locate, or that grow without bound."""
+    quantities = {q.key: q for x in (*p.goals, *p.limits) for _, q in x.terms}
+    notes = [q.sampling_note(best) for q in quantities.values() if isinstance(q, OfMotion)] if best.ok else []
+    return tuple(n for n in notes if n)
+
+
+def original_point(p: DesignProblem) -> DesignPoint:
+    """The design of the user's own file."""
+    own = p.original or p
+    own.rebase(None)
+    return own.point(own.nominal)
+
+
+def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasible: bool) -> Iterator[str]:
+    if state.late:
+        yield (
+            f"The time was over during '{state.progress.stage}': this is the best design so far, and it is not certified. A longer time, "
+            "or fewer starts, may find better ones."
+        )
+    if not done.whole.ok:
+        yield f"The design has no motion when it is computed on its own: {done.whole.why}"
+    elif not feasible:
+        yield unmet(p, done, relax=not state.early)
+    if p.unwritten:
+        yield f"`mechanism` is this design; `text`, `save` and `page` cannot write it into the file: {p.unwritten}"
+
+
+def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
+    """One sentence on limits that no design meets, and (of a search that was through) what could be relaxed."""
+    missing = [(lim, lim.beyond(lim.value(done.whole))) for lim in p.limits]
+    parts = [f"'{lim.text}' by {lim.text_of(abs(x))}" for lim, x in missing if x != 0.0]
+    if not relax:
+        return f"The best design so far misses {' and '.join(parts)}."
+    at = [v.name for v, u in zip(p.variables, done.point.u, strict=True) if u < 1e-6 or u > 1.0 - 1e-6]
+    bounds = f", or widen the bounds of {', '.join(at)}" if at else ""
+    return f"The closest design misses {' and '.join(parts)}: relax one of the constraints{bounds}."

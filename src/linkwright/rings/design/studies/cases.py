@@ -1,0 +1,223 @@
+"""Cases: a study turns every design, lets it follow a motion, simulates it, lets it settle, or calls any function of it.
+
+"turn"                                                   one cycle of the drive, 360 steps
+lw.Cycle(steps=720)                                    the same with options of `m.cycle`
+lw.Path({"tool.T": ...}, duration="1 s")            `m.follow`
+lw.Run("2 s", control=lw.control.pd(...), events=[...])   `m.simulate`, with all its options
+"settle", lw.Equilibrium(hold=["A"])                         the static equilibrium
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from linkwright.errors import UsageError, call_explained, nearest
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.runs import chosen_drives
+from linkwright.system.system import System
+
+
+@dataclass(frozen=True)
+class Case(ABC):
+    """One result of a System."""
+
+    kind = ""
+
+    @abstractmethod
+    def run(self, system: System) -> Trajectory | State:
+        """Return the result of a System."""
+
+    def with_control(self, gains: Mapping[str, float]) -> Case:
+        raise UsageError(f"gains of a controller belong to a simulation, not to a {self.kind}.")
+
+    def described(self) -> dict[str, Any]:
+        """Return everything the result follows from, as text."""
+        return {"of": self.kind}
+
+    def as_text(self) -> dict[str, Any] | None:
+        """Return text that `case_again` reads as the same again; None where it has objects or functions."""
+        return None
+
+
+@dataclass(frozen=True)
+class Cycle(Case):
+    """One cycle."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kind = "turn"
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return {"drive": None, "steps": 360, "speed": None, "duration": None, "start": None, "stop": None, **self.options}
+
+    def run(self, system: System) -> Trajectory:
+        return system.cycle(**self.asked)
+
+    def described(self) -> dict[str, Any]:
+        return {"of": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
+
+    def as_text(self) -> dict[str, Any] | None:
+        return {"turn": dict(self.options)} if _plain(self.options) else None
+
+
+@dataclass(frozen=True)
+class Path(Case):
+    """A motion of drives, points or bodies."""
+
+    motion: Mapping[str, Any]
+    t: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kind = "follow"
+
+    def run(self, system: System) -> Trajectory:
+        return system.follow(self.motion, self.t, **self.options)
+
+    def described(self) -> dict[str, Any]:
+        return {"of": self.kind, "motion": _text(self.motion), "t": _text(self.t), "options": _text(self.options)}
+
+
+@dataclass(frozen=True)
+class Run(Case):
+    """A run."""
+
+    duration: Any
+    drive: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kind = "simulate"
+
+    def run(self, system: System) -> Trajectory:
+        drive, options = self.driven(system)
+        return system.simulate(system.starting(drive), self.duration, drive=drive, **options)
+
+    def driven(self, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The drives and the other options of a run of a System."""
+        return chosen_drives(system, self.drive, self.options), {"progress": False, **self.options}
+
+    def with_control(self, gains: Mapping[str, float]) -> Case:
+        return replace(self, options={**self.options, "control": replace(self.options["control"], **gains)})
+
+    def described(self) -> dict[str, Any]:
+        return {"of": self.kind, "duration": str(self.duration), "drive": _text(self.drive), "options": _text(self.options)}
+
+    def as_text(self) -> dict[str, Any] | None:
+        plain = _plain(self.options) and not self.drive and isinstance(self.duration, str | int | float)
+        return {"simulate": self.duration, "drive": self.drive, "options": dict(self.options)} if plain else None
+
+
+@dataclass(frozen=True)
+class Equilibrium(Case):
+    """The static equilibrium."""
+
+    hold: tuple[str, ...] = ()
+    kind = "settle"
+
+    def run(self, system: System) -> State:
+        return system.settle(hold=self.hold)
+
+    def described(self) -> dict[str, Any]:
+        return {"of": self.kind, "hold": list(self.hold)}
+
+    def as_text(self) -> dict[str, Any] | None:
+        return {"settle": list(self.hold)}
+
+
+@dataclass(frozen=True)
+class Calling(Case):
+    """Any function of a mechanism that gives a turn, a run or a state."""
+
+    function: Callable[[Any], Any]
+    made: Callable[[System], Any]  # the mechanism of a System
+    kind = "function"
+
+    def run(self, system: System) -> Trajectory | State:
+        found = self.function(self.made(system))
+        if not isinstance(found, Trajectory | State):
+            raise UsageError(f"of: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
+        return found
+
+    def described(self) -> dict[str, Any]:
+        return {"of": self.kind, "function": source_of(self.function)}
+
+
+def case(given: Any, made: Callable[[System], Any]) -> Case:
+    """Read `of`."""
+    if isinstance(given, Case):
+        return given
+    if isinstance(given, str):
+        if given in ("turn", "settle", "statics"):
+            return Cycle() if given == "turn" else Equilibrium()
+        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['turn', 'settle'], 'Known')} lw.Run('2 s') is a run.")
+    if callable(given):
+        return Calling(given, made)
+    raise UsageError(f"of is 'turn', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
+
+
+def case_again(text: Mapping[str, Any]) -> Case:
+    """The case of its text."""
+    if "simulate" in text:
+        return Run(text["simulate"], text["drive"], text["options"])
+    return Cycle(text["turn"]) if "turn" in text else Equilibrium(tuple(text["settle"]))
+
+
+def _plain(options: Mapping[str, Any]) -> bool:
+    return all(isinstance(x, str | int | float | bool | None) for x in options.values())
+
+
+@call_explained
+def turning(
+    drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+) -> Case:
+    """One cycle of the drive, for `lw.study(..., of=...)`; options as in `m.cycle`."""
+    ends = {end: x for end, x in (("start", start), ("stop", stop)) if x is not None}
+    return Cycle({"drive": drive, "steps": steps, "speed": speed, "duration": duration, **ends})
+
+
+@call_explained
+def following(motion: Mapping[str, Any], t: Any = None, **options: Any) -> Case:
+    """A motion of drives, points or bodies, for `lw.study(..., of=...)`; options as in `m.follow`."""
+    return Path(motion, t, options)
+
+
+@call_explained
+def simulating(duration: Any, *, drive: Mapping[str, Any] | None = None, **options: Any) -> Case:
+    """A run, for `lw.study(..., of=...)`; options as in `m.simulate`."""
+    from linkwright.simulation.options import options_of
+
+    options_of({k: v for k, v in options.items() if k != "drive"})
+    return Run(duration, drive, options)
+
+
+@call_explained
+def settling(hold: Sequence[str] = ()) -> Case:
+    """The static equilibrium, for `lw.study(..., of=...)`; `hold` as in `m.settle`."""
+    return Equilibrium(tuple([hold] if isinstance(hold, str) else hold))
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The text of a function, so that a changed one makes another study; its name where there is none."""
+    try:
+        return inspect.getsource(function).strip()
+    except (OSError, TypeError):
+        return getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _text(given: Any) -> Any:
+    """Options as text that stays the same in every process: no addresses of objects."""
+    if isinstance(given, Mapping):
+        return {str(k): _text(v) for k, v in sorted(given.items(), key=lambda x: str(x[0]))}
+    if isinstance(given, list | tuple):
+        return [_text(x) for x in given]
+    if isinstance(given, str | int | float | bool | None):
+        return given
+    if callable(given) and not hasattr(given, "__dataclass_fields__"):
+        return source_of(given)
+    if hasattr(given, "tolist"):
+        return given.tolist()
+    if hasattr(given, "__dataclass_fields__"):
+        return {"is": type(given).__name__, **{name: _text(getattr(given, name)) for name in given.__dataclass_fields__}}
+    return type(given).__name__

@@ -1,0 +1,342 @@
+"""Rows of a study, computed: designs in lanes where that is possible, else one after the other.
+
+A `Work` is what another process needs. It is small: code is found there in the cache on disk, or made once. How rows are computed depends
+on the work and on aligned blocks of rows only, never on who computes them or on what was computed before, so results agree to the bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler import native
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.kernels import structures
+from linkwright.model.description import Description
+from linkwright.numerics.pickling import essentials
+from linkwright.results.checks import Check
+from linkwright.results.element_limits import FINER, known_limits
+from linkwright.results.measures import Measure
+from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.results.motion_checks import SINGULAR, inputs_check, measured_loads_check, motion_checks, why_no_loads
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.rings.design.studies.cases import Case, Cycle, Equilibrium, Run, source_of
+from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
+from linkwright.rings.design.studies.run_lanes import BatchedRuns
+from linkwright.rings.design.studies.targets import VariedNumbers
+from linkwright.system.cycles import turns
+from linkwright.system.system import System
+
+RUN_ALONE = ("loops", "velocities", "energy", "branch", "estimated error")  # checks of the certificate, which runs in lanes have none of
+LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
+
+
+@dataclass(frozen=True)
+class MeasureFunction:
+    """A measure given as a Python function of the result."""
+
+    name: str
+    call: Callable[[Any], Any]
+
+
+class RowResults(NamedTuple):
+    """Results of some rows: measures (rows, measures), nan where there is none, and the reasons of rows that failed ("" of the others).
+
+    `unknown` has the checks of a row that are unknown, with their reasons; "" of rows that failed, or passed every check.
+    """
+
+    values: np.ndarray
+    why: list[str]
+    traces: dict[int, dict[str, np.ndarray]]  # thinned trajectories by row, where they are stored
+    errors: np.ndarray  # (rows, measures): how far extremes may go beyond between samples; infinite where they grow without bound
+    unknown: list[str]
+
+
+class RowResult(NamedTuple):
+    """The same of one row."""
+
+    values: list[float]
+    why: str
+    unknown: str = ""
+    trace: Mapping[str, np.ndarray] = {}
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything a row follows from but its numbers."""
+
+    __getstate__ = essentials
+
+    numbers: VariedNumbers
+    case: Case
+    measures: tuple[Measure | MeasureFunction, ...]
+    traced: tuple[str, ...] = ()  # channels whose thinned samples are stored
+    thinned: int = 100  # samples of these
+    presenter: Any = field(default=None, compare=False, repr=False)
+
+    def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
+        """Compute rows; the first of them begins an aligned block."""
+        with self._alone():
+            found = self._way(values, threads)
+        for i, text in self._outside(values).items():
+            found.values[i], found.why[i], found.unknown[i] = np.nan, text, ""
+        return found
+
+    def _outside(self, values: np.ndarray) -> dict[int, str]:
+        """Rows outside the bounds of the file, with what is outside: draws of a distribution without ends may be."""
+        out: dict[int, str] = {}
+        for name, low, high in self.numbers.described.bounds:
+            for k, t in enumerate(self.numbers.targets):
+                if t.inner == name and not t.where:
+                    x = values[:, k]
+                    bad = (x < (-np.inf if low is None else low)) | (x > (np.inf if high is None else high))
+                    ends = " .. ".join("" if end is None else f"{end:.6g}" for end in (low, high))
+                    out |= {int(i): f"{name} = {x[i]:.6g} is outside the bounds of the file, {ends}" for i in np.flatnonzero(bad)}
+        return out
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
+        if "_structures" not in vars(self):
+            with structures.reproducible(self._structures):
+                _ = self.system.core.all_rows_count
+        return structures.reproducible(self._structures)
+
+    @cached_property
+    def _structures(self) -> OrderedDict[Any, structures.KernelStructure]:
+        return OrderedDict()
+
+    @property
+    def block(self) -> int:
+        """Rows that belong together: those that share lanes; single rows where none do."""
+        return LANES if self.lanes else 1
+
+    @cached_property
+    def lanes(self) -> str:
+        """How rows share lanes: "turns", "runs", or "" where they do not."""
+        plain = self.numbers.plain and not self.traced and all(isinstance(m, Measure) for m in self.measures)
+        if not plain or has_motor_plate(self.numbers.described):
+            return ""
+        if isinstance(self.case, Cycle):
+            return "turns"
+        return "runs" if self._batched is not None else ""
+
+    @cached_property
+    def _batched(self) -> BatchedRuns | None:
+        with self._alone():
+            return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
+
+    def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
+        if self.lanes == "turns":
+            return self._turns(values, threads)
+        if self._batched is not None and self.lanes:
+            found = self._batched.rows(values, threads)
+            return self._judged(found.values, found.errors, found.done, found.why, found.limits, {})
+        return self._singly(values, threads)
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism with the numbers of the file."""
+        return System(self.numbers.described, presenter=self.presenter)
+
+    # ---------------------------------------------------------------- many turns at once
+
+    def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
+        assert isinstance(self.case, Cycle)
+        measures = [m for m in self.measures if isinstance(m, Measure)]
+        nominal = self.system.cycle(**self.case.asked)
+        known = frozenset(nominal.channels)
+        names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive, known)))
+        limits = self._limits
+        lead = [nominal.drive] if limits.limits and nominal.drive in known else []
+        names = list(dict.fromkeys([*names, *limits.channels, *lead]))
+        given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
+        found = turns(self.system, given, self.case.asked, names, threads)
+        table, ok = found.read(names), found.ok
+        with np.errstate(invalid="ignore"):
+            columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension, found.near_singular) for m in measures]
+        both = [np.stack([x[k] for x in columns], axis=1) if columns else np.zeros((len(ok), 0)) for k in (0, 1)]
+        why = ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)]
+        judged = JudgedRows({}, {})
+        if limits.limits:
+            r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok), found.near_singular)
+            judged = limits.judged(values, ok, r, nominal.place, partial(self._closer, values, threads))
+        return self._judged(*both, ok, why, judged, {int(i): {SINGULAR: text} for i, text in found.unknown.items()})
+
+    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> MeasuredMotions | None:
+        """A channel of the cycles of some rows with more samples; None if one of them has none."""
+        assert isinstance(self.case, Cycle)
+        asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
+        nominal = self.system.cycle(**asked)
+        try:
+            found = turns(self.system, given, {**asked, "steps": FINER * asked["steps"]}, [channel], threads)
+        except LinkwrightError:  # too many samples
+            return None
+        table = found.read([channel])
+        return measured(table, found.t, nominal.drive, nominal.dimension, len(rows), found.near_singular) if found.ok.all() else None
+
+    def _judged(
+        self,
+        values: np.ndarray,
+        errors: np.ndarray,
+        done: np.ndarray,
+        why: list[str],
+        limits: JudgedRows,
+        unknown: Mapping[int, Mapping[str, str]],
+    ) -> RowResults:
+        """Rows of lanes with their verdicts: those that failed have no numbers."""
+        why = [failure(limits.failed[i]) if i in limits.failed else text for i, text in enumerate(why)]
+        ok = done & np.array([i not in limits.failed for i in range(len(done))], dtype=bool)
+        said = []
+        for i, good in enumerate(ok):
+            mine, more = {**self._limits.not_known}, limits.unknown.get(i, {})
+            mine |= {name: f"{mine[name]}; {text}" if name in mine else text for name, text in more.items()}
+            said.append(named({**unknown.get(i, {}), **mine, **self._shared}) if good else "")
+        return RowResults(np.where(ok[:, None], values, np.nan), why, {}, np.where(ok[:, None], errors, 0.0), said)
+
+    @cached_property
+    def _shared(self) -> dict[str, str]:
+        """Unknown checks that rows in lanes share: loads that are not unique in the mechanism, inputs of the file that are doubtful."""
+        found = [inputs_check(self.numbers.described)]
+        if isinstance(self.case, Cycle):
+            loads = self._loads_check(self.system.cycle(**self.case.asked))
+            found = [loads, *found] if loads is not None else found
+        return {x.name: x.text for x in found if not x}
+
+    def _loads_check(self, c: Trajectory) -> Check | None:
+        """The check on the loads that are measured."""
+        known = frozenset(c.channels)
+        return measured_loads_check(c, [n for m in self.measures if isinstance(m, Measure) for n in m.channels(c.drive, known)])
+
+    @cached_property
+    def _limits(self) -> StudyLimits:
+        """Limits of elements that motions of this study have channels for."""
+        if self._batched is not None:
+            return self._batched.limits
+        assert isinstance(self.case, Cycle)
+        nominal = self.system.cycle(**self.case.asked)
+        why = why_no_loads(nominal)
+        return StudyLimits(self.numbers, self.case, lambda limits: known_limits(limits, nominal.channels, why))
+
+    @cached_property
+    def not_checked(self) -> tuple[str, ...]:
+        """Checks of a single motion that rows of this study do not have."""
+        if isinstance(self.case, Equilibrium):
+            return ("equilibria have no list of checks",)
+        out = list(RUN_ALONE) if self.lanes == "runs" else []
+        out += ["plausibility of single designs"] if self.lanes else []
+        functions = any(isinstance(m, MeasureFunction) for m in self.measures)
+        return (*out, *(("uniqueness of loads that functions read",) if functions else ()))
+
+    # ---------------------------------------------------------------- one by one
+
+    def _singly(self, values: np.ndarray, threads: int | None) -> RowResults:
+        def one(i: int) -> RowResult:
+            return self.row(values[i])
+
+        if threads == 1 or len(values) == 1:
+            found = [one(i) for i in range(len(values))]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(one, range(len(values))))
+        numbers = np.array([x.values for x in found]).reshape(len(values), len(self.measures))
+        errors = np.array([[getattr(y, "error", 0.0) for y in x.values] for x in found]).reshape(numbers.shape)
+        traces = {i: dict(x.trace) for i, x in enumerate(found) if x.trace}
+        return RowResults(numbers, [x.why for x in found], traces, errors, [x.unknown for x in found])
+
+    def row(self, numbers: np.ndarray) -> RowResult:
+        """Measures of one row, the reason if it failed or is not known to be right, and its thinned samples."""
+        nothing = [float("nan")] * len(self.measures)
+        try:
+            result = self.result(numbers)
+        except LinkwrightError as problem:
+            return RowResult(nothing, str(problem))
+        why, unknown = self._doubts(result)
+        if why:
+            return RowResult(nothing, why)
+        try:
+            with self._alone():
+                measured = [_read(m, result) for m in self.measures]
+        except LinkwrightError as problem:
+            return RowResult(nothing, str(problem))
+        return RowResult(measured, "", unknown, self._trace(result))
+
+    def _doubts(self, result: Trajectory | State) -> tuple[str, str]:
+        """Checks of a motion that failed, and those that are unknown, with their texts; "" if there are none."""
+        if not isinstance(result, Trajectory):
+            return "", ""
+        found, loads = motion_checks(result, loads=False), self._loads_check(result)
+        every = [*found[:-1], *([] if loads is None else [loads]), found[-1]]  # inputs are the last
+        failed, unknown = ({x.name: x.text for x in every if x.verdict == v} for v in ("failed", "unknown"))
+        return failure(failed) if failed else "", named(unknown)
+
+    def result(self, numbers: np.ndarray) -> Trajectory | State:
+        """The turn, run or state of one row."""
+        with self._alone():  # a thread of its own does not have what its caller has set
+            described, case = self.numbers.design(self.case, numbers)
+            if isinstance(case, Run) and self._free is not None:
+                return self._simulated(self._free, described, case, numbers)
+            return case.run(System(described, presenter=self.presenter))
+
+    @cached_property
+    def _free(self) -> System | None:
+        """The mechanism whose parameters that vary are inputs of its code, so that runs of all designs share it; None without any."""
+        names = [t.inner for t in self.numbers.targets if not t.where]
+        if not names or not isinstance(self.case, Run) or self.case.options.get("free") is not None:
+            return None
+        found = System(self.numbers.described, free=names, presenter=self.presenter)
+        return found if native.available() else None
+
+    def _simulated(self, free: System, described: Description, case: Run, numbers: np.ndarray) -> Trajectory:
+        """A run of a design from its own start, on the code that all designs share."""
+        own = System(described, free.tree.cuts, presenter=self.presenter)
+        drive, options = case.driven(own)
+        there = own.starting(drive)
+        st = State(free.core.skel, there.q, there.v, there.references, there.t)
+        values = np.array([x for t, x in zip(self.numbers.targets, numbers, strict=True) if not t.where])
+        return free.simulate(st, case.duration, drive=drive, free=values, **options)
+
+    def _trace(self, result: Trajectory | State) -> dict[str, np.ndarray]:
+        if not self.traced or not isinstance(result, Trajectory):
+            return {}
+        at = np.unique(np.linspace(0, len(result) - 1, self.thinned).round().astype(int))
+        found = result.read(["t", *self.traced])
+        return {name: np.asarray(x)[at] for name, x in found.items()}
+
+    def described(self) -> dict[str, Any]:
+        """Return everything the rows follow from, as text."""
+        measures = [{"name": m.name, "is": m.described if isinstance(m, Measure) else source_of(m.call)} for m in self.measures]
+        return {**self.case.described(), "measure": measures, "traces": list(self.traced), "thinned": self.thinned if self.traced else 0}
+
+
+def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
+    if isinstance(m, MeasureFunction):
+        try:
+            found = np.asarray(m.call(result), dtype=float)
+        except LinkwrightError:
+            raise
+        except Exception as problem:  # whatever a user's function raises
+            raise UsageError(f"measure '{m.name}': {type(problem).__name__}: {problem}") from problem
+        if found.shape:
+            raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}; one number is needed.")
+        return float(found)
+    if isinstance(result, State):
+        x = np.atleast_1d(np.asarray(result[m.channel], dtype=float))
+        still = {m.channel: x.reshape(1, 1, -1) if len(x) > 1 else x[None]}
+        return float(m.over(still, np.zeros(1), "", lambda name: "none")[0])
+    return m.read_from(result)
+
+
+def digest(text: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Hash of a description in JSON."""
+    import json
+
+    return hashlib.sha256(json.dumps(text, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,252 @@
+"""Making a study: `lw.study` with everything it is given checked before the first row, and studies opened from their folders."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.kernels import sources
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.file.written_values import bare_size
+from linkwright.results.files import versions
+from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
+from linkwright.results.state import State
+from linkwright.rings.design.studies.cases import Case, Equilibrium, case, case_again
+from linkwright.rings.design.studies.evaluation import MeasureFunction, Work, digest
+from linkwright.rings.design.studies.execution import run
+from linkwright.rings.design.studies.plans import Drawn, Plan, Rows, plan
+from linkwright.rings.design.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
+from linkwright.rings.design.studies.study import VERDICT_COLUMNS, Study
+from linkwright.rings.design.studies.targets import Target, VariedNumbers, expanded, need_different, target
+from linkwright.rings.design.studies.variations import Variation, variation
+from linkwright.text.ranges import unit_written
+from linkwright.text.units import parse_unit
+
+EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
+
+
+def study(
+    described: Description,
+    vary: Any,
+    measures: Any,
+    of: Any,
+    make: Callable[[Description], Any],
+    *,
+    plan_name: str | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    threads: int | None = None,
+    progress: Any = None,
+    traces: Sequence[str] = (),
+    thinned: int = 100,
+    presenter: Any = None,
+) -> Study:
+    """See `lw.study`."""
+    done = case(of, lambda system: make(system.described))
+    rows = _rows_of(vary, described, done, plan_name, n, seed)
+    wanted = _measures(measures)
+    _need_other_names(rows.names, [m.name for m in wanted])
+    stored = [traces] if isinstance(traces, str) else list(traces)
+    targets = tuple(target(name, described, done) for name in rows.names)
+    _within_bounds(described, rows.variations)
+    work = Work(VariedNumbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
+    shown = _checked(work, wanted, stored)
+    units = {name: si for name, (si, _, _) in shown.items()}
+    manifest = _manifest(described, work, rows, shown)
+    key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
+    names = [m.name for m in wanted]
+    store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, names)
+    said = store.begin(manifest) if isinstance(store, FolderStore) else ""
+    _need_executor(executor)
+    found = Study(work, rows, store, rows.names, tuple(names), units, manifest, make, len(rows), said)
+    run(work, rows, store, key, executor, threads, progress)
+    return found
+
+
+def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> Study:
+    """A study from its folder, as far as it is done."""
+    manifest = manifest_of(Path(place))
+    store = FolderStore(Path(place), manifest["key"], manifest["names"], manifest["measures"])
+    work, rows = _work_again(Path(place), manifest, presenter)
+    names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
+    return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
+
+
+def _work_again(place: Path, manifest: Mapping[str, Any], presenter: Any) -> tuple[Work | None, Plan | None]:
+    """Return the work and the plan of a manifest, to be continued; (None, None) if it had functions."""
+    again = manifest.get("again")
+    if not isinstance(again, dict):
+        return None, None
+    try:
+        described = modelfile.read_text(manifest["model"], f"{place}")
+        done = case_again(again["of"])
+        rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"], known=True)
+        targets = tuple(target(name, described, done) for name in rows.names)
+        traces = manifest["work"]["traces"], manifest["work"]["thinned"]
+        work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
+        return work, rows
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise unusable(place) from problem
+
+
+def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
+    """The call in text and numbers; None where it has objects or functions, which a folder cannot hold."""
+    of, vary = work.case.as_text(), {v.name: v.as_text() for v in rows.variations}
+    if of is None or isinstance(rows, Rows) or None in vary.values():
+        return None
+    if not all(isinstance(m, Measure) and m.target is None for m in work.measures):  # points of a file may be elsewhere later
+        return None
+    drawn = isinstance(rows, Drawn)
+    seed, n = (rows.seed, rows.n) if drawn else (0, None)
+    return {
+        "of": of,
+        "vary": vary,
+        "measure": {m.name: m.text for m in work.measures if isinstance(m, Measure)},
+        "plan": rows.kind,
+        "n": n,
+        "seed": seed,
+    }
+
+
+def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int, *, known: bool = False) -> Plan:
+    """The plan of `vary`; `known` if it was read before, from a model whose units were still there."""
+    if hasattr(vary, "columns") and hasattr(vary, "to_numpy"):
+        names = [str(c) for c in vary.columns]
+        need_different(names)
+        if name not in (None, "rows") or n is not None:
+            raise UsageError("the rows of a frame are taken as they are; plan= and n= belong to ranges.")
+        try:
+            table = np.asarray(vary.to_numpy(), dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError("vary: the frame has entries that are no numbers; columns are numbers in SI.") from None
+        if not len(table) or not np.isfinite(table).all():
+            raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.")
+        columns = [variation(c, table[:, i].tolist(), None) for i, c in enumerate(names)]
+        return Rows(tuple(columns), table)
+    if not isinstance(vary, Mapping) or not vary:
+        raise UsageError('vary is a dict, {"rod": "180..260 mm / 20"}, or a pandas frame with a column for every number.')
+    found = []
+    for key, given in expanded(vary, described).items():
+        t = target(key, described, done)
+        if not known:
+            _need_unit(described, t, given)
+        sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
+        found.append(variation(key, given, t.dimension, sizes, nominal=t.nominal))
+    return plan(name, found, n, seed)
+
+
+def _need_unit(described: Description, t: Target, given: Any) -> None:
+    """Raise UsageError where a parameter of the file is given in a unit that does not suit what is written with it."""
+    unit = unit_written(given) if not hasattr(given, "ppf") else ""
+    if unit and t.bare and described.document is not None:
+        size, dimension = parse_unit(unit)
+        try:
+            modelfile.reread(described, **{t.name: f"{t.nominal * bare_size(described, dimension) / size!r} {unit}"})
+        except LinkwrightError as problem:
+            raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
+
+
+def _measures(given: Any) -> list[Measure | MeasureFunction]:
+    """Texts, functions, or a dict of them by name."""
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        single = isinstance(given, str | Measure) or callable(given)
+        items = [given] if single else list(given) if isinstance(given, Iterable) else []
+        pairs = [(None, x) for x in items]
+    if not pairs:
+        raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.')
+    out: list[Measure | MeasureFunction] = []
+    for name, x in pairs:
+        if callable(x):
+            out.append(MeasureFunction(str(name or getattr(x, "__name__", "function")), x))
+        else:
+            found = measure(x)
+            out.append(found if name is None else replace(found, label=str(name)))
+    texts = [m.name for m in out]
+    twice = sorted({t for t in texts if texts.count(t) > 1})
+    if twice:
+        raise UsageError(f"measure: {', '.join(map(repr, twice))} is there twice. Functions get names by a dict.")
+    return out
+
+
+def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
+    """Raise UsageError where two columns of the table would have one name."""
+    twice = sorted(set(measures) & {*names, *VERDICT_COLUMNS, "row"})
+    if twice:
+        raise UsageError(f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.")
+
+
+def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
+    """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
+    there."""
+    nominal = np.array([t.nominal for t in work.numbers.targets])
+    try:
+        result = work.result(nominal)
+    except LinkwrightError as problem:
+        raise UsageError(f"the model with the numbers of its file cannot be computed: {problem}") from problem
+    units: dict[str, tuple[str, str, float]] = {}
+    plain = [m for m in wanted if isinstance(m, Measure)]
+    if isinstance(result, State):
+        for m in plain:
+            _ = result[m.channel]
+            units[m.name] = ("", "", 1.0)
+        if isinstance(work.case, Equilibrium) and any(m.window is not None or m.reduction not in REDUCTIONS for m in plain):
+            raise UsageError(f"an equilibrium is one position: measures are {', '.join(REDUCTIONS)} there, without `while`.")
+        return units
+    check(plain, result)
+    for name in stored:
+        result.channel(name)
+    mine = result.skel.tree.description.units
+    return {m.name: (unit_of_measure(m, result)[0], *unit_of_measure(m, result, mine)) for m in plain}
+
+
+def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str, tuple[str, str, float]]) -> dict[str, Any]:
+    plain = json.loads(json.dumps(work.described(), default=str))
+    return {
+        "format": FORMAT,
+        "name": described.name,
+        "model": modelfile.write(described),
+        "work": plain,
+        "plan": json.loads(json.dumps(rows.described(), default=str)),
+        "names": list(rows.names),
+        "measures": [m.name for m in work.measures],
+        "units": {name: si for name, (si, _, _) in units.items()},
+        "shown": {name: [symbol, size] for name, (_, symbol, size) in units.items()},
+        "equations": sources.digest(*EQUATIONS),
+        "not_checked": list(work.not_checked),
+        "versions": versions(),
+        "again": _again(work, rows),
+    }
+
+
+def _within_bounds(described: Description, variations: Sequence[Variation]) -> None:
+    """Raise UsageError where a range leaves the `min:` and `max:` of its parameter."""
+    bounds = {name: (low, high) for name, low, high in described.bounds}
+    for v in variations:
+        low, high = bounds.get(v.name, (None, None))
+        below, above = np.isfinite(v.low) and low is not None and v.low < low, np.isfinite(v.high) and high is not None and v.high > high
+        if below or above:
+            raise UsageError(f"{v.name} = {v.text} leaves its bounds in the file, min and max: {_end(low)} .. {_end(high)}.")
+
+
+def _end(x: float | None) -> str:
+    return "" if x is None else f"{x:.6g}"
+
+
+def _need_executor(executor: Any) -> None:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise UsageError(
+            f"executor has no submit(): give a concurrent.futures.Executor, or client.get_executor() of Dask, not {executor!r:.60}."
+        )

@@ -1,0 +1,54 @@
+"""Functions of JAX, PyTorch and CasADi that compute one mechanism, with exact derivatives.
+
+    f = s.jax(free=["L1", "crank.mass"])        # s.torch(), s.casadi()
+    f.forward(q, v, tau, free=x).a              # inside jit, grad, vmap of the library
+
+`calls` says what a kernel takes, gives and is differentiated by; a library (`jax_library`, `torch_library`, `casadi_library`) makes a
+function of it; `functions` composes these into positions of the drives and time steps, in the same way for every library. `flat` runs a
+flat program on the numbers of a library, operation by operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwright.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from linkwright.motion.compiled import Compiled
+    from linkwright.rings.exchange.bridges.functions import Bridge, Library
+
+OPTIONS = {"jax": ("native", "repair", "return_status"), "torch": ("native",), "casadi": ("compiled", "hessian")}
+
+
+def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
+    """Return the functions of a mechanism for "jax", "torch" or "casadi"; numbers of the model by name or pattern are free."""
+    from linkwright.motion.compiled import Compiled
+    from linkwright.rings.exchange.bridges.functions import Bridge
+
+    for key, value in options.items():
+        if key not in OPTIONS[library]:
+            raise UsageError(f"s.{library}() has no option '{key}'. {nearest(key, ['free', *OPTIONS[library]], 'Options')}")
+        if not isinstance(value, bool):
+            raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.")
+    chosen = _library(library, options)
+    if free:
+        names = [p.name for p in core.chosen(free)]
+        if names != [p.name for p in core.free]:
+            core = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
+    return Bridge(core, chosen)
+
+
+def _library(name: str, options: Mapping[str, Any]) -> Library:
+    if name == "jax":
+        from linkwright.rings.exchange.bridges.jax_library import JaxLibrary
+
+        return JaxLibrary(**options)
+    if name == "torch":
+        from linkwright.rings.exchange.bridges.torch_library import TorchLibrary
+
+        return TorchLibrary(**options)
+    from linkwright.rings.exchange.bridges.casadi_library import CasadiLibrary
+
+    return CasadiLibrary(**options)

@@ -1,0 +1,279 @@
+"""Functions of one mechanism in one library: kernels as they are, and what is composed of them in the same way for every library.
+
+Positions of the drives. Newton's method finds q without derivatives; one more Newton step from there, q held, has the derivatives of the
+implicit function theorem, dq = -J^-1 phi_x dx, and two of them have those of second order as well:
+
+    q = q* - J^-1 phi(q*, x),  q* held        then v and a at that q
+
+Time steps are those of `s.step`: the stages of a Runge-Kutta method, then projections onto the loops in the mass metric, each one Newton
+step; what three of them leave of a gap e is of the order e^8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.integrators.environments import scheme_of
+from linkwright.rings.exchange.bridges.calls import KernelCall
+from linkwright.simulation.step_inputs import interval
+
+if TYPE_CHECKING:
+    from linkwright.integrators.tableaux import Tableau
+    from linkwright.motion.compiled import Compiled
+
+CLOSED = 1e-8  # dimensionless gap above which loops are open: the result is NaN
+NEWTON_STEPS = 25  # from a guess, at most
+PROJECTIONS = 3  # after a time step
+
+
+class Library(Protocol):
+    """A library of automatic differentiation, as the functions composed here use it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def second(self) -> bool:
+        """True if its functions have derivatives of second order."""
+        ...
+
+    def function(self, call: KernelCall) -> Any:
+        """Return a function of all inputs in order, of the kind the library has."""
+        ...
+
+    def applied(self, call: KernelCall, function: Any, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the outputs of such a function."""
+        ...
+
+    def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:
+        """Return q after Newton steps of kernel `kinematics` from the given one, without derivatives."""
+        ...
+
+    def array(self, x: Any) -> Any: ...
+
+    def stack(self, numbers: Sequence[Any]) -> Any:
+        """Return an array of scalars, its last axis."""
+        ...
+
+    def checked(self, x: Any, measure: Any, most: float) -> Any:
+        """Return x, or NaN where a measure of shape (..., 1) is above the most that is allowed, or NaN itself."""
+        ...
+
+    def unit(self, q: Any, places: Sequence[int]) -> Any:
+        """Return q with the quaternions that start at these places at length 1."""
+        ...
+
+    def repeated(self, n: int, step: Callable[[Any, Any, Any], tuple[Any, Any, Any]], q: Any, v: Any, t: Any) -> tuple[Any, Any, Any]:
+        """Return (q, v, t) after n steps."""
+        ...
+
+
+class DrivenMotion(NamedTuple):
+    """Coordinates, velocities and accelerations of all joints of the tree."""
+
+    q: Any
+    v: Any
+    a: Any
+
+
+class NextState(NamedTuple):
+    """The state after a time step."""
+
+    q: Any
+    v: Any
+
+
+@dataclass(frozen=True, eq=False)
+class BridgedFunction:
+    """A kernel as a function of a library: inputs in order or by name, outputs as a named tuple. t, near and free are optional."""
+
+    call: KernelCall
+    library: Library
+
+    def __call__(self, *arrays: Any, **more: Any) -> Any:
+        arguments = self.call.arguments(arrays, more, self.library.stack)
+        return self._result(*self.library.applied(self.call, self.function, arguments))
+
+    @cached_property
+    def function(self) -> Any:
+        """The function of all inputs in order, t, near and free included where it reads them; in CasADi a casadi.Function."""
+        return self.library.function(self.call)
+
+    @cached_property
+    def _result(self) -> Any:
+        return getattr(self.library, "result", lambda call: call.Result)(self.call)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(b.name for b in self.call.inputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(b.name for b in self.call.outputs)
+
+    def __repr__(self) -> str:
+        return f"<{self.library.name} function {self.call.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """Functions of one mechanism for one library. Arrays are in the order of `names`, in SI and radians."""
+
+    core: Compiled
+    library: Library
+    made: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<{self.library.name} functions of {self.core.description.name!r}: forward, inverse, kinematics, points, step and others>"
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """Names of the entries of inputs and outputs; `position` and `velocity` have a row for each named point."""
+        points = [f"{b.name}.{p.name}" for b in self.core.description.bodies for p in b.points]
+        return {**self.core.kernels.entries, "position": points, "velocity": points}
+
+    @cached_property
+    def free(self) -> dict[str, float]:
+        """Free numbers of the model and their values."""
+        return {p.name: float(p.value) for p in self.core.free}
+
+    def function(self, name: str, **options: Any) -> BridgedFunction:
+        """Return any kernel by name as a function of the library; options are those of `s.kernel`: drives, tasks, formulation."""
+        return self._function(name, False, **options)
+
+    def _function(self, name: str, measures: bool, **options: Any) -> BridgedFunction:
+        key = (name, measures, repr(sorted(options.items())))
+        if key not in self.made:
+            self.made[key] = BridgedFunction(KernelCall(self.core.kernels, name, options, measures), self.library)
+        return self.made[key]
+
+    # ---------------------------------------------------------------- kernels
+
+    def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+        """Return accelerations a and multipliers lam under efforts tau."""
+        return self.function("forward")(q, v, tau, t=t, near=near, free=free)
+
+    def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+        """Return drive torques and forces u and multipliers lam of a motion."""
+        return self.function("inverse")(q, v, a, t=t, near=near, free=free)
+
+    def points(self, q: Any, v: Any = None, *, free: Any = None) -> Any:
+        """Return position and velocity of every named point, in the order of `names["position"]`."""
+        return self.function("points")(q, self._still if v is None else v, free=free)
+
+    def closure(self, q: Any, v: Any = None, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+        """Return phi, J, k and b of the loops: phi = 0, J v + b = 0, J a + k = 0."""
+        return self.function("closure")(q, self._still if v is None else v, t=t, near=near, free=free)
+
+    def energy(self, q: Any, v: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+        """Return kinetic and potential energy."""
+        return self.function("energy")(q, v, t=t, near=near, free=free)
+
+    @cached_property
+    def _still(self) -> np.ndarray:
+        return np.zeros(self.core.tree.nv)
+
+    # ---------------------------------------------------------------- positions of the drives
+
+    def kinematics(
+        self, drive: Any, speed: Any = None, acceleration: Any = None, *, guess: Any = None, near: Any = None, free: Any = None
+    ) -> DrivenMotion:
+        """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
+
+        guess: q near the solution, which decides the branch; the start of the model by default. NaN where Newton's method does not close
+        the loops from there.
+        """
+        newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
+        more = {"near": near, "free": free}
+        guess = self.core.start.q if guess is None else guess
+        if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
+            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.")
+        arguments = newton.call.arguments([guess, self._still, drive, rest, rest], more, lib.stack)
+        q = lib.solved(newton.call, arguments)
+        for _ in range(2 if lib.second else 1):
+            q = newton(q, self._still, drive, rest, rest, **more).q
+        found = newton(q, self._still, drive, rest if speed is None else speed, rest, **more)
+        v, a, gap = found.v, found.a, found.residual
+        if speed is not None or acceleration is not None:
+            a = newton(q, v, drive, rest if speed is None else speed, rest if acceleration is None else acceleration, **more).a
+        return DrivenMotion(*(lib.checked(x, gap, CLOSED) for x in (q, v, a)))
+
+    # ---------------------------------------------------------------- time steps
+
+    def step(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any = None,
+        dt: Any = 1e-3,
+        *,
+        substeps: int = 1,
+        integrator: Any = "rk4",
+        t: Any = None,
+        near: Any = None,
+        free: Any = None,
+    ) -> NextState:
+        """Return q and v after dt in `substeps` equal steps under constant efforts tau (default zero), as `s.step` does.
+
+        dt is a number, a quantity ("1 ms") or a scalar of the library. NaN where loops stay open or a position is singular.
+        """
+        table, lib = scheme_of(integrator), self.library
+        kernels = [self.function("rates"), *([self._function("projection", True)] if len(self.core.loops.row_scale) else [])]
+        if near is None and any("near" in f.inputs for f in kernels):
+            raise UsageError(
+                "forces or couplings of this mechanism count turns of cut joints, and steps do not count them: give near=..., the "
+                f"references of {', '.join(self.core.tree.cuts)}, or compile with other cuts: lw.compile(m, cuts=[...])."
+            )
+        h = interval(dt, substeps) if isinstance(dt, (str, int, float, np.number)) else dt / substeps
+        more = {"near": near, "free": free}
+        rates = kernels[0].call.arguments([q, v, np.zeros(self.core.tree.nv) if tau is None else tau], {}, lib.stack)
+        given = [lib.array(x) for x in rates[:3]]
+
+        def once(q: Any, v: Any, t: Any) -> tuple[Any, Any, Any]:
+            q, v = self._stages(table, q, v, given[2], t, h, more)
+            return *self._settled(q, v, t + h, more), t + h
+
+        time = lib.array(np.zeros(1) if t is None else t)
+        return NextState(*lib.repeated(substeps, once, given[0], given[1], time if len(time.shape) else lib.stack([time]))[:2])
+
+    def _stages(self, table: Tableau | None, q: Any, v: Any, tau: Any, t: Any, h: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The state after a step of the integrator, not yet on the loops."""
+        rates = self.function("rates")
+        if table is None:  # semi-implicit Euler
+            v = v + h * rates(q, v, tau, t=t, **more).a
+            return q + h * self.function("velocities")(q, v).qdot, v
+        slopes: list[Any] = []
+        for row in range(table.stages):
+            x, y = _sum(table.a[row], slopes, q, v, h)
+            slopes.append(rates(x, y, tau, t=t + float(table.c[row]) * h, **more))
+        return _sum(table.a[table.stages], slopes, q, v, h)
+
+    def _settled(self, q: Any, v: Any, t: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The state on the loops."""
+        if not len(self.core.loops.row_scale):
+            return self.library.unit(q, self._quaternions), v
+        project = self._function("projection", True)
+        for _ in range(PROJECTIONS - 1):
+            q = project(q, v, t=t, **more).q
+        found = project(q, v, t=t, **more)
+        q = found.q
+        return self.library.checked(q, found.residual, CLOSED), self.library.checked(found.v, found.residual, CLOSED)
+
+    @cached_property
+    def _quaternions(self) -> tuple[int, ...]:
+        skel = self.core.skel
+        return tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds)
+
+
+def _sum(weights: np.ndarray, slopes: Sequence[Any], q: Any, v: Any, h: Any) -> tuple[Any, Any]:
+    """q and v moved along slopes with these weights."""
+    used = [(float(w), s) for w, s in zip(weights, slopes, strict=False) if w != 0.0]
+    for w, s in used:
+        q, v = q + (h * w) * s.qdot, v + (h * w) * s.a
+    return q, v

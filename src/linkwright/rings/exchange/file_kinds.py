@@ -1,0 +1,53 @@
+"""From a name, a path or a dict to a description, whatever program wrote the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import UsageError
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.library.finding import model_file
+from linkwright.rings.exchange.import_report import ImportReport
+from linkwright.rings.exchange.import_warnings import warn_caller
+from linkwright.rings.exchange.reading.importers import ENDINGS, importer_of, is_importable
+from linkwright.rings.exchange.reading.masses import with_masses
+from linkwright.rings.exchange.reading.start_pose import near_closed
+from linkwright.rings.exchange.reading.understanding import understand
+from linkwright.system import load as loading
+
+
+def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any = None, **changes: Any) -> Description:
+    """A model from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start, or are options of its format.
+
+    `folders` are those from which meshes and included files of another program's file may be read.
+    """
+    if is_importable(model) and not isinstance(model, Mapping):
+        return _imported(model_file(model), folders, changes)
+    if folders is not None:
+        raise UsageError(f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.")
+    return loading.description(model, **changes)
+
+
+def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:
+    chosen = importer_of(path)
+    options = {name: changes.pop(name) for name in chosen.options if name in changes}
+    read = chosen.read(path, folders=folders, **options)
+    if read.text:  # a model file already, with nothing to be understood
+        made = modelfile.read_made(read.text, path, with_masses(read).report, **changes)
+        _warn(read.report)  # a drawing has no masses, which needs no warning
+        return made
+    found = with_masses(understand(near_closed(read)))
+    made = modelfile.read_converted(found.description, path, found.report, **changes)
+    _warn(found.report)
+    return made
+
+
+def _warn(report: ImportReport) -> None:
+    """Warn once of all that the report warns of."""
+    warning = report.warning()
+    if warning is not None:
+        warn_caller(warning)

@@ -1,0 +1,55 @@
+"""Formats that a mechanism is exported to, chosen by the ending of the file: `m.export("wiper.fmu")`, `linkwright export`.
+
+A format is one file here, whose FORMAT says its endings, its options and the function that writes it, and one line in `FORMATS`. What
+it needs is imported when it writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import UsageError, nearest
+from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
+from linkwright.rings.exchange.formats.base import ExportFormat, ExportOption
+
+FORMATS: dict[str, ExportFormat] = {
+    x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)
+}
+
+
+def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -> ExportFormat:
+    """The format of a file: the one named, or that of its ending. `more`: endings that the caller knows besides, for the message."""
+    if named is not None:
+        if named not in FORMATS:
+            raise UsageError(f"there is no format '{named}'. {nearest(str(named), FORMATS, 'Formats')}")
+        return FORMATS[named]
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"export needs the path of the file to write, not {type(path).__name__}.")
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    found = [x for x in FORMATS.values() if ending in x.endings]
+    if not found:
+        if ending in files.MODELS:
+            raise UsageError(
+                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright convert MODEL my{ending}` writes it."
+            )
+        every = [*more, *(e for x in FORMATS.values() for e in x.endings)]
+        kind = f"unsupported file type '{ending}'" if ending else f"'{os.fspath(path)}' has no file type"
+        raise UsageError(f"{kind}; use {', '.join(every[:-1])} or {every[-1]}, or name a format: {', '.join(FORMATS)}.")
+    return found[0]
+
+
+def export(mechanism: Any, path: Any, named: str | None, options: Mapping[str, Any]) -> list[Path]:
+    """Write a mechanism to a file (and those that belong to it) and return their paths."""
+    chosen = format_of(path, named)
+    known = [x.keyword for x in chosen.options]
+    for key in options:
+        if key not in known:
+            raise UsageError(f"export to {chosen.name} has no option '{key}'. {nearest(key, known, 'Options')}")
+    return chosen.write(mechanism, path, **options)
+
+
+__all__ = ["FORMATS", "ExportFormat", "ExportOption", "export", "format_of"]

@@ -1,0 +1,135 @@
+"""A start near the closed loops, for files whose own pose leaves them open.
+
+Welds and points are closed as the file gives them, before they are understood as joints of other types: a weld has one position, a hinge
+that is far open has two, of which the second has its axis turned round. Of the closed positions one within the limits of the joints is
+taken where there is one near.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.model.description import Description
+from linkwright.results.state import State
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.understanding.gaps import gaps
+from linkwright.rings.exchange.reading.understanding.geometry import placement
+from linkwright.rings.exchange.reading.within_limits import CoordinateLimits, limits_of
+from linkwright.system.system import System
+
+CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
+OPEN = 1e-5  # m: a gap that later steps do not close
+MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
+FLAT = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
+MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
+SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
+
+
+def near_closed(imported: Imported) -> Imported:
+    """Return the import with its bodies where the loops are closed as far as possible; its report has the gaps in the file's own pose."""
+    d = imported.description
+    distances, angles = gaps(d, imported.closing)
+    report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
+    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED
+    if open_there or (d.stops and imported.closing and not imported.start_given):
+        # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
+        with suppress(LinkwrightError), np.errstate(all="ignore"):
+            d, moved, beyond = _closed(d, imported.closing)
+            left = _left_open(d, imported.closing, dict(distances), imported.start_given)
+            said = (MOVED,) if moved and not open_there else ()
+            warned = () if left else beyond
+            report = replace(report, stays_open=left, inferred=(*report.inferred, *said), warnings=(*report.warnings, *warned))
+    return replace(imported, description=d, report=report)
+
+
+def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
+    """Return a sentence about the loop that stays widest open at the best; empty where all are closed."""
+    name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
+    if least < OPEN:
+        return ""
+    place = d.joint(name).where
+    at = f" of {place}" if place else ""
+    other = ", or try another start (keyframe=...)" if start_given else ""
+    return (
+        f"the closing '{name}'{at} stays open by {least:.3g} m at best, from the file's pose, where it is open by {in_file[name]:.3g} m, "
+        f"and from {len(SPREADS) - 1} beside it. Check lengths and frames of the closings there{other}."
+    )
+
+
+def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, bool, tuple[str, ...]]:
+    """Return the description with its loops closed, True if that moved it into the limits, and sentences about joints beyond them."""
+    system = System(d, list(closing))
+    limits = limits_of(system)
+    drawn = system.skel.start_coordinates
+    q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
+    first = _at(system, q)
+    state, searched = _nearest(system, first, limits)
+    moved, beyond = bool(limits.beyond(first.q)) and not limits.beyond(state.q), limits.sentences(state.q, searched=searched)
+    if state is first:
+        return d, moved, beyond
+    poses = {node.body: system.pose(state, node.body) for node in system.tree.nodes}
+    bodies = [replace(b, start=placement(poses[b.name])) if b.name in poses else b for b in d.bodies]
+    return replace(d, bodies=tuple(bodies)), moved, beyond
+
+
+def _at(system: System, q: np.ndarray) -> State:
+    """Return a state at rest, its loops open or not."""
+    return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
+
+
+def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> tuple[State, bool]:
+    """Return the state down the residuals from the drawn one, or from one beside it; of those that close the loops one within the limits.
+
+    True if that was looked for: from a closed state beyond them."""
+    best, least = _best(system, drawn)
+    if least >= CLOSED or not limits.beyond(best.q):
+        return best, False
+    found, left = _best(system, best, limits)
+    return found if left < CLOSED and not limits.beyond(found.q) else best, True
+
+
+def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
+    """Return the state from the drawn one down the residuals; from states beside it where that does not close the loops."""
+    rng, best, least = np.random.default_rng(0), drawn, np.inf
+    for spread in SPREADS:
+        begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
+        found, left = _descended(system, begin, limits)
+        if left < least and (least >= OPEN or left < CLOSED):  # of gaps that later steps close, the one of the file's own pose
+            best, least = found, left
+        if least < CLOSED:
+            break
+    return best, least
+
+
+def _descended(system: System, state: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
+    """Return the state after Levenberg-Marquardt steps, short ones, on the residuals of loops and limits, and its largest residual."""
+
+    def residuals(at: State) -> np.ndarray:
+        return system.phi(at) if limits is None else np.concatenate([system.phi(at), limits.excess(at.q)])
+
+    phi, damping = residuals(state), 1e-3
+    for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
+        if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
+            break
+        J = system.J(state) if limits is None else np.vstack([system.J(state), limits.slopes(state.q, system.tree.nv)])
+        try:
+            step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
+        except np.linalg.LinAlgError:  # the damping is lost beside J
+            damping *= 10.0
+            continue
+        length = float(np.abs(step).max(initial=0.0))
+        trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
+        after = residuals(trial)
+        if after @ after < phi @ phi:
+            # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
+            least = np.abs(after).max(initial=0.0) < OPEN and after @ after > FLAT**2 * (phi @ phi)
+            state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
+            if least:
+                break
+        else:
+            damping *= 10.0
+    return state, float(np.abs(phi).max(initial=0.0)) if np.isfinite(phi).all() else np.inf

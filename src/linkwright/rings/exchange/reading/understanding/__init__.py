@@ -1,0 +1,63 @@
+"""Loops of imported files as the mechanism that is meant: hinges, merged bodies, planar and spherical loops without redundant rows.
+
+Other formats close loops by what their solvers offer, points that coincide and frames that are welded. `understand` turns these
+back into joints of the mechanism and says each inference in one sentence (docs/exchange.md, "How loops are understood").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from linkwright.joints import JOINTS, is_hinge
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.understanding.centers import spherical_loops
+from linkwright.rings.exchange.reading.understanding.gaps import gaps
+from linkwright.rings.exchange.reading.understanding.merging import merged
+from linkwright.rings.exchange.reading.understanding.parallel_cranks import parallel_cranks
+from linkwright.rings.exchange.reading.understanding.planes import planar_loops
+from linkwright.rings.exchange.reading.understanding.points import Joined, joined
+from linkwright.rings.exchange.reading.understanding.rows import rows_beyond_point
+from linkwright.rings.exchange.reading.understanding.welds import welded, within_one_body, without_idle_bases
+
+STEPS = (within_one_body, joined, welded, within_one_body, without_idle_bases)
+
+
+def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Imported:
+    """Return the import with its closures understood and its report extended by inferences and gaps.
+
+    `points_only` names closing hinges of which the file's own program closes the point alone, beside those that the import names: hinges
+    whose axis adds rows are reported.
+    """
+    points_only = {*points_only, *imported.points_only}
+    d, report = imported.description, imported.report
+    distances, angles = gaps(d, [name for name in imported.closing if name not in dict(report.gaps)])
+    fixed = [j.name for j in d.joints if not JOINTS[j.type].nv and j.name not in imported.closing]
+    first = merged(d, fixed)
+    state = Joined(first.description, imported.closing, first.sentences)
+    for step in STEPS:
+        found = step(state.description, state.closing)
+        state = Joined(found.description, found.closing, (*state.sentences, *found.sentences))
+    flat = planar_loops(state.description, state.closing)
+    ball = spherical_loops(flat.description, state.closing)
+    exact = parallel_cranks(ball.description)
+    sentences = [*state.sentences, *flat.sentences, *ball.sentences, *exact.sentences]
+    for name in state.closing:
+        joint = exact.description.joint(name)
+        if name in points_only and is_hinge(JOINTS[joint.type]):
+            more = rows_beyond_point(exact.description, joint, state.closing)
+            if more:
+                sentences.append(
+                    f"the hinge '{name}' holds its axis too ({more} {'row' if more == 1 else 'rows'} more); other readers of this format "
+                    "close the point alone."
+                )
+    extended = replace(
+        report,
+        inferred=(*report.inferred, *sentences),
+        gaps=(*report.gaps, *distances),
+        angles=(*report.angles, *angles),
+    )
+    return Imported(exact.description, state.closing, extended, imported.points_only)
+
+
+__all__ = ["understand"]

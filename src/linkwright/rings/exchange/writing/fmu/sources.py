@@ -1,0 +1,126 @@
+"""C99 sources of an FMU: the compiled programs, the tapes, the tables, and the files that are the same for every mechanism (`c/`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from linkwright.compiler import c99, tape
+from linkwright.compiler.program import Program
+from linkwright.model.coordinates import is_rotary
+from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
+from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
+
+_HERE = Path(__file__).parent / "c"
+SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c")
+OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}
+FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
+SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
+
+
+def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str, fmi: str, tolerance: float) -> dict[str, str]:
+    """Texts by file name; `name` begins every symbol and file."""
+    head = f"/* {name} by Linkwright. SI units, radians. */\n"
+    out = {f"{name}.h": head + header(eq, name, token, tolerance)}
+    for key in SINGLE:
+        out[f"{name}_{key}.c"] = head + c99.write(eq.programs[key], f"{name}_{FUNCTIONS.get(key, key)}")
+    small = [c99.write(p, f"{name}_{key}") for key, p in eq.programs.items() if key not in SINGLE and p.n_out]
+    out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
+    tapes = [tape.write(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
+    out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
+    for file in (*SHARED, *OF_VERSION[fmi]):
+        out[f"{name}_{file}"] = (_HERE / file).read_text(encoding="utf-8").replace("NAME", name)
+    return out
+
+
+def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
+    """Sizes, places in the row, prototypes and tables."""
+    n = eq.sizes
+    states = n["nq"] + n["nv"] + n["nx"]
+    blocks = {"q": n["nq"], "v": n["nv"], "x": n["nx"], "t": 1, "u": n["nu"], "near": n["nnear"], "constants": n["nconstants"]}
+    at, places = 0, {}
+    for key, size in {**blocks, "sides": n["nswitches"]}.items():
+        places[f"at_{key}"] = at
+        at += size
+    values = {**n, "nstates": states, **places, "row": at, "output_row": places["at_sides"] + n["nv"] + n["nlam"]}
+    values["closing_row"] = values["output_row"] + 2 * n["nheld"]
+    values |= {f"{key}_outputs": eq.programs[key].n_out for key in ("rates", "projection")}
+    values |= _places("terms", eq.tapes["terms"], "") | _places("closing", eq.tapes["closing"], "close_")
+    values["longest_tape"] = max(len(p.ops) for p in eq.tapes.values())
+    lines = [f"#ifndef {name.upper()}_MODEL_H\n#define {name.upper()}_MODEL_H\n", f'#include "{name}_tape.h"\n']
+    flags = {"NEAR": n["nnear"], "SWITCHES": n["nswitches"], "HELD": n["nheld"]}
+    lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
+    wide, narrow = eq.margins
+    lines += [f"#define {name}_WIDE {wide:.1f} /* see {name}_singular.c */", f"#define {name}_NARROW {narrow:.1f}"]
+    lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
+    lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
+    lines += [
+        f"int {name}_{FUNCTIONS.get(key, key)}(const double *x, double *y);" for key, p in eq.programs.items() if p.n_out or key in SINGLE
+    ]
+    lines += [f"extern const double {name}_{key}[];" for key in _NUMBERS] + [f"extern const int {name}_{key}[];" for key in _PLACES]
+    lines += [f"extern const char *const {name}_{key}[];" for key in _NAMES]
+    lines += [f"extern const struct tape {name}_tape_{key};" for key in eq.tapes]
+    return "\n".join([*lines, "\n#endif\n"])
+
+
+_NUMBERS = ("start_states", "start_near", "start_inputs", "start_parameters", "nominal", "row_scale", "column_scale")
+_PLACES = ("input_rate", "follows", "copies", "fixed", "velocity_state")
+_NAMES = ("state_names", "parameter_names", "row_names")
+
+
+def _places(key: str, program: Program, prefix: str) -> dict[str, int]:
+    """Places at which the arrays of a program's outputs begin."""
+    return {f"{key}_{b.name.removeprefix(prefix)}": b.start for b in program.outputs} | {f"{key}_outputs": program.n_out}
+
+
+def tables(eq: FmuEquations, states: Sequence[FmuState], name: str) -> list[str]:
+    """Start values, sizes and names."""
+    plan, kernels = eq.plan, eq.kernels
+    numeric = kernels.loops
+    near = numeric.skel.pack(plan.start.references)
+    kappa = float(numeric.kappa)
+    rows = [*np.asarray(numeric.row_scale, dtype=float), *_driven_scales(eq, [*kernels.chosen.drivers, *eq.held], kappa)]
+    numbers: Mapping[str, Sequence[float]] = {
+        "start_states": [x.start for x in states],
+        "start_near": [float(x) for x in near],
+        "start_inputs": [u.start for u in plan.inputs],
+        "start_parameters": [p.start for p in eq.parameters],
+        "nominal": [x.nominal for x in states],
+        "row_scale": [float(r) for r in rows],
+        "column_scale": [float(c) for c in numeric.columns],
+    }
+    places: Mapping[str, Sequence[int]] = {
+        "input_rate": [u.rate for u in plan.inputs],
+        "follows": [x.follows for x in plan.states],
+        "copies": places_of_copies(eq),
+        "fixed": [int(not p.tunable) for p in eq.parameters],
+        "velocity_state": _velocity_states(eq),
+    }
+    labels = [*kernels.entries["lam"], *(f"drive {n}" for n in eq.held)]
+    names = {"state_names": [x.name for x in states], "parameter_names": [p.name for p in eq.parameters], "row_names": labels}
+    out = [f"const double {name}_{k}[] = {{{', '.join(map(c99.number, v)) or '0.0'}}};" for k, v in numbers.items()]
+    out += [f"const int {name}_{k}[] = {{{', '.join(map(str, v)) or '0'}}};" for k, v in places.items()]
+    out += [f"const char *const {name}_{k}[] = {{{', '.join(map(quoted, v)) or '0'}}};" for k, v in names.items()]
+    return [*out, ""]
+
+
+def _driven_scales(eq: FmuEquations, names: Sequence[str], kappa: float) -> list[float]:
+    """Sizes of the rows of driven coordinates: one for angles, the characteristic length for the others."""
+    return [1.0 if is_rotary(eq.kernels.tree.description, n) else kappa for n in names]
+
+
+def _velocity_states(eq: FmuEquations) -> list[int]:
+    """For every velocity the position that it moves: the state whose start value holds it."""
+    out = []
+    for n, jt in zip(eq.kernels.tree.nodes, eq.kernels.loops.skel.types, strict=True):
+        for i, name in enumerate(jt.v_names):
+            out.append(n.q.start + (jt.q_names.index(name) if name in jt.q_names else min(i, len(jt.q_names) - 1)))
+    return out
+
+
+def quoted(text: str) -> str:
+    """A string literal of C: bytes that are not plain ASCII as octal numbers."""
+    plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode())
+    return f'"{plain}"'

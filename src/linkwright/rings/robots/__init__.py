@@ -1,0 +1,1 @@
+"""Parallel robots: workspace, time-optimal motions, transmissions between motors and joints, identification."""

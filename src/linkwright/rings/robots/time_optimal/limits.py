@@ -1,0 +1,113 @@
+"""Limits of a motion, by channels: `{"A.torque": "1.5 N m", "*.load": "200 N", "tip.P.speed": "2 m/s", "rms A.torque": "0.6 N m"}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.written_values import bare_size
+from linkwright.results.trajectory import Trajectory
+from linkwright.text.patterns import is_pattern, matching
+from linkwright.text.ranges import Place, Range, limits, meaning
+from linkwright.text.units import KINDS
+
+RMS = "rms "
+EXAMPLE = "{'A.torque': '1.5 N m', 'A.v': '300 rpm', '*.load': '200 N'}"
+WAYS = (
+    "A.torque or A.force (of a drive), A.v and A.a (speed and acceleration of a joint), P.speed and P.a (of a point), "
+    "C.load (force in a joint), C.on.rocker (of a pin on a body), rms A.torque (heat of the motor), A.jerk (smooth laws)"
+)
+
+
+@dataclass(frozen=True)
+class MotionLimit:
+    """A limit of one channel: low <= value <= high; of a vector its size is at most `high`."""
+
+    name: str
+    kind: str  # "effort", "load", "speed", "acceleration", "heat", "jerk"
+    channel: str  # whose value it limits; of a heat limit the effort
+    low: float
+    high: float
+    unit: str  # symbol of the model's unit
+    size: float  # of that unit in SI
+
+    def text(self, value: float) -> str:
+        """A value in the model's units."""
+        return f"{value / self.size:.4g} {self.unit}"
+
+    @property
+    def range(self) -> str:
+        """The limit in the model's units."""
+        if self.low == -self.high or self.kind not in ("effort", "acceleration"):
+            return self.text(self.high)
+        return f"{self.text(self.low)} .. {self.text(self.high)}"
+
+    def use(self, value: Any) -> Any:
+        """Share of the limit that a value takes."""
+        return value / self.high if self.low == -self.high or self.kind in ("load", "speed", "heat", "jerk") else _share(self, value)
+
+
+def _share(limit: MotionLimit, value: Any) -> Any:
+    import numpy as np
+
+    middle, half = 0.5 * (limit.low + limit.high), 0.5 * (limit.high - limit.low)
+    return np.abs(value - middle) / half
+
+
+def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
+    """Limits as a caller writes them, for a trajectory with these channels."""
+    if not isinstance(given, Mapping) or not given:
+        raise UsageError(f"limits is a dict by the names of channels, such as {EXAMPLE}, not {given!r:.60}.")
+    names = [n for n in c.channels if _kind(n, c)]
+    out: dict[str, MotionLimit] = {}
+    for key, value in given.items():
+        heat = isinstance(key, str) and key.startswith(RMS)
+        pattern = key[len(RMS) :].strip() if heat else key
+        found = _matching(pattern, names, c)
+        for name in found:
+            limit = _limit(name, "heat" if heat else _kind(name, c), value, c, str(key))
+            if is_pattern(pattern) and limit.name in out:
+                continue  # a name alone decides before a pattern
+            out[limit.name] = limit
+    exact = {k for k in given if not is_pattern(str(k))}
+    for key in exact & set(out):
+        out[key] = _limit(out[key].channel, out[key].kind, given[key], c, key)
+    return list(out.values())
+
+
+def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
+    if not isinstance(pattern, str):
+        raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.")
+    several, found = is_pattern(pattern), matching(pattern, names)
+    if several and pattern.endswith((".v", ".a", ".jerk")):  # "*.v": of the drives; other joints and points by their names
+        found = [n for n in found if n.rsplit(".", 1)[0] in c.drives] or found
+    if not found:
+        hint = " Drives of this motion: " + ", ".join(c.drives) + "." if pattern.endswith((".torque", ".force")) and c.drives else ""
+        raise UsageError(f"limits: there is no limit '{pattern}'. {nearest(pattern, names, 'Nearest')}{hint} Limits: {WAYS}.")
+    return found
+
+
+def _kind(name: str, c: Trajectory) -> str:
+    """Kind of the limit of a channel; "" if a channel of that name cannot be limited."""
+    if name.endswith((".torque", ".force")):
+        return "effort" if name.rsplit(".", 1)[0] in c.drives else ""
+    if name.endswith(".load") or (".on." in name and name.count(".on.") == 1 and "." not in name.split(".on.")[1]):
+        return "load"
+    if name.endswith((".speed", ".v")):
+        return "speed"
+    if name.endswith(".jerk"):
+        return "jerk"
+    return "acceleration" if name.endswith(".a") else ""
+
+
+def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
+    dimension, (unit, size) = c.dimension(name), c.unit(name)
+    place = Place(f"limits: '{key}'", KINDS[dimension], partial(bare_size, c.skel.tree.description))
+    meant = meaning(value, place.name)
+    if isinstance(meant, Range) and kind not in ("effort", "acceleration"):
+        raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.")
+    low, high = limits(meant, place)
+    return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)

@@ -1,0 +1,307 @@
+"""Workspace of a robot: measures over poses, the reach, and singularities as located curves and surfaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import files
+from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.files.tables import ENDINGS, Result, Table
+from linkwright.rings.robots.workspace import pieces
+from linkwright.rings.robots.workspace.grid import PoseGrid
+from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed
+from linkwright.text.units import KINDS, display_unit, quantity, shown
+
+KIND_NAMES = ("type I", "type II", "limit")
+
+
+class AtlasAxis(NamedTuple):
+    """An axis of the grid: pose coordinate, values in SI, and the unit in which it is shown."""
+
+    name: str
+    values: np.ndarray
+    kind: str  # "length" or "angle"
+    unit: str
+    size: float  # of the unit, in SI
+
+    def text(self, value: float) -> str:
+        return f"{value / self.size:.4g} {self.unit}"
+
+
+class AtlasCurve(NamedTuple):
+    """A curve of singular poses or of a limit. `points` (n, axes) in SI, in order; `determinant` there; `q` the states."""
+
+    kind: str
+    points: np.ndarray
+    determinant: np.ndarray
+    q: np.ndarray
+    closed: bool
+
+
+class AtlasSurface(NamedTuple):
+    """A surface of singular poses or of a limit: points (n, 3) in SI, and triangles by their rows."""
+
+    kind: str
+    points: np.ndarray
+    determinant: np.ndarray
+    triangles: np.ndarray
+
+
+class LocatedPoints(NamedTuple):
+    """Points of one kind on edges of triangles or tetrahedra."""
+
+    kind: str
+    edges: np.ndarray  # (n, 2) nodes; of a boundary the inner one first
+    share: np.ndarray
+    points: np.ndarray  # (n, axes)
+    determinant: np.ndarray
+    q: np.ndarray
+    simplices: np.ndarray | None = None  # of divided cells, which have nodes of their own
+    nodes: int = 0
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Workspace(Result):
+    """Measures over a grid of poses: `a["dexterity"]`, `a.reach`; `a.curves` of a slice, `a.surfaces` of a volume.
+
+    Arrays have the shape of the grid, an axis for each of `axes`, in SI; NaN out of reach, with the reason in `a.why` and counts in
+    `a.counts`.
+    """
+
+    name: str
+    axes: tuple[AtlasAxis, ...]
+    fixed: Mapping[str, float]  # pose coordinates that are the same in all poses, SI
+    reach: np.ndarray
+    values: Mapping[str, np.ndarray] = field(repr=False)
+    units: Mapping[str, str]
+    about: Mapping[str, str] = field(repr=False)
+    q: np.ndarray = field(repr=False)  # states by pose, NaN out of reach
+    why: np.ndarray = field(repr=False)  # reason by pose: place in `reasons`
+    reasons: tuple[str, ...]
+    located: tuple[LocatedPoints, ...] = field(repr=False)
+    home: np.ndarray  # pose of the start along the axes
+    of_start: bool = True  # the fixed coordinates are those of the start
+    mode: int = 0
+    notes: tuple[str, ...] = ()
+    file_units: tuple[str, ...] = field(default=(), repr=False)
+    presenter: Any = field(default=None, repr=False)
+    display: Mapping[str, tuple[str, float]] = field(default_factory=dict, repr=False)  # unit in which a measure is shown, and its size
+
+    @property
+    def in_space(self) -> bool:
+        """True if all axes are coordinates of one place: lengths, and not positions of drives."""
+        return all(a.kind == "length" and "." in a.name for a in self.axes)
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """Return the unit in which a measure is shown, and its size in SI."""
+        return self.display.get(name, (self.units[name] or "-", 1.0))
+
+    # ---------------------------------------------------------------- reading
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return a measure over the grid, or the values of an axis."""
+        if name == "reach":
+            return self.reach
+        found = {**{a.name: a.values for a in self.axes}, **self.values}
+        if name not in found:
+            raise UsageError(f"the atlas has no '{name}'. {nearest(name, ['reach', *found], 'It has')}")
+        return found[name]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.reach.shape
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of poses in reach, and of the others by reason."""
+        out = {"in reach": int(self.reach.sum())}
+        for k, reason in enumerate(self.reasons):
+            n = int((self.why == k).sum()) if k else 0
+            if n:
+                out[reason] = n
+        return out
+
+    @cached_property
+    def grid(self) -> PoseGrid:
+        """The grid in its own coordinates."""
+        n = len(self.axes)
+        return PoseGrid(tuple(a.values for a in self.axes), tuple(range(n)), np.zeros(n))
+
+    # ---------------------------------------------------------------- curves and surfaces
+
+    @cached_property
+    def curves(self) -> tuple[AtlasCurve, ...]:
+        """Located curves of a slice; of a stack of slices those of all slices. Empty for a volume: see `surfaces` and `slice`."""
+        return self._curves(self.grid.simplices) if self.grid.divided == 2 else ()
+
+    def _curves(self, triangles: np.ndarray) -> tuple[AtlasCurve, ...]:
+        out = []
+        for x in self.located:
+            mine, nodes = (triangles, self.reach.size) if x.simplices is None else (x.simplices, x.nodes)
+            for line in pieces.polylines(mine, x.edges, nodes):
+                closed = len(line) > 3 and line[0] == line[-1]
+                out.append(AtlasCurve(x.kind, x.points[line], x.determinant[line], x.q[line], closed))
+        return tuple(out)
+
+    @cached_property
+    def surfaces(self) -> tuple[AtlasSurface, ...]:
+        """Located surfaces of a volume, one of each kind."""
+        if self.grid.divided != 3:
+            return ()
+        out = []
+        for x in self.located:
+            found = pieces.triangles(self.grid.simplices, x.edges, self.reach.size)
+            if len(found):
+                out.append(AtlasSurface(x.kind, x.points, x.determinant, found))
+        return tuple(out)
+
+    def slice(self, at: Mapping[str, Any]) -> Workspace:
+        """Return the slice nearest to values of some axes: `a.slice({"platform.z": "0.7 m"})`. Two axes stay at least."""
+        names = [a.name for a in self.axes]
+        chosen: dict[int, int] = {}
+        for name, value in at.items():
+            if name not in names:
+                raise UsageError(f"slice: '{name}' is not an axis. {nearest(str(name), names, 'Axes')}")
+            k = names.index(name)
+            chosen[k] = int(np.argmin(np.abs(self.axes[k].values - quantity(value, KINDS[self.axes[k].kind], f"slice: '{name}'"))))
+        if len(names) - len(chosen) < 2:
+            raise UsageError(f"slice: two of {', '.join(names)} must stay axes.")
+        return self.cut(chosen)
+
+    def cut(self, chosen: Mapping[int, int]) -> Workspace:
+        """Return the part at places of some axes."""
+        keep = [k for k in range(len(self.axes)) if k not in chosen]
+        at = tuple(chosen.get(k, slice(None)) for k in range(len(self.axes)))
+        old = self.grid.index[at].ravel()
+        new = np.full(self.reach.size, -1)
+        new[old] = np.arange(len(old))
+        located = []
+        for x in self.located:
+            if x.simplices is not None:
+                continue  # divided cells belong to slices that were computed as such
+            some = (new[x.edges] >= 0).all(axis=1)
+            located.append(
+                x._replace(
+                    edges=new[x.edges[some]],
+                    share=x.share[some],
+                    points=x.points[some][:, keep],
+                    determinant=x.determinant[some],
+                    q=x.q[some],
+                )
+            )
+        return replace(
+            self,
+            axes=tuple(self.axes[k] for k in keep),
+            fixed={**self.fixed, **{self.axes[k].name: float(self.axes[k].values[i]) for k, i in chosen.items()}},
+            reach=self.reach[at],
+            values={n: v[at] for n, v in self.values.items()},
+            q=self.q[at],
+            why=self.why[at],
+            located=tuple(located),
+            home=self.home[keep],
+        )
+
+    # ---------------------------------------------------------------- sizes
+
+    @cached_property
+    def size(self) -> float:
+        """Area or volume of the reach in the units of the axes (SI), its ends as located; of a stack of slices NaN."""
+        if len(self.axes) > 3:
+            return float("nan")
+        ends = [x for x in self.located if x.kind != "type II" and x.simplices is None]
+        edges = np.concatenate([x.edges for x in ends]) if ends else np.zeros((0, 2), int)
+        share = np.concatenate([x.share for x in ends]) if ends else np.zeros(0)
+        inside = self.reach.ravel()
+        some = inside[edges[:, 0]] & ~inside[edges[:, 1]]
+        return pieces.content(self.grid.simplices, self.grid.poses, inside, edges[some], share[some])
+
+    def inscribed(self, shape: str = "circle") -> Inscribed:
+        """Return the largest circle (sphere) or box (square, cube) in reach and free of singularities, on the side of them of the start."""
+        return inscribed(self, shape)
+
+    # ---------------------------------------------------------------- texts, tables, pictures
+
+    def __repr__(self) -> str:
+        size = " x ".join(str(n) for n in self.shape)
+        return (
+            f"<Workspace of {self.name!r}: {size} {'pose' if self.reach.size == 1 else 'poses'} over {', '.join(a.name for a in self.axes)}, "
+            f"{int(self.reach.sum())} in reach>"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self)[1:-1]]
+        if self.fixed:
+            lines.append("fixed: " + ", ".join(self.fixed_texts))
+        lines.append("poses: " + ", ".join(f"{n:,} {reason}" for reason, n in self.counts.items()))
+        if len(self.axes) in (2, 3) and self.in_space:
+            lines.append(f"{'area' if len(self.axes) == 2 else 'volume'}: {self.size:.6g} m^{len(self.axes)}")
+        for name, v in self.values.items():
+            known = v[np.isfinite(v)]
+            if len(known):
+                symbol, size = self.unit(name)
+                lines.append(f"{name}: {known.min() / size:.4g} to {known.max() / size:.4g} {symbol.strip('-')}".rstrip())
+        for kind in KIND_NAMES:
+            n = sum(len(x.share) for x in self.located if x.kind == kind)
+            if n:
+                parts = {2: f", {counted(sum(c.kind == kind for c in self.curves), 'curve')}", 3: ", surface"}.get(self.grid.divided, "")
+                lines.append(f"{kind}: {counted(n, 'located point', spec=',')}{parts}")
+        return "\n".join([*lines, *(f"note: {x}" for x in self.notes)])
+
+    @property
+    def fixed_texts(self) -> list[str]:
+        """Fixed pose coordinates with their values, in the units of the model's file."""
+        kinds = {n: KINDS["length" if n.rpartition(".")[2] in ("x", "y", "z") else "angle"] for n in self.fixed}
+        return [f"{n} = {shown(x, kinds[n], self.file_units)}" for n, x in self.fixed.items()]
+
+    def table(self) -> Table:
+        """Return a row for each pose, in SI: the axes, `reach`, the measures (nan out of reach), and `why`."""
+        axes = [(a.name, "m" if a.kind == "length" else "rad", self.grid.poses[:, k]) for k, a in enumerate(self.axes)]
+        why = np.array(["", *self.reasons[1:]], dtype=object)[np.where(self.reach, 0, self.why).ravel()]
+        measures = [(n, self.units[n] or "-", v.ravel()) for n, v in self.values.items()]
+        return Table.of_columns([*axes, ("reach", "", self.reach.ravel()), *measures, ("why", "", why)], "poses", self.notes)
+
+    def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
+        """Write all poses as a table (.csv, .xlsx, .parquet, .json), or all arrays (.npz)."""
+        if files.checked(path, (*ENDINGS, ".npz")).suffix.lower() != ".npz":
+            return super().save(path, sep=sep, decimal=decimal)
+        with files.replacing(path, (".npz",)) as temporary, open(temporary, "wb") as file:
+            curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}
+            arrays = {a.name: a.values for a in self.axes} | dict(self.values) | {"reach": self.reach, **curves}
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+        return Path(path)
+
+    def _points(self, kind: str) -> np.ndarray:
+        """All located points of a kind."""
+        return np.concatenate([np.zeros((0, len(self.axes))), *(x.points for x in self.located if x.kind == kind)])
+
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
+        return self._presented().atlas_plot(self, what, path, **options)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write one HTML file with the maps, curves, and a slider for each axis; it needs nothing else."""
+        return self._presented().atlas_page(self, path)
+
+    def _presented(self) -> Any:
+        if self.presenter is None:
+            raise UsageError("pictures and pages need a System made by lw.compile or lw.load.")
+        return self.presenter
+
+
+def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:
+    """Return an axis in the units of a model's file."""
+    symbol, per_si = display_unit(units, KINDS[kind])
+    return AtlasAxis(name, values, kind, symbol, 1.0 / per_si)

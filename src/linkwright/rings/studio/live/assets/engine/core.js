@@ -1,0 +1,180 @@
+// Closing with speeds and accelerations, branches, and where bodies are, by the kernels and the solver of the mechanism (kernels/script).
+// What a cycle of hundreds of positions calls in its inner loop allocates nothing.
+(() => {
+  "use strict";
+  const SAME_PLACE = 1e-9; // of the mechanism's size: two places of a body are one
+
+  LW.engineCore = (mechanism, DATA) => {
+    const { names, start, solver } = mechanism;
+    const nq = start.q.length, nv = names.v.length, nd = names.drives.length, nn = start.near.length, nb = names.bodies.length;
+    /** @type {Record<string, BoundKernel>} */
+    const kernel = {};
+    for (const name in mechanism.kernels) kernel[name] = /** @type {BoundKernel} */ (mechanism.bind(name));
+    const { poses, twists, branch } = kernel, { kappa } = DATA.scale;
+    const kinematics = /** @type {BoundKernel} */ (solver.kinematics); // with the arrays that `close` fills
+    const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
+    const core = /** @type {Core} */ ({ nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none });
+
+    core.setTime = (t) => (mechanism.t = t);
+
+    core.normalized = solver.normalize;
+    core.count = solver.count;
+    core.driveAt = solver.driveAt;
+
+    // ------------------------------------------------------------------ closing
+
+    const v = new Float64Array(nv), a = new Float64Array(nv);
+    const answer = { closed: false, ok: false, residual: 0, v, a };
+
+    // Newton's steps on q, in place; then v and a for the drives' speeds and accelerations. `closed`: the position is there; `ok`: speeds
+    // and accelerations as well. The answer's arrays are overwritten by the next call.
+    core.solve = (q, near, value, speed, acceleration, from = 0) => {
+      const { y, to } = kinematics;
+      kinematics.zero("v");
+      if (speed) kinematics.put("speed", speed, from);
+      else kinematics.zero("speed");
+      if (acceleration) kinematics.put("acceleration", acceleration, from);
+      else kinematics.zero("acceleration");
+      answer.residual = solver.close(q, near, value, from, false);
+      answer.closed = answer.residual >= 0;
+      answer.ok = false;
+      if (!answer.closed || solver.status) return answer;
+      for (let i = 0; i < nv; i++) v[i] = y[to.v[0] + i];
+      kinematics.put("v", v);
+      if (kinematics.run(near)) return answer;
+      for (let i = 0; i < nv; i++) a[i] = y[to.a[0] + i];
+      answer.ok = true;
+      return answer;
+    };
+
+    // the Newton step at a position, into `out`
+    core.newton = (q, near, value, out) => solver.newton(q, near, value, 0, out);
+
+    // the residual of a position as it is
+    core.residual = (q, near, value, from = 0) => solver.newton(q, near, value, from, step);
+
+    // determinant of the driven closing conditions, 0 where it is not defined
+    core.determinant = (q, near) => {
+      if (!branch) return 0;
+      branch.put("q", q);
+      const bad = branch.run(near), d = branch.y[branch.to.determinant[0]];
+      return bad || !(Math.abs(d) > 1e-14) ? 0 : d;
+    };
+
+    // the side of the branch: its sign
+    core.side = (q, near) => Math.sign(core.determinant(q, near));
+
+    // q and near, in place, carried from parameters `before` to `after` with the drives held: false where the branch ends on the way
+    core.carried = (q, near, value, before, after) => {
+      const here = Float64Array.from(q), turn = Float64Array.from(near), side = core.side(q, near);
+      const now = mechanism.free;
+      /** @param {number} s */
+      const at = (s) => {
+        for (let i = 0; i < now.length; i++) now[i] = s < 1 ? before[i] + s * (after[i] - before[i]) : after[i];
+      };
+      at(0);
+      const first = core.side(q, near) || side;
+      for (let s = 0, f = 1; s < 1; ) {
+        at(s + f);
+        here.set(q);
+        turn.set(near);
+        const r = core.solve(here, turn, value);
+        const flipped = r.closed && core.side(here, turn) * first < 0;
+        if (r.closed && !flipped) {
+          core.count(here, turn);
+          q.set(here);
+          near.set(turn);
+          s += f;
+          f = Math.min(2 * f, 1 - s);
+        } else f /= 2;
+        if (f < 1e-3 && s < 1) {
+          at(1);
+          return false;
+        }
+      }
+      at(1);
+      return true;
+    };
+
+    // ------------------------------------------------------------------ bodies
+
+    const where = { q: new Float64Array(nq).fill(NaN), R: new Float64Array(9 * (nb + 1)), p: new Float64Array(3 * (nb + 1)) };
+    where.R[0] = where.R[4] = where.R[8] = 1;
+    core.dirty = () => (where.q[0] = NaN);
+
+    /** @param {ArrayLike<number>} q @param {number} [from] */
+    const placeAll = (q, from) => {
+      poses.put("q", q, from);
+      poses.run(none);
+      const { y, to } = poses;
+      for (let i = 0; i < 9 * nb; i++) where.R[9 + i] = y[to.R[0] + i];
+      for (let i = 0; i < 3 * nb; i++) where.p[3 + i] = y[to.p[0] + i];
+    };
+
+    // {R, p} of all bodies, ground first
+    core.poses = (q, from) => {
+      placeAll(q, from);
+      return { R: where.R.slice(), p: where.p.slice() };
+    };
+
+    /** @type {<T extends number[] | Float64Array>(body: number, at: Vector, out: T, o: number) => T} */
+    const put = (body, at, out, o) => {
+      const { R, p } = where, r = 9 * body, s = 3 * body;
+      for (let i = 0; i < 3; i++) out[o + i] = p[s + i] + R[r + 3 * i] * at[0] + R[r + 3 * i + 1] * at[1] + R[r + 3 * i + 2] * at[2];
+      return out;
+    };
+
+    core.place = (body, at, q) => {
+      placeAll(q);
+      return put(body, at, [0, 0, 0], 0);
+    };
+    core.placeInto = (body, at, q, from, out, o) => {
+      placeAll(q, from);
+      put(body, at, out, o);
+    };
+
+    // world velocity of a place on a body
+    core.velocity = (body, at, q, speeds) => {
+      if (!body) return [0, 0, 0];
+      placeAll(q);
+      const here = put(body, at, [0, 0, 0], 0);
+      twists.put("q", q);
+      twists.put("v", speeds);
+      twists.run(none);
+      const { y, to } = twists, k = 3 * (body - 1), w = to.w[0] + k, u = to.u[0] + k;
+      const r = [0, 1, 2].map((i) => here[i] - where.p[3 * body + i]);
+      return [
+        y[u] + y[w + 1] * r[2] - y[w + 2] * r[1],
+        y[u + 1] + y[w + 2] * r[0] - y[w] * r[2],
+        y[u + 2] + y[w] * r[1] - y[w + 1] * r[0],
+      ];
+    };
+
+    // ------------------------------------------------------------------ shapes that follow the parameters
+
+    /** @type {Float64Array | null} */
+    let shape = null;
+    core.reshape = () => {
+      if (!kernel.places) return null;
+      kernel.places.run(none);
+      shape = kernel.places.get("shape");
+      return kernel.places.get("places");
+    };
+
+    core.moved = (body, at) => {
+      if (!shape) return at;
+      let best = -1, gap = SAME_PLACE * kappa;
+      DATA.shape.forEach((s, k) => {
+        if (s.body !== body) return;
+        const d = Math.hypot(s.at[0] - at[0], s.at[1] - at[1], s.at[2] - at[2]);
+        if (d < gap) {
+          best = k;
+          gap = d;
+        }
+      });
+      return best < 0 ? at : [shape[3 * best], shape[3 * best + 1], shape[3 * best + 2]];
+    };
+
+    return core;
+  };
+})();

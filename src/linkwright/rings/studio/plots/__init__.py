@@ -1,0 +1,123 @@
+"""Plots: one verb, `run.plot(what)` or `m.plot(what)`, over a registry of families, one file each.
+
+    run.plot("torque", "torque.png")               a name of PLOTS
+    run.plot(["A.torque", "C.on.rocker.size"])      channels, over time or over="A"
+    run.plot("A", other=run2)                       two runs and their difference
+
+Every plot takes `dark`, `size` (inches), `title`, `force`; without a path it returns the Figure. Nothing touches pyplot, and the
+same input gives the same file. Adding one: a function `draw(subject, path, *, ..., **paper)` and a line in `PLOTS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linkwright.errors import UsageError, nearest
+from linkwright.results.trajectory import Trajectory
+from linkwright.rings.studio.plots import (
+    blocks,
+    control,
+    curves,
+    efforts,
+    energies,
+    graph,
+    hodographs,
+    motors,
+    paths,
+    polygons,
+    portraits,
+    singular,
+)
+from linkwright.rings.studio.plots.curves import MOST_CURVES, main_angles, marked_points, overview, plot
+from linkwright.rings.studio.plots.frame import Paper, Place, natural_axis
+from linkwright.rings.studio.plots.subjects import system_of, trajectory_of
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kind of plot: how it is drawn, what it shows, and what it is made of."""
+
+    draw: Callable[..., Any]  # (subject, path, **options) -> Figure or Path
+    about: str
+    takes: str = "turn or run"  # "run": a simulation only; "mechanism": needs no motion
+
+    @property
+    def options(self) -> list[str]:
+        """Names of the options it takes."""
+        own = [p.name for p in inspect.signature(self.draw).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        return [*own, *Paper.__annotations__]
+
+
+PLOTS: dict[str, Entry] = {
+    "overview": Entry(curves.overview, "positions, velocities, accelerations of main angles, sliders and marked points"),
+    "torque": Entry(efforts.torque, "effort and power of every drive, with extremes and RMS"),
+    "loads": Entry(efforts.pin_loads, "loads of the most loaded pins"),
+    "hodograph": Entry(hodographs.hodograph_of, "a pin's load as a curve in its links' axes"),
+    "motor": Entry(motors.motor, "torque over speed of motors, with their limits"),
+    "path": Entry(paths.path_of, "paths of points, the mechanism faintly behind"),
+    "velocity polygon": Entry(polygons.velocity_polygon, "velocities of pins at one position, and their polygon"),
+    "acceleration polygon": Entry(polygons.acceleration_polygon, "accelerations of pins at one position, and their polygon"),
+    "instant centers": Entry(polygons.instant_centers, "instant centers of all pairs of bodies at one position"),
+    "phase": Entry(portraits.phase, "speed over position of a coordinate"),
+    "energy": Entry(energies.energy, "kinetic, potential, total energy, works and losses"),
+    "drift": Entry(energies.drift, "residuals of loops and energy balance, logarithmic"),
+    "control": Entry(control.control, "what a controller followed, its errors, efforts with limits, forces held", "run"),
+    "singular": Entry(singular.singular, "singular values and determinants, passages named", "run"),
+    "gicm": Entry(blocks.gicm, "block pattern of J and of the GICM, by subsystem", "mechanism"),
+    "topology": Entry(graph.topology, "graph of bodies and joints, with cuts and subsystems", "mechanism"),
+}
+
+
+def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place = None, **options: Any) -> Any:
+    """A plot of a Mechanism, System or Trajectory: a name of `PLOTS` (default "overview"), a channel's name, or several channels.
+
+    Of a mechanism that is turned for it. Returns the Figure, or with `path` (.png, .svg, .pdf) the file written.
+    """
+    what = "overview" if what is None else what
+    if isinstance(what, str) and what in PLOTS:
+        entry = PLOTS[what]
+        checked_options(what, options, entry.options)
+        if entry.takes == "mechanism":
+            return entry.draw(subject, path, **options)
+        if entry.takes == "run" and not isinstance(subject, Trajectory):
+            system_of(subject)
+            raise UsageError(f"'{what}' is a plot of a simulation: m.simulate(2).plot('{what}').")
+        return entry.draw(trajectory_of(subject), path, **options)
+    c = trajectory_of(subject)
+    names = [what] if isinstance(what, str) else what
+    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+        raise UsageError(f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.")
+    if isinstance(what, str) and what not in c.channels and ".advantage." not in what:
+        family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []
+        raise UsageError(f"there is no plot and no channel '{what}'. {nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}")
+    checked_options("channels", options, Entry(plot, "").options)
+    return plot(c, names, path, **options)
+
+
+def _heads(c: Trajectory) -> list[str]:
+    """Channels without a dot: joints, bodies, t."""
+    return [n for n in c.channels if "." not in n]
+
+
+def checked_options(what: str, options: dict[str, Any], allowed: list[str]) -> None:
+    """Raise UsageError for an option that a plot does not take."""
+    for name in options:
+        if name not in allowed:
+            raise UsageError(f"the plot '{what}' has no option '{name}'. {nearest(name, allowed, 'Options')}")
+
+
+__all__ = [
+    "MOST_CURVES",
+    "PLOTS",
+    "Entry",
+    "checked_options",
+    "main_angles",
+    "marked_points",
+    "natural_axis",
+    "overview",
+    "plot",
+    "plot_of",
+]

@@ -1,0 +1,37 @@
+"""Subject of a plot: the trajectory, the system or the tree behind whatever was handed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwright.errors import UsageError
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
+from linkwright.topology.tree import Tree
+
+
+def system_of(subject: Any) -> System:
+    """The System of a Mechanism, a System or a Trajectory."""
+    if isinstance(subject, Trajectory):
+        found = subject.system
+        return found if isinstance(found, System) else System(subject.skel.tree.description, subject.skel.tree.cuts)
+    found = getattr(subject, "system", subject)
+    if not isinstance(found, System):
+        raise UsageError(f"a plot is made of a mechanism (lw.load(...)), a turn or a run, not of {type(subject).__name__}.")
+    return found
+
+
+def tree_of(subject: Any) -> Tree:
+    return subject.skel.tree if isinstance(subject, Trajectory) else system_of(subject).tree
+
+
+def trajectory_of(subject: Any) -> Trajectory:
+    """The turn or run itself; of a mechanism one turn."""
+    if isinstance(subject, Trajectory):
+        found = subject
+    else:
+        system = system_of(subject)
+        found = subject.cycle() if hasattr(subject, "turn") else system.cycle()
+    if len(found) < 2:
+        raise UsageError("one sample is no curve: plot a turn or a run with at least two samples.")
+    return found

@@ -1,0 +1,317 @@
+"""The report: a document for a colleague, a supplier or the file; as a page with the sheets below it, or as PDF.
+
+For a mechanism: title block, what it is, its dimensions, how it moves, what its drives need, what its bearings carry, variants side by
+side, what was checked, and the terms used. For a simulation: its time histories, energies, loads and certificate. Only what the model
+allows is reported: without masses there are no loads, and a mechanism that cannot be turned says why. The same input gives the same file:
+a date is in it only where the file or the call gives one.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.model.report_block import ReportBlock
+from linkwright.results.checks import Checks
+from linkwright.results.motion_checks import merged, motor_checks
+from linkwright.results.singular_positions import PEAKS
+from linkwright.results.trajectory import Trajectory
+from linkwright.rings.design.bearings import bearings
+from linkwright.rings.design.belts import belt_geometry
+from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
+from linkwright.rings.design.drive_duty import drive_names
+from linkwright.rings.design.drive_sizing import Motor, drive_sizing
+from linkwright.rings.design.motor_choice import MotorChoice
+from linkwright.rings.design.summary import Summary, summarize
+from linkwright.rings.studio import (
+    page,
+    printing,
+    report_dimensions,
+    report_figures,
+    report_forces,
+    report_measures,
+    report_tables,
+    report_terms,
+    report_title,
+    report_variants,
+)
+from linkwright.rings.studio.plots import natural_axis
+from linkwright.rings.studio.report_parts import facts, listed, note, pair, paragraph, part, verdicts
+from linkwright.system.system import System
+
+ENDINGS = (*files.PAGES, *printing.PDF)
+MOST_EVENTS = 8
+ENOUGH = 36  # samples that show every extreme of a motion
+MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
+
+
+def report(
+    subject: Any,
+    path: str | os.PathLike[str],
+    *,
+    run: Trajectory | None = None,
+    motor: Any = None,
+    steps: int | None = None,
+    tolerances: Any = None,
+    curves: Sequence[str] | str | None = None,
+    variants: Mapping[str, Any] | None = None,
+    measures: Sequence[str] | str | None = None,
+    **texts: Any,
+) -> Path:
+    """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a turn in `steps`; as a page (.html) or
+    as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `measures` single numbers ("dwell guide within 1
+    mm"), `variants` mechanisms to compare with, `texts` those of the title block; what is not given is taken from `report:` in the
+    model file."""
+    from linkwright.rings.studio import live
+
+    files.checked(path, ENDINGS)
+    pdf = os.fspath(path).lower().endswith(printing.PDF)
+    if pdf:
+        printing.need_chromium()  # before the long work
+    if isinstance(motor, Mapping):
+        Motor.of(motor)  # a wrong key is reported before the long work
+    if page.checked_steps(steps) is not None and run is not None:
+        raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
+    if tolerances is not None:
+        from linkwright.rings.studio import report_tolerances  # here and below: few reports have them
+
+        report_tolerances.check(tolerances)
+    content = fragment(
+        subject, run=run, motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, measures=measures, **texts
+    )  # fmt: skip
+    if pdf:
+        return printing.print_pdf(_sheets(content, getattr(subject, "system", subject).description.name), path)
+    return live.write(subject, path, report=content, steps=steps, **page.played(subject, run))
+
+
+def fragment(
+    subject: Any,
+    *,
+    run: Trajectory | None = None,
+    motor: Any = None,
+    steps: int | None = None,
+    tolerances: Any = None,
+    curves: Sequence[str] | str | None = None,
+    variants: Mapping[str, Any] | None = None,
+    measures: Sequence[str] | str | None = None,
+    **texts: Any,
+) -> str:
+    """The report alone, as HTML for the page."""
+    system: System = getattr(subject, "system", subject)
+    others = report_variants.checked(variants)
+    block = report_title.title_block(system.description.report, texts, curves)
+    simulated = run is not None and run.proof is not None
+    if simulated and others:
+        raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.")
+    content = ReportContent(system, run, motor, steps, block, others, report_measures.checked(measures))
+    inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
+    if tolerances is not None:
+        from linkwright.rings.studio import report_tolerances
+
+        inside += report_tolerances.section(tolerances)
+    inside += report_terms.section(inside)
+    return f'<article class="rp">\n{inside}</article>'
+
+
+def _sheets(content: str, title: str) -> str:
+    """A page of the sheets alone, for print."""
+    from linkwright.rings.studio import live
+
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>{files.GENERATOR}'
+    return f'{head}<style>{live.styles(live.REPORT_STYLE)}</style></head><body><section id="report">{content}</section></body></html>'
+
+
+@dataclass
+class ReportContent:
+    """Content of the report, each part computed once."""
+
+    system: System
+    run: Trajectory | None
+    motor: Any = None
+    steps: int | None = None  # of the turn, where no run is given
+    block: ReportBlock = ReportBlock()
+    variants: Mapping[str, System] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
+    why: str = field(default="", init=False)  # there is no motion to report
+
+    @cached_property
+    def summary(self) -> Summary:
+        c = self.motion
+        own = c if c is not None and c.proof is None and (len(c) > ENOUGH or c.static) else None  # its motion as reported
+        return summarize(self.system, turn=own)
+
+    @cached_property
+    def motion(self) -> Trajectory | None:
+        if self.run is not None:
+            return self.run
+        try:
+            return self.system.cycle() if self.steps is None else self.system.cycle(steps=self.steps)
+        except LinkwrightError as problem:
+            self.why = " ".join(str(problem).split())
+            return None
+
+    @cached_property
+    def loads(self) -> CycleLoads:
+        missing = [b.name for b in self.system.description.bodies[1:] if b.mass is None]
+        if missing:
+            return CycleLoads(f"The model gives no mass for {', '.join(missing)}, so there are no efforts and no loads.")
+        if self.motion is None:
+            return CycleLoads()
+        try:
+            if self.motion.proof is None:
+                return cycle_loads(self.motion)
+            return CycleLoads(bearings=bearings(_thinned(self.motion)))
+        except LinkwrightError as problem:
+            return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The checks of the motion, and of the motor that is given here."""
+        assert self.motion is not None
+        found = self.motion.checks()
+        given = motor_checks("motor", self.sizings) if self.motor is not None else []
+        return Checks((*found, *merged("motor", given)), found.details)
+
+    @cached_property
+    def sizings(self) -> list[Any]:
+        """Drives that have a motor, in the file or given here."""
+        if self.motion is None or self.loads.efforts is None:
+            return []
+        found = [drive_sizing(self.motion, name, motor=self._motor_of(name)) for name in drive_names(self.motion)]
+        return [s for s in found if s.motor is not None]
+
+    def _motor_of(self, drive: str) -> Any:
+        """Return the motor given for a drive: one of `choose_motor` only for the drive that it was chosen for."""
+        other = isinstance(self.motor, MotorChoice) and self.motor.sizing.history.name != drive
+        return None if other else self.motor
+
+    # ---------------------------------------------------------------- sheets
+
+    def head(self) -> str:
+        d = self.system.description
+        kind = "Mechanism" if self.run is None or self.run.proof is None else "Simulation"
+        return report_title.head(kind, d.name, d.about, self.block)
+
+    def intro(self) -> str:
+        drawn = report_figures.mechanism(self.system, self.motion)
+        off = ", ".join(report_figures.off_at_start(self.motion))
+        rows = [
+            *report_tables.facts(self.system, self.summary, self.motion),
+            ("Switched off", off and f"{off}, at the start"),
+            *self._acting(),
+        ]
+        content = facts(rows) + "".join(note(w) for w in self.summary.notes)
+        return f'<div class="rp-intro">{drawn}<div>{content}</div></div>\n'
+
+    def _acting(self) -> list[tuple[str, str]]:
+        """Loads on the mechanism and the drive efforts for them; of a simulation only the loads."""
+        c = self.motion
+        rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_forces.acting(self.system, c))]
+        if c is not None and c.proof is not None:
+            return rows
+        need = report_forces.needs(self.loads, c is not None and bool(c.full_turn))
+        return [*rows, ("Drive", need), ("Flywheel", report_forces.wheel(self.loads, c))]
+
+    def cycle(self) -> str:
+        c = self.motion
+        if c is None:
+            return part("Motion", paragraph(self.why)) + report_dimensions.section(self.system) + self._compared()
+        over = natural_axis(c)
+        curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
+        out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
+        out += report_measures.section(c, self.measures, self.system.description.units)
+        out += report_dimensions.section(self.system) + self._cams(c, over)
+        return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
+
+    def _cams(self, c: Trajectory, over: str) -> str:
+        """Every cam in a sentence, with its pressure angle and contact force."""
+        cams = self.summary.cams
+        if not cams:
+            return ""
+        names = [f"{x.name}.pressure_angle" for x in cams]
+        names += [] if self.loads.efforts is None else [f"{x.name}.contact" for x in cams]
+        said = "".join(paragraph(f"{x.text}.") for x in cams)
+        return part("Cams", said, report_figures.curves(c, report_figures.chosen_panels(c, names), "rp-cams", over=over))
+
+    def _chosen(self, c: Trajectory, over: str) -> str:
+        """Curves that the file or the call asks for, channels of one dimension in one pair of axes."""
+        return part("Curves", report_figures.curves(c, report_figures.chosen_panels(c, self.block.curves), "rp-chosen", over=over))
+
+    def _compared(self) -> str:
+        """This mechanism beside its variants."""
+        if not self.variants:
+            return ""
+        own = report_variants.DesignVariant("this design", self.system, self.motion, self.summary, self.loads, self.why)
+        others = [report_variants.DesignVariant.of(name, system, self.steps) for name, system in self.variants.items()]
+        return report_variants.section(own, others, self.measures)
+
+    def _loaded(self, c: Trajectory, over: str) -> str:
+        if self.loads.efforts is None or self.loads.bearings is None:
+            return part("Drive and bearing loads", note=self.loads.why)
+        curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
+        shaken = f"S{self.loads.shaken[1:]}."
+        content = PEAKS if PEAKS in c.notes else ""
+        few = len(self.loads.efforts.rows) <= 3
+        return (
+            part("Drive", curves, report_tables.drives(self.loads), note=content, together=few)
+            + self._motors()
+            + part("Cylinders", report_tables.cylinders(self.loads.cylinders))
+            + part("Belts, chains and ropes", report_tables.belts(self.loads.belts, belt_geometry(self.system)))
+            + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
+        )
+
+    def _motors(self) -> str:
+        """Return the diagram of the motor that has least to spare, and the figures of all."""
+        if not self.sizings:
+            return ""
+        given = [self._motor_of(s.history.name) for s in self.sizings]
+        gearboxes = [x.gearbox_margins if isinstance(x, MotorChoice) else () for x in given]
+        margins = [(*s.margins, *more) for s, more in zip(self.sizings, gearboxes, strict=True)]
+        tight = min(range(len(margins)), key=lambda k: min((m.factor for m in margins[k]), default=float("inf")))
+        diagram = report_figures.motor(self.sizings[tight])
+        diagram = f'<div class="rp-motor">{diagram}<div>{report_tables.margins(self.sizings[tight], gearboxes[tight])}</div></div>'
+        names = [f"{x.name}: " if isinstance(x, MotorChoice) else "" for x in given]
+        plates = facts(
+            (f"Motor of {s.history.name}", name + report_tables.motor_data(s.motor)) for s, name in zip(self.sizings, names, strict=True)
+        )
+        return part("Motor", plates, report_tables.motor_table(self.sizings), diagram, together=True)
+
+    def _foot(self, c: Trajectory) -> str:
+        looked = part("Checks", paragraph(self.checks.headline_counts), verdicts(self.checks), listed(report_tables.remarks(c, self.loads)))
+        weighed = part("Masses", report_tables.masses(self.system))
+        return pair(looked, weighed) if self.system.description.planar else looked + weighed
+
+    def simulation(self) -> str:
+        run = self.motion
+        assert run is not None
+        panels = report_figures.run_panels(run)
+        out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0)) + self._chosen(run, "t")
+        out += report_measures.section(run, self.measures, self.system.description.units)
+        out += part("Motors", report_figures.run_motors(run))
+        if self.loads.bearings is not None:
+            content = report_tables.bearings(self.loads.bearings)
+            out += part("Pin loads in this run", content, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
+        elif self.loads.why:
+            out += part("Pin loads in this run", note=self.loads.why)
+        happened = _happened(run)
+        return out + pair(part("Checks", paragraph(self.checks.headline_counts), verdicts(self.checks)), part("Events", happened))
+
+
+def _thinned(run: Trajectory) -> Trajectory:
+    """The samples of a run that its loads are looked at."""
+    return run[:: -(-len(run) // MOST_SAMPLES)]
+
+
+def _happened(run: Trajectory) -> str:
+    """Events with what they did, and singular positions, the first few of them."""
+    events = [f"t = {e.time:.6g} s: {report_tables.event(e)}" for e in run.events]
+    lines = [*events[:MOST_EVENTS], *(str(p) for p in run.passages[:MOST_EVENTS])]
+    more = len(events) + len(run.passages) - len(lines)
+    return listed([*lines, *([f"and {more} more"] if more > 0 else [])])

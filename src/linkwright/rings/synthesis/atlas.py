@@ -1,0 +1,116 @@
+"""Coupler-curve atlas: four-bars whose curve resembles a closed curve, found in milliseconds, as starts of a search.
+
+The query is compared with 20,480 stored curves in four ways: as it is, in the other direction, and mirrored each time (a linkage on its
+other branch). |c_k| sorts out all but CANDIDATES of each, these are aligned exactly. The crank angles of the wanted points follow from
+their distances along the curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from linkwright.rings.synthesis import fourier
+from linkwright.rings.synthesis.make_atlas import FILE, curves, parameters
+from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
+from linkwright.rings.synthesis.path_starts import projected
+
+Array = np.ndarray
+CANDIDATES = 1024
+TRACED = 360  # positions of a curve that is matched
+MATCHES = 64
+
+
+@dataclass(frozen=True)
+class CouplerAtlas:
+    """Stored curves: kinds, shapes and coupler points of the linkages, descriptors of norm 1 and their absolute values."""
+
+    kind: Array
+    shape: Array
+    point: Array
+    descriptors: Array
+    sizes: Array
+
+
+@cache
+def atlas() -> CouplerAtlas:
+    """Return the atlas that is shipped."""
+    with np.load(FILE) as stored:
+        codes, parts, scale = (stored[name] for name in ("codes", "descriptors", "scale"))
+    found = (parts[..., 0] + 1j * parts[..., 1]) * (scale / 127.0)
+    found = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.complex64)
+    return CouplerAtlas(*parameters(codes), found, np.abs(found))
+
+
+@dataclass(frozen=True)
+class CurveMatch:
+    """A stored curve like the wanted one: its number, branch, direction of the crank, distance (0 equal, 1 nothing in common) and start."""
+
+    row: int
+    sigma: float
+    direction: float
+    distance: float
+    start: float  # share of the stored curve, as it runs with the crank, at which the wanted one begins
+
+
+def matches(points: Array, count: int = MATCHES) -> list[CurveMatch]:
+    """Return the stored curves most like the closed curve through these points, nearest first."""
+    stored = atlas()
+    query = fourier.descriptors(fourier.smoothed(points)[0])[0]
+    backwards = fourier.reversed_descriptor(query)
+    # The mirror image of a linkage has the other branch and the other direction of the crank.
+    variants = (
+        (query, 1.0, 1.0),
+        (backwards, 1.0, -1.0),
+        (fourier.mirrored_descriptor(query), -1.0, -1.0),
+        (fourier.mirrored_descriptor(backwards), -1.0, 1.0),
+    )
+    out: list[CurveMatch] = []
+    for wanted, sigma, direction in variants:
+        unlike = np.einsum("nk,nk->n", stored.sizes, stored.sizes) - 2.0 * stored.sizes @ np.abs(wanted).astype(np.float32)
+        near = np.argpartition(unlike, CANDIDATES)[:CANDIDATES]
+        distance, start = fourier.alignments(wanted, stored.descriptors[near])
+        best = np.argsort(distance, kind="stable")[:count]
+        out += [CurveMatch(int(near[k]), sigma, direction, float(distance[k]), float(start[k])) for k in best]
+    return sorted(out, key=lambda m: m.distance)[:count]
+
+
+def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, PathChoices] | None:
+    """Return starts of a closed path without timing, as variables and choices; None if the problem is of another kind."""
+    if problem.chain.name != "four-bar" or problem.timing is not None or len(problem.points) < 4:
+        return None
+    stored = atlas()
+    points = problem.points[:-1] if abs(problem.points[0] - problem.points[-1]) < 1e-9 else problem.points
+    held = dict(problem.held).get("t1")
+    found = [m for m in matches(points, count) if held is None]
+    if not found:
+        return None
+    rows = np.array([m.row for m in found])
+    choices = PathChoices(stored.kind[rows], np.array([m.sigma for m in found]), np.array([m.direction for m in found]))
+    angle = np.stack(list(_angles(found, points)))
+    if len(points) < len(problem.points):  # the last point is the first one after a turn
+        angle = np.column_stack([angle, angle[:, 0] + TURN * choices.direction])
+    increments = np.clip(np.diff(angle, axis=1) * choices.direction[:, None], SMALLEST_INCREMENT, TURN)
+    return projected(problem, choices, stored.shape[rows, 1:], angle[:, 0], increments), choices
+
+
+def _angles(found: list[CurveMatch], points: Array) -> Iterator[Array]:
+    """Crank angles of the points on each matched curve, increasing or decreasing with the crank's direction."""
+    stored = atlas()
+    polygon, places = fourier.smoothed(points)
+    along = fourier.distances(polygon)
+    share = along[places] / along[-1]
+    for m in found:
+        row = np.array([m.row])
+        curve = curves(stored.kind[row], stored.shape[row], stored.point[row], count=TRACED)[0]
+        run = fourier.distances(curve)
+        crank = np.arange(TRACED + 1) * (TURN / TRACED)
+        # along the stored curve: forwards, or backwards for a crank that turns backwards or a mirrored linkage
+        forwards = m.direction * m.sigma
+        position = m.start + share if forwards > 0.0 else m.start - share
+        turns = np.floor(position)
+        theta = TURN * turns + np.interp(position - turns, run / run[-1], crank)
+        yield m.sigma * theta  # a mirrored linkage has mirrored angles

@@ -1,0 +1,212 @@
+"""Dwell linkages from their plain description: stroke, part of the turn in which the output rests, and how exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
+from linkwright.numerics.sobol import sobol
+from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
+from linkwright.rings.synthesis.bound_checks import RESTS
+from linkwright.rings.synthesis.drawings import drawn
+from linkwright.rings.synthesis.dwell_fit import IN_WINDOW, RATIO, DwellFit, DwellLimits
+from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, DwellForm
+from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
+from linkwright.rings.synthesis.placing import INSIDE, SlidePlacement, placed
+from linkwright.rings.synthesis.polishing import VIOLATED, distinct, polished
+
+Array = np.ndarray
+STARTS = 4096
+ROUNDS = ((128, 20), (32, 60))  # candidates and iterations of Levenberg-Marquardt
+POLISHED, TRIED = 4, 8  # answers, and attempts of one form: some runs end outside of a limit
+PEAKS = (33, 96)  # samples in the window and outside for the largest deviation and the limits
+DENSE = 720  # samples of the final measures over a turn
+LONGEST = 6.0  # links over the stroke of a slider
+ROCKER_SIZE = 0.2  # m, longest link where only angles are given
+REPOLISHED = 3  # times that an optimum is polished again, where limits are passed between the samples
+TRANSMISSION = np.deg2rad(30.0)
+
+
+def dwells(
+    *,
+    stroke: float,
+    dwell_angle: float,
+    tolerance: float | None = None,
+    kind: str | Sequence[str] | None = None,
+    start: float | None = None,
+    longest: float | None = None,
+    shortest: float | None = None,
+    transmission: float = TRANSMISSION,
+    direction: float | None = None,
+    at: Sequence[float] | None = None,
+    within: Sequence[float] | None = None,
+    overshoot: float | None = None,
+    seed: int = 0,
+    n: int = 5,
+    starts: int = STARTS,
+) -> Found:
+    """Return linkages whose output rests while the crank turns through `dwell_angle` (rad), and moves by `stroke` in the cycle.
+
+    kind: "stephenson III slider", "watt II slider", "slotted slider" (stroke in m), "stephenson III", "watt II", "slotted rocker"
+    (stroke in rad), or several with the same output; all sliders without it. tolerance: largest range of the output in the window, for
+    a note where it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it.
+    longest, shortest: limits of the links in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
+    Of a slider, in its machine: direction of the travel away from the rest (rad), `at` the place of its pin at rest, `within` the box (x
+    least, x most, y least, y most) of the fixed pivots: the mirror image, whose crank turns clockwise, is taken where that fits better.
+    overshoot: how far the output may move beyond its rest, against the stroke (0: the rest is an end of the stroke); others come last.
+    """
+    sliders = [k for k, f in DWELL_FORMS.items() if not f.rotary]
+    kinds = wanted_kinds(sliders if kind is None else kind, DWELL_FORMS)
+    forms = [DWELL_FORMS[k] for k in kinds]
+    sizes = {"stroke": stroke, "dwell_angle": dwell_angle, "tolerance": tolerance, "longest": longest, "shortest": shortest}
+    if overshoot is not None and not (np.isfinite(overshoot) and overshoot >= 0.0):
+        raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.")
+    _check(sizes, start, transmission, n, starts, forms)
+    rotary = forms[0].rotary
+    if rotary and not (direction is None and at is None and within is None):
+        raise UsageError("direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
+    place = SlidePlacement.of(direction, at, within)
+    cosine = float(np.cos(transmission))
+    if rotary:
+        limits = DwellLimits(cosine, stroke, LONGEST, ratio=min(RATIO, (longest or ROCKER_SIZE) / shortest) if shortest else RATIO)
+    else:
+        limits = DwellLimits(cosine, stroke, longest / stroke if longest else LONGEST, shortest / stroke if shortest else 0.0)
+    found: list[SynthesizedLinkage] = []
+    evaluations = 0
+    for form in forms:
+        wanted = -(-POLISHED // len(forms)) if place.within is None and overshoot is None else TRIED
+        optima, count = _search(form, dwell_angle, limits, start, seed, starts, wanted)
+        evaluations += count
+        for fit, row, x in optima:
+            found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke, place))
+    most = np.inf if overshoot is None else overshoot + RESTS * stroke
+    order = ranked(found)
+    fitting = [x for x in order if place.outside(x.linkage) <= INSIDE and x.measures["overshoot"] <= most]
+    answers = [*fitting, *(x for x in order if x not in fitting)][:n]
+    facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
+    if not answers:
+        return [], facts, ("No linkage with this stroke and these limits was found; allow longer links or a smaller transmission angle.",)
+    asked = {"have their pivots in the box": "widen the box, move the slider"} if place.within is not None else {}
+    asked |= {"stay within the overshoot": "allow more overshoot"} if overshoot is not None else {}
+    return answers, facts, tuple(_notes(answers[0].error, bool(fitting), asked, tolerance, "rad" if rotary else "m"))
+
+
+def _notes(least: float, fitting: bool, asked: Mapping[str, str], tolerance: float | None, unit: str) -> Iterator[str]:
+    """Yield what the first answer, which deviates by `least`, does not reach; `fitting`: it does what was `asked` for, with advice."""
+    them = f" of linkages that {' and '.join(asked)}" if asked and fitting else ""
+    if tolerance is not None and least > tolerance:
+        yield (
+            f"The output{them} rests within {least:.3g} {unit} at best, not within {tolerance:.3g} {unit}; "
+            "shorten the dwell, allow longer links or a smaller transmission angle."
+        )
+    if not fitting:
+        yield f"No linkages {' and '.join(asked)}; {', '.join(asked.values())} or take more starts."
+
+
+def _check(
+    sizes: Mapping[str, float | None], start: float | None, transmission: float, n: int, starts: int, forms: Sequence[DwellForm]
+) -> None:
+    if len({f.rotary for f in forms}) > 1:
+        raise UsageError("kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.")
+    for name, value in sizes.items():
+        if value is not None and not (np.isfinite(value) and value > 0.0):
+            raise UsageError(f"{name} = {value}: give a positive number in SI.")
+    stroke, dwell_angle = sizes["stroke"], sizes["dwell_angle"]
+    if stroke is None or dwell_angle is None:
+        raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad; give both.")
+    longest, shortest = sizes["longest"], sizes["shortest"]
+    if longest and shortest and longest <= shortest:
+        raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.")
+    if start is not None and not np.isfinite(start):
+        raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.")
+    if dwell_angle > np.deg2rad(300.0):
+        raise UsageError(f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke; at most 300 deg are allowed.")
+    if forms[0].rotary and stroke > np.deg2rad(150.0):
+        raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.")
+    if not 0.0 <= transmission < np.pi / 2.0:
+        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+    if n < 1 or starts < 16:
+        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+
+
+def _search(
+    form: DwellForm, window: float, limits: DwellLimits, start: float | None, seed: int, count: int, wanted: int
+) -> tuple[list[tuple[DwellFit, int, Array]], int]:
+    """Return `wanted` optima of one form, least largest deviation first: (problem, row, columns); and the evaluations made."""
+    rng = np.random.default_rng(seed)
+    u = sobol(count, 6 + form.sampled, seed=seed)
+    if start is not None:
+        u[:, 5] = start / (2.0 * np.pi)
+    shape, flags = form.sample(u, np.linspace(0.0, window, IN_WINDOW), rng)
+    fit = DwellFit(form, window, limits.tightened, flags, start)
+    low, high = fit.bounds()
+    x = np.clip(np.column_stack([shape[name] for name in form.columns]), low, high)
+    cost = fit.sums(x)
+    evaluations = count
+    for some, iterations in ROUNDS:
+        rows = np.argsort(cost, kind="stable")[:some]
+        fit, x = replace(fit, flags={name: f[rows] for name, f in fit.flags.items()}), x[rows]
+        done = levenberg_marquardt(fit, x, low, high, iterations=iterations, tolerance=1e-4)
+        x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
+    optima = []
+    for row in distinct(x, cost, TRIED):
+        finer = replace(fit, limits=limits, inside=PEAKS[0], outside=PEAKS[1])
+        level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False)[0].value[0, :IN_WINDOW].mean())
+        ends = (np.append(low, -np.inf), np.append(high, np.inf))
+        best = polished(finer.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=40, floor=0.1)
+        evaluations += best.evaluations
+        for _ in range(REPOLISHED):
+            beyond = _largest_cosine(finer, row, best.x[:-1]) - limits.cosine
+            if beyond <= 0.0:
+                break
+            drawn_in = replace(finer.limits, cosine=finer.limits.cosine - 1.1 * beyond - VIOLATED)
+            finer = replace(finer, limits=drawn_in)
+            best = polished(finer.smooth(row), best.x, *ends, maximum=True, iterations=10, floor=0.1)
+            evaluations += best.evaluations
+        if best.violation < 1e2 * VIOLATED:
+            optima.append((best.value, fit, row, best.x[:-1]))
+        if len(optima) == wanted:
+            break
+    return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
+
+
+def _largest_cosine(fit: DwellFit, row: int, x: Array) -> float:
+    """The largest cosine of a transmission angle over a turn, at the samples of the final measures."""
+    inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
+    theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
+    known = fit.known(x[None, :], np.array([row]), theta[None, :], slopes=False)
+    return float(max(np.abs(c.value).max() for c in known.closings.values()))
+
+
+def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float, place: SlidePlacement) -> SynthesizedLinkage:
+    """Return one linkage in meters, drawn at the begin of its dwell in its place, measured over a whole turn."""
+    form, rows = fit.form, np.array([row])
+    inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
+    theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
+    known = fit.known(x[None, :], rows, theta[None, :], slopes=False)
+    y = fit.output(known, len(inside) // 2).value[0]
+    travel = float(np.ptp(y))
+    lengths = {n: abs(float(known.dimensions[n].value[0, 0])) for n in form.all_lengths}
+    size = stroke / travel if longest is None else longest / max(lengths.values())
+    unit = size if longest is None else 1.0
+    cosine = np.max([np.abs(c.value[0]) * np.ones(len(theta)) for c in known.closings.values()], axis=0)
+    deviation = unit * float(np.ptp(y[: len(inside)]))
+    output = "guide" if not form.rotary else f"{form.output}.angle"
+    linkage = drawn(form.kind, form.steps, known, output=output, size=size)
+    rest = y[: len(inside)]
+    away = 1.0 if float(y.mean()) > float(rest.mean()) else -1.0
+    measures = {
+        "dwell range": deviation,
+        "largest deviation": deviation / 2.0,
+        "overshoot": unit * float((away * rest).min() - (away * y).min()),  # beyond the rest, against the stroke
+        "stroke": unit * travel,
+        "least transmission angle": float(np.arccos(min(cosine.max(), 1.0))),
+        "link ratio": max(lengths.values()) / min(lengths.values()),
+        "longest link": size * max(lengths.values()),
+    }
+    defects = () if cosine.max() < 1.0 else ("grashof",)
+    return placed(SynthesizedLinkage(linkage, deviation, defects, measures), away, place)

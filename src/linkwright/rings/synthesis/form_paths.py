@@ -1,0 +1,139 @@
+"""Paths of linkages of given forms: input checked, points scaled, every form searched, the best answers of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, counted, nearest
+from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
+from linkwright.rings.synthesis.form_answers import answer
+from linkwright.rings.synthesis.form_fit import FormLimits
+from linkwright.rings.synthesis.form_search import POLISHED, FormCandidate, search
+from linkwright.rings.synthesis.forms import LinkageForm
+
+Array = np.ndarray
+Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
+
+LONGEST, SHORTEST = 10.0, 0.02  # links over the size of the path
+TRANSMISSION = np.deg2rad(20.0)
+STARTS = 4096
+MOST_POINTS = 80  # without timing: every point has a crank angle of its own
+
+
+def form_paths(
+    forms: Sequence[LinkageForm], points: Any, *, timing: Any, closed: bool, seed: int, n: int, starts: int, longest: float | None,
+    shortest: float | None, within: Any, transmission: float,
+) -> Found:  # fmt: skip
+    """Search all forms for a path and return the best answers of all."""
+    wanted = path_points(points)
+    angles = crank_angles(timing, len(wanted))
+    if n < 1 or starts < 16:
+        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+    if not 0.0 <= transmission < np.pi / 2.0:
+        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+    center = complex(wanted.mean())
+    size = float(np.ptp(wanted.real) + np.ptp(wanted.imag))
+    most = LONGEST if longest is None else longest / size
+    least = min(SHORTEST, most / 50.0) if shortest is None else shortest / size
+    if not 0.0 < least < most:
+        raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.")
+    corners = None if within is None else pivot_box(within)
+    box = None if corners is None else ((corners[0] - center) / size, (corners[1] - center) / size)
+    limits = FormLimits(most, least, float(np.cos(transmission)), box)
+    some = np.arange(len(wanted)) if angles is not None else np.unique(np.linspace(0, len(wanted) - 1, MOST_POINTS).round().astype(int))
+    found: list[FormCandidate] = []
+    evaluations = 0
+    each = max(2, -(-2 * POLISHED // len(forms)))
+    for form in forms:
+        scaled = (wanted[some] - center) / size
+        optima, effort = search(form, scaled, angles, limits, seed=seed, starts=starts, closed=closed, optima=min(each, POLISHED))
+        evaluations += effort.evaluations
+        found += optima
+    answers = ranked([answer(c, center, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * n]])[:n]
+    facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
+    thinned = () if len(some) == len(wanted) else (f"{len(some)} of the {len(wanted)} points were fitted; give a timing to use all.",)
+    return list(answers), facts, (*notes(found, answers), *thinned)
+
+
+def notes(found: Sequence[FormCandidate], answers: Sequence[SynthesizedLinkage]) -> tuple[str, ...]:
+    """Say what limits the best answer."""
+    if not answers:
+        return ("No linkage of this type closes over a whole turn near these points; allow longer links or a smaller transmission angle.",)
+    best = min(found, key=lambda c: c.cost)
+    if best.violation > 1e-6:
+        return ("The limits of lengths or transmission angles cannot all be met; the answers violate them slightly.",)
+    limited = [dual for dual, limit in best.fit.parts(best.x[None, :], np.array([best.row]), slopes=False).limited
+               if limit > 0.0 and np.abs(dual.value).max() > limit - 1e-6]  # fmt: skip
+    if limited and best.cost > 1e-20:
+        return ("The best answer is at a limit of link lengths or of the transmission angle; a wider limit gives a smaller error.",)
+    return ()
+
+
+def path_points(points: Any) -> Array:
+    """Return wanted points as complex numbers."""
+    array = np.asarray(points)
+    if array.dtype.kind != "c":
+        try:
+            array = np.asarray(points, dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError("points must be numbers: give a list of [x, y] in meters.") from None
+        if array.ndim != 2 or array.shape[1] != 2:
+            raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.")
+        array = array[:, 0] + 1j * array[:, 1]
+    if array.ndim != 1 or len(array) < 3:
+        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.")
+    if not np.isfinite(array).all():
+        raise UsageError("a point is not a finite number; give every point as [x, y] in meters.")
+    if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
+        raise UsageError("all points are the same; give points of a path.")
+    return array
+
+
+def pivot_box(within: Any) -> tuple[complex, complex]:
+    """Return the lower left and upper right corner of a box."""
+    try:
+        box = np.asarray(within, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("within must be two corners: give [[x, y], [x, y]] in meters.") from None
+    if box.shape != (2, 2) or not np.isfinite(box).all() or (np.ptp(box, axis=0) <= 0.0).any():
+        raise UsageError("within must be two opposite corners of a box: give [[x, y], [x, y]] in meters.")
+    low, high = box.min(axis=0), box.max(axis=0)
+    return complex(*low), complex(*high)
+
+
+def crank_angles(timing: Any, count: int) -> Array | None:
+    """Return the crank angles from the first point on, or None."""
+    if timing is None:
+        return None
+    try:
+        angles = np.asarray(timing, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("timing must be numbers: one crank angle in rad for every point.") from None
+    if angles.shape != (count,) or not np.isfinite(angles).all():
+        raise UsageError(
+            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}; give one finite crank angle in rad for every point."
+        )
+    steps = np.diff(angles)
+    if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(angles[-1] - angles[0]) > 2.0 * np.pi * (1.0 + 1e-9):
+        raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.")
+    return angles - angles[0]
+
+
+def wanted_kinds(kind: str | Sequence[str] | None, known: Any) -> list[str]:
+    """Return the kinds that are asked for, in the spelling of this table."""
+    if kind is None:
+        return list(known)
+    names = [kind] if isinstance(kind, str) else list(kind)
+    spelled = {k.lower().replace("-", " "): k for k in known}
+    out = []
+    for name in names:
+        found = spelled.get(str(name).lower().replace("-", " "))
+        if found is None:
+            raise UsageError(f"unknown kind '{name}'. {nearest(str(name), known, 'Kinds')}")
+        out.append(found)
+    if not out:
+        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.")
+    return out

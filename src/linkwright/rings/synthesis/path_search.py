@@ -1,0 +1,203 @@
+"""Search for the linkages that come nearest to a path: starts, batched Levenberg-Marquardt, polish of what is left.
+
+One setting for every task: STARTS candidates of each discrete choice are screened, the best SCREENED of each are fitted for a few
+iterations, the best SURVIVORS of all to the end; distinct optima at a limit are finished by sequential quadratic programming, where limits
+hold exactly. Long paths are searched through some of their points and fitted through all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_marquardt
+from linkwright.rings.synthesis.coupler_chains import Array, lengths
+from linkwright.rings.synthesis.path_following import followed
+from linkwright.rings.synthesis.path_polish import polished
+from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, PathChoices, PathProblem, joined
+from linkwright.rings.synthesis.path_starts import starts
+
+STARTS = 4096
+SCREENED = 64
+SURVIVORS = 96
+FIRST, LAST = 25, 400  # iterations
+POLISHED = 8
+IDLE = 1e-6  # relative decrease in an iteration; fourteen of them end a candidate
+EXACT = 1e-31  # sum of squares, points of size 1: rounding
+SAME = 0.01  # relative difference of two optima that are alike
+OUTSIDE = 1e-9  # violation of a limit that is rounding, points of size 1
+MOST_POINTS = {True: 64, False: 20}  # of a search, with and without timing
+DENSE = 200  # points beyond which a last stage takes all of them
+MOST_ANSWERS = 64
+
+
+MoreStarts = Callable[[PathProblem], tuple[Array, PathChoices] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class PathOptimum:
+    """One candidate at a local optimum: its variables, choices (of one) and sum of squared distances."""
+
+    v: Array
+    choices: PathChoices
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class PathSearch:
+    """Optima of a search, best first, and the number of candidates evaluated."""
+
+    optima: tuple[PathOptimum, ...]
+    evaluations: int
+
+
+def all_choices(problem: PathProblem, kinds: Sequence[int], sigmas: Sequence[int], directions: Sequence[int]) -> list[PathChoices]:
+    """Return every combination of discrete choices, one candidate each."""
+    every = product(kinds, sigmas, directions)
+    return [PathChoices(np.array([k]), np.array([float(s)]), np.array([float(d)])) for k, s, d in every]
+
+
+def search(
+    problem: PathProblem, choices: Sequence[PathChoices], seed: int, *, closed: bool, count: int = 8, more: MoreStarts | None = None
+) -> PathSearch:
+    """Return up to `count` distinct optima. more: further starts, as variables and choices, beside those by variable projection."""
+    levels = [m for m in (MOST_POINTS[problem.timing is not None], DENSE) if m < len(problem.points)]
+    some, places = thinned(problem, levels[0]) if levels else (problem, np.arange(len(problem.points)))
+    screened, evaluations = _screened(some, choices, seed, closed)
+    given = None if more is None else more(some)
+    if given is not None:
+        screened.append(given)
+    v, chosen = np.concatenate([x for x, _ in screened]), joined([c for _, c in screened])
+    fits = fitted(some, v, chosen, FIRST)
+    best = _distinct(some, fits, chosen, SURVIVORS)
+    chosen = chosen[best]
+    evaluations += fits.evaluations
+    fits = fitted(some, fits.x[best], chosen, LAST)
+    evaluations += fits.evaluations
+    for most in (*levels[1:], *([len(problem.points)] if levels else [])):  # through more points, in the end all of them
+        few = _distinct(some, fits, chosen, 2 * POLISHED)
+        finer, among = thinned(problem, most)
+        v, chosen = expanded(problem, finer, among, places, fits.x[few], chosen[few]), chosen[few]
+        some, places = finer, among
+        fits = fitted(some, v, chosen, LAST if most <= DENSE else FIRST)
+        evaluations += fits.evaluations
+    few = _distinct(problem, fits, chosen, max(POLISHED, min(count, MOST_ANSWERS)))
+    optima, polishing = _finished(problem, fits, chosen, few)
+    return PathSearch(optima[:count], evaluations + polishing)
+
+
+def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int) -> LeastSquaresFits:
+    """Return candidates after this many iterations of Levenberg-Marquardt at most."""
+    if _is_long(problem):
+        return followed(problem, v, choices, iterations, target=EXACT, tolerance=IDLE)
+    lower, upper = problem.bounds(choices.kind)
+    return levenberg_marquardt(
+        lambda x, rows: problem.least_squares(x, choices[rows]),
+        v,
+        lower,
+        upper,
+        free=problem.free,
+        iterations=iterations,
+        target=EXACT,
+        tolerance=IDLE,
+        scaling=2 * len(problem.points),
+    )
+
+
+def _screened(problem: PathProblem, choices: Sequence[PathChoices], seed: int, closed: bool) -> tuple[list[tuple[Array, PathChoices]], int]:
+    """The best starts of every discrete choice."""
+    out = []
+    for k, one in enumerate(choices):
+        many = one[np.zeros(STARTS, dtype=int)]
+        v = starts(problem, many, seed * 1000 + k, closed=closed)
+        best = np.argsort(problem.penalized(v, many), kind="stable")[:SCREENED]
+        out.append((v[best], many[best]))
+    return out, STARTS * len(choices)
+
+
+def thinned(problem: PathProblem, most: int) -> tuple[PathProblem, Array]:
+    """Return a problem with that many points at most, and which ones of all."""
+    n = len(problem.points)
+    if n <= most:
+        return problem, np.arange(n)
+    if problem.timing is not None:
+        places = np.unique(np.linspace(0, n - 1, most).round().astype(int))
+    else:
+        run = _run(problem.points)
+        places = np.unique(np.searchsorted(run, np.linspace(0.0, run[-1], most) - 1e-12))
+    timing = None if problem.timing is None else problem.timing[places]
+    return problem.through(problem.points[places], timing), places
+
+
+def expanded(problem: PathProblem, finer: PathProblem, among: Array, places: Array, v: Array, choices: PathChoices) -> Array:
+    """Return candidates through the points `places` as candidates through those `among`; crank angles by distance along the path."""
+    if problem.timing is not None:
+        return v
+    s, run = problem.shapes + 6, _run(problem.points)
+    angle = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s:], axis=1)], axis=1)
+    every = np.stack([np.interp(run[among], run[places], a) for a in angle])
+    return np.concatenate([v[:, :s], np.maximum(np.diff(every, axis=1), SMALLEST_INCREMENT)], axis=1)
+
+
+def _is_long(problem: PathProblem) -> bool:
+    """True if crank angles are eliminated instead of being variables."""
+    return problem.timing is None and len(problem.points) > MOST_POINTS[False]
+
+
+def _run(points: Array) -> Array:
+    """Distance along the polygon."""
+    return np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points)))])
+
+
+def features(problem: PathProblem, v: Array, choices: PathChoices) -> Array:
+    """Return what two candidates are compared by (N, features): lengths, pivot, ground direction and coupler point."""
+    s = problem.shapes
+    size = lengths(problem.chain, v[:, :s], choices.kind)
+    frame = np.exp(1j * v[:, s + 4])
+    scale = np.abs(size).max(axis=1)
+    return np.column_stack([size, v[:, s : s + 4], scale * frame.real, scale * frame.imag]) / (1.0 + scale)[:, None]
+
+
+def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, count: int) -> Array:
+    """Places of the best optima that differ from all better ones."""
+    of = features(problem, fits.x, choices)
+    left = fits.best(len(fits.cost))
+    left = left[np.isfinite(fits.cost[left])]
+    found: list[int] = []
+    while len(left) and len(found) < count:
+        found.append(int(left[0]))
+        left = left[np.abs(of[left] - of[left[0]]).max(axis=1) > SAME]
+    return np.array(found, dtype=int)
+
+
+def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, few: Array) -> tuple[tuple[PathOptimum, ...], int]:
+    """Optima whose limits hold exactly, best first; one of those that are alike."""
+    found: list[PathOptimum] = []
+    evaluations, polishes = 0, 0
+    for k in few:
+        one, v = choices[np.array([k])], fits.x[k]
+        over = problem.inequalities(v[None], one)[0].max(initial=-np.inf)
+        if _known(problem, v, one, found):
+            continue
+        if over > 0.0 or (fits.iterations[k] >= LAST and fits.cost[k] > EXACT):
+            if polishes == (POLISHED if len(problem.points) <= DENSE else 2):
+                continue
+            polishes += 1
+            v, calls = polished(problem, v, one, eliminated=_is_long(problem))
+            evaluations += calls
+        if problem.inequalities(v[None], one)[0].max(initial=-np.inf) <= OUTSIDE:
+            found.append(PathOptimum(v, one, float(problem.errors(v[None], one)[0])))
+    out: list[PathOptimum] = []
+    for x in sorted(found, key=lambda x: x.error):
+        if not _known(problem, x.v, x.choices, out):
+            out.append(x)
+    return tuple(out), evaluations
+
+
+def _known(problem: PathProblem, v: Array, one: PathChoices, found: Sequence[PathOptimum]) -> bool:
+    """True if a candidate is like one of those found."""
+    of = features(problem, v[None], one)
+    return any(np.abs(of - features(problem, x.v[None], x.choices)).max() <= SAME for x in found)

@@ -1,0 +1,429 @@
+"""Rigid-body guidance: linkages whose coupler passes given poses (x, y, angle).
+
+Five poses: all exact dyads. Four: the circle-point and center-point curves, sampled. Three and two: families, by ground pivots or moving
+pivots that are given, or sampled. More: best fit. Every two dyads are a linkage, driven from either side; links and guides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, counted
+from linkwright.numerics.tracking import distinct
+from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.burmester import (  # fmt: skip
+    DyadSet,
+    NullSpace,
+    PoseSet,
+    curve,
+    deviations,
+    guides,
+    inverted,
+    isolated,
+    null_space,
+    with_ground,
+    with_moving,
+)
+from linkwright.rings.synthesis.circuits import Circuits, Dyads, circuits
+from linkwright.rings.synthesis.linkage import Guide, Linkage
+from linkwright.rings.synthesis.placing import box_sides
+from linkwright.rings.synthesis.pose_fit import fitted_guides, fitted_links, fitted_pair
+
+REACH = 20.0  # pivots farther away than this, in sizes of the set of poses, are left out
+SAMPLED = 2.5  # half width of the box of sampled pivots, in sizes
+ALIKE = 0.4  # linkages of a family whose pivots differ by less, in sizes, are listed once
+
+
+@dataclass(frozen=True)
+class GuidanceOptions:
+    """How dyads are chosen and linkages ranked."""
+
+    n: int | None
+    seed: int
+    full_turn: bool
+    ordered: bool
+    most_ratio: float
+    sliders: bool
+    samples: int
+    within: tuple[float, float, float, float] | None
+
+
+def guided(
+    poses: Any,
+    *,
+    ground: Any = (),
+    moving: Any = (),
+    within: Sequence[float] | None = None,
+    sliders: bool = True,
+    full_turn: bool = False,
+    ordered: bool = True,
+    fit: bool = False,
+    lever: float | None = None,
+    most_ratio: float = 10.0,
+    samples: int = 240,
+    n: int | None = None,
+    seed: int = 0,
+) -> tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]:
+    """Return linkages that carry their coupler through two or more poses (x, y, angle), in m and rad, best first.
+
+    ground, moving: pivots to use, for two or three poses: points (x, y) on the ground; points in the frame of the body.
+    within: (x least, x most, y least, y most) of ground pivots.            sliders: guides too, not only links.
+    full_turn: the drive must turn fully.                                   ordered: poses are met in the given order.
+    fit: least squares for five poses too; more than five always are.       lever: length that weighs angles against distances there.
+    most_ratio: longest link over shortest; linkages beyond come last.      samples: dyads of a family that are tried.
+    """
+    rows, notes = _checked(poses)
+    box = box_sides(within)
+    options = GuidanceOptions(n, seed, full_turn, ordered, float(most_ratio), sliders, int(samples), box)
+    wanted = PoseSet.of(rows)
+    chosen = _chosen(wanted, ground, moving, options)
+    space = null_space(wanted)
+    if space.dimension < 3 or (fit and len(rows) >= 5):
+        listed, facts = _fitted(wanted, options, wanted.size if lever is None else float(lever))
+        return listed, facts, tuple(notes)
+    dyads, facts, more = _exact_dyads(wanted, space, chosen, options)
+    listed, found = _linkages(wanted, dyads, min(2, len(chosen)), options, all_pairs=space.dimension == 3)
+    facts |= found
+    if not listed and "pole" not in facts:
+        more.append(
+            f"{('No link passes', 'One link passes')[len(dyads)] if len(dyads) < 2 else 'Links pass'} these poses exactly, and no two "
+            "of them make a linkage. Change or leave out a pose, or ask for the best fit (fit=True)."
+        )
+    return listed, facts, tuple(notes + more)
+
+
+# ---------------------------------------------------------------- input
+
+
+def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
+    try:
+        rows = np.array(poses, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("poses are rows of three numbers: x, y, angle.") from None
+    if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) < 2:
+        raise UsageError(f"poses are rows (x, y, angle), two or more; these have shape {rows.shape}.")
+    if not np.isfinite(rows).all():
+        raise UsageError("poses must be finite numbers. Check the coordinates and angles.")
+    extent = np.abs(rows[:, :2] - rows[:, :2].mean(axis=0)).max()
+    key = np.column_stack([rows[:, :2] / (extent or 1.0), np.cos(rows[:, 2]), np.sin(rows[:, 2])])
+    first = [k for k in range(len(key)) if not any(np.abs(key[k] - key[j]).max() < 1e-9 for j in range(k))]
+    if len(first) < 2:
+        raise UsageError("all poses are equal: the body does not move. Give at least two different poses.")
+    dropped = len(rows) - len(first)
+    return rows[first], [f"{counted(dropped, 'repeated pose')} left out."] if dropped else []
+
+
+def _points(given: Any, name: str) -> np.ndarray:
+    try:
+        z = np.asarray(given if np.size(given) else np.zeros((0, 2)), dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is a list of points (x, y).") from None
+    z = z.reshape(1, 2) if z.shape == (2,) else z
+    if z.ndim != 2 or z.shape[1] != 2 or len(z) > 2 or not np.isfinite(z).all():
+        raise UsageError(f"{name} is a list of at most two points (x, y).")
+    return z[:, 0] + 1j * z[:, 1]
+
+
+def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions) -> DyadSet:
+    """Dyads of the pivots that are given."""
+    a, x = _points(ground, "ground"), _points(moving, "moving")
+    if not len(a) and not len(x):
+        return DyadSet.links(np.zeros(0), np.zeros(0))
+    if len(wanted.place) > 3:
+        raise UsageError("pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.")
+    a, x = (a - wanted.center) / wanted.size, x / wanted.size
+    if len(a) == len(x) == 2 and len(wanted.place) == 2:
+        raise UsageError("two ground pivots and two moving pivots determine four links. Give one kind, or one of each.")
+    along = None
+    if len(wanted.place) == 2:  # one more choice for each: the place on the bisector
+        a, x = np.repeat(a, options.samples), np.repeat(x, options.samples)
+        rng = np.random.default_rng(options.seed)
+        along = np.tan(rng.uniform(-1.3, 1.3, max(len(a), len(x))))
+    by_ground = with_ground(wanted, a, None if along is None else along[: len(a)])
+    by_moving = with_moving(wanted, x, None if along is None else along[: len(x)])
+    if len(by_ground) < len(a):
+        raise UsageError(
+            "a ground pivot that is given has no link of its own: the body sees it move along a line, or it is the pole. Choose another."
+        )
+    return DyadSet.joined(by_ground, by_moving)
+
+
+# ---------------------------------------------------------------- dyads
+
+
+def _exact_dyads(wanted: PoseSet, space: NullSpace, chosen: DyadSet, options: GuidanceOptions) -> tuple[DyadSet, dict[str, Any], list[str]]:
+    """Dyads through all poses (those that were given first), what is known about them, and remarks."""
+    count = len(wanted.place)
+    facts: dict[str, Any] = {"poses": count, "smallest singular value": space.smallest, "family": space.rank < count}
+    notes: list[str] = []
+    none = DyadSet.links(np.zeros(0), np.zeros(0))
+    facts |= _pole(wanted)
+    if "pole" in facts:
+        notes.append("A single hinge at the pole ({:.6g}, {:.6g}) m carries the body through all poses.".format(*facts["pole"]))
+    slides = guides(space, max(4, options.samples // 10)) if options.sliders else none
+    if len(chosen) >= 2 and count > 2:
+        found, slides = chosen, none
+    elif space.dimension == 3:
+        found, shared = isolated(space, options.seed)
+        facts["family"] = facts["family"] or shared
+        facts["complex dyads"] = 0 if shared else 4 - len(found) - len(slides)
+    elif space.dimension == 4:
+        found = curve(space, max(8, options.samples // 2), options.seed)
+        facts["center points"] = found.ground * wanted.size + wanted.center
+        facts["circle points"] = found.moving * wanted.size
+    else:
+        found = _sampled(wanted, options)
+    lines = inverted(space) if space.dimension in (3, 4) else 0
+    if lines == 1:
+        notes.append(
+            "A line of the body passes through one ground pivot in all poses (a slot in the coupler); it is not among the linkages."
+        )
+    facts["lines through a pivot"] = lines
+    together = found if found is chosen else DyadSet.joined(found, slides)
+    together = together.taken(_admitted(wanted, together, options, np.inf if space.dimension == 3 else REACH))
+    if found is not chosen and len(chosen):
+        together = DyadSet.joined(chosen, together)
+    if len(together) and (facts["family"] or space.rank < count):
+        notes.append(
+            f"These {count} poses have a whole family of dyads, as {min(space.rank, 4)} general poses have (equal turns, or turns about "
+            "one point): linkages are sampled from it."
+        )
+    facts["links"] = int((together.direction == 0.0).sum())
+    facts["guides"] = int((together.direction != 0.0).sum())
+    return together, facts, notes
+
+
+def _admitted(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions, reach: float) -> np.ndarray:
+    """Indices of the dyads within reach, with links that have a length."""
+    guide = dyads.direction != 0.0
+    length = np.abs(wanted.moved(dyads.moving) - dyads.ground[:, None]).mean(axis=1)
+    good = (np.abs(dyads.moving) < reach) & (guide | ((np.abs(dyads.ground) < reach) & (length > 1e-6)))
+    good &= deviations(wanted, dyads) < 1e-8 * (1.0 + length)
+    points = wanted.moved(dyads.moving)
+    good &= np.abs(points - points[:, :1]).max(axis=1) > 1e-7  # a point that stays where it is needs no link
+    return np.flatnonzero(good & _in_box(wanted, dyads, options))
+
+
+def _in_box(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions) -> np.ndarray:
+    """True for dyads whose ground pivot lies in the box; guides have none."""
+    guide = dyads.direction != 0.0
+    if options.within is None:
+        return np.ones(len(dyads), dtype=bool)
+    a = dyads.ground * wanted.size + wanted.center
+    low_x, high_x, low_y, high_y = options.within
+    return guide | ((a.real >= low_x) & (a.real <= high_x) & (a.imag >= low_y) & (a.imag <= high_y))
+
+
+def _sampled(wanted: PoseSet, options: GuidanceOptions) -> DyadSet:
+    """Links of a family of two or three poses: ground pivots and moving pivots spread evenly in a box."""
+    count = max(8, options.samples)
+    # A rank-1 lattice of irrational steps (powers of the root of g^6 = g + 1) fills the box evenly for any number of points.
+    u = np.mod(np.random.default_rng(options.seed).random(5) + np.arange(count)[:, None] / 1.1347241384 ** np.arange(1, 6), 1.0)
+    low, high = np.array([-SAMPLED, -SAMPLED]), np.array([SAMPLED, SAMPLED])
+    if options.within is not None:
+        box = np.array(options.within).reshape(2, 2).T
+        low, high = ((row - [wanted.center.real, wanted.center.imag]) / wanted.size for row in box)
+    a = (low + u[:, :2] * (high - low)) @ np.array([1.0, 1j])
+    x = SAMPLED * (2.0 * u[:, 2:4] - 1.0) @ np.array([1.0, 1j])
+    along = np.tan(2.6 * (u[:, 4] - 0.5)) if len(wanted.place) == 2 else None
+    by_ground = with_ground(wanted, a, along)
+    if options.within is not None:
+        return by_ground
+    return DyadSet.joined(by_ground.taken(np.arange(0, len(by_ground), 2)), with_moving(wanted, x, along).taken(np.arange(0, count, 2)))
+
+
+def _pole(wanted: PoseSet) -> dict[str, Any]:
+    """The point that stays where it is in all poses, if there is one: d_i + e_i x = c for all i."""
+    A = np.column_stack([wanted.turn, -np.ones(len(wanted.turn))])
+    (x, c), _, rank, _ = np.linalg.lstsq(A, -wanted.place, rcond=1e-9)
+    if rank < 2 or np.abs(wanted.place + wanted.turn * x - c).max() > 1e-9 * (1.0 + abs(x)):
+        return {}
+    pole = c * wanted.size + wanted.center
+    return {"pole": (float(pole.real), float(pole.imag))}
+
+
+# ---------------------------------------------------------------- linkages
+
+
+def _linkages(
+    wanted: PoseSet, dyads: DyadSet, given: int, options: GuidanceOptions, *, all_pairs: bool
+) -> tuple[list[SynthesizedLinkage], dict[str, Any]]:
+    """Pairs of dyads, ranked; with `given` 1 or 2 the pairs contain that many of the dyads of given pivots, which come first."""
+    i, j = _pairs(len(dyads), given, len(wanted.place), options.samples)
+    groups = []
+    for first in (False, True):
+        for second in (False, True):
+            kinds = dyads.direction != 0.0
+            at = np.flatnonzero((kinds[i] == first) & (kinds[j] == second))
+            if at.size:
+                groups.append(_Group.of(wanted.moved(dyads.moving), dyads, i[at], j[at], options))
+    if not groups:
+        return [], {"pairs": 0, "usable": 0}
+    inside = _in_box(wanted, dyads, options)  # pivots that were given may lie outside
+    guide = dyads.direction != 0.0
+    # two guides have no pivot that a box could hold
+    bare = [guide[g.i] & guide[g.j] & (options.within is not None) for g in groups]
+    outside = np.concatenate([~(inside[g.i] & inside[g.j]) | none for g, none in zip(groups, bare, strict=True)])
+    rank = np.concatenate([g.rank for g in groups], axis=1)
+    rank[0] += outside
+    order = np.lexsort(rank[::-1])
+    offsets = np.cumsum([0, *(len(g.i) for g in groups)])
+    usable = int((rank[0] == 0).sum())
+    wanted_count = options.n if options.n is not None else (len(order) if all_pairs else 10)
+    listed: list[SynthesizedLinkage] = []
+    taken: list[np.ndarray] = []
+    for k in order:
+        if len(listed) >= wanted_count:
+            break
+        g = int(np.searchsorted(offsets, k, side="right")) - 1
+        group, at = groups[g], int(k - offsets[g])
+        if not group.sound[at]:
+            continue
+        pivots = np.array([dyads.moving[[group.i[at], group.j[at]]], dyads.ground[[group.i[at], group.j[at]]]]).T
+        if not all_pairs:
+            # either side may drive, so the dyads are compared in a fixed order
+            key = pivots[np.argsort(pivots[:, 1].real, kind="stable")].ravel()
+            if any(np.abs(key - other).max() < ALIKE for other in taken):
+                continue
+            taken.append(key)
+        listed.append(group.answer(at, wanted, options))
+    return listed, {"pairs": len(order), "usable": usable}
+
+
+def _pairs(count: int, given: int, poses: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ordered pairs (drive, other)."""
+    i, j = (x.ravel() for x in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+    fixed = given * (samples if poses == 2 else 1)
+    good = i != j
+    if given == 1:
+        good &= (i < fixed) != (j < fixed)
+    elif given == 2 and poses == 2:
+        good &= (i < fixed) & (j < fixed) & ((i < samples) != (j < samples))
+    return i[good], j[good]
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Linkages of one kind: pairs of dyads, their circuits, their lengths."""
+
+    dyads: DyadSet
+    i: np.ndarray
+    j: np.ndarray
+    places: Circuits
+    ratio: np.ndarray
+    transmission: np.ndarray
+    rank: np.ndarray  # (4, M): defects, beyond the ratio, without a full turn if asked for, transmission
+    sound: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray, dyads: DyadSet, i: np.ndarray, j: np.ndarray, options: GuidanceOptions) -> _Group:
+        first, second = (
+            Dyads(points[k], dyads.ground[k], dyads.direction[k] if (dyads.direction[k] != 0.0).any() else None) for k in (i, j)
+        )
+        places = circuits(first, second)
+        coupler, apart = np.abs(second.points - first.points).mean(axis=1), np.abs(dyads.ground[i] - dyads.ground[j])
+        links = [d.length for d in (first, second) if d.direction is None]
+        both = len(links) == 2
+        lengths = np.stack([coupler, *links, *([apart] if both else [])])
+        sound = lengths.min(axis=0) > 1e-6
+        with np.errstate(all="ignore"):
+            ratio = np.where(sound, lengths.max(axis=0) / lengths.min(axis=0), np.inf)
+            transmission = np.where(sound, places.least_transmission(full_turn=options.full_turn), 0.0)
+        count = places.defect_counts(full_turn=options.full_turn, ordered=options.ordered) + 9 * ~sound
+        return cls(dyads, i, j, places, ratio, transmission, np.stack([count, ratio > options.most_ratio, -transmission]), sound)
+
+    def answer(self, k: int, wanted: PoseSet, options: GuidanceOptions) -> SynthesizedLinkage:
+        pair = self.dyads.taken(np.array([self.i[k], self.j[k]]))
+        deviation = float(deviations(wanted, pair).max()) * wanted.size
+        measures = {"largest deviation": deviation, **self.measures(k)}
+        names = self.places.defects(k, full_turn=options.full_turn, ordered=options.ordered)
+        # The poses are met exactly: what is left is round-off and would only shuffle the list.
+        return drawn(wanted, pair, 0.0, names, measures)
+
+    def measures(self, k: int) -> dict[str, float]:
+        return {
+            "least transmission angle": float(self.transmission[k]),
+            "link ratio": float(self.ratio[k]),
+            "full turn": float(self.places.full[k]),
+        }
+
+
+def drawn(wanted: PoseSet, pair: DyadSet, error: float, defects: tuple[str, ...], measures: dict[str, float]) -> SynthesizedLinkage:
+    """The linkage of two dyads in the first pose, driven at the first one."""
+    points = wanted.moved(pair.moving)[:, 0]
+    guide = pair.direction != 0.0
+    names = (("A", "B"), ("D", "C"))
+    at = {"P": wanted.place[0]}
+    bodies: dict[str, tuple[str, ...]] = {"ground": tuple(n[0] for n, g in zip(names, guide, strict=True) if not g)}
+    joints: dict[str, Guide] = {}
+    links = iter(("crank", "rocker") if not guide.any() else ("crank",))
+    for k, (ground, moving) in enumerate(names):
+        at[moving] = points[k]
+        if guide[k]:
+            name = "guide" if not joints else "guide2"
+            slider = "slider" if not joints else "slider2"
+            bodies[slider] = (moving,)
+            joints[name] = Guide(slider, moving, complex(pair.direction[k]))
+        else:
+            at[ground] = pair.ground[k]
+            bodies[next(links)] = (ground, moving)
+    bodies = {**bodies, "coupler": ("B", "C")}
+    pins = {name: complex(wanted.center + wanted.size * z) for name, z in sorted(at.items())}
+    kind = {0: "four-bar", 1: "slider-crank", 2: "double slider"}[int(guide.sum())]
+    drive = "guide" if guide[0] else "A"
+    linkage = Linkage(kind, pins, bodies, drive, {"coupler": ("P",)}, joints, output="coupler.P")
+    return SynthesizedLinkage(linkage, error, defects, measures, speed="0.1 m/s" if guide[0] else "60 rpm", at=_positions(wanted, pair))
+
+
+def _positions(wanted: PoseSet, pair: DyadSet) -> tuple[float, ...]:
+    """Positions of the drive at the poses, counted from the first one: angles of a link in rad, travel along a guide in m."""
+    z = wanted.moved(pair.moving)[0]
+    if pair.direction[0] != 0.0:
+        along = pair.direction[0] / abs(pair.direction[0])
+        return tuple((wanted.size * (np.conj(along) * (z - z[0])).real).tolist())
+    arm = z - pair.ground[0]
+    return tuple(np.unwrap(np.angle(arm / arm[0])).tolist())
+
+
+# ---------------------------------------------------------------- more poses than can be met
+
+
+def _fitted(wanted: PoseSet, options: GuidanceOptions, lever: float) -> tuple[list[SynthesizedLinkage], dict[str, Any]]:
+    """Pairs of the best dyads, each refined as a whole, ranked by error within those without defects."""
+    links = fitted_links(wanted, seed=options.seed)
+    links = links.taken(np.arange(min(6, len(links))))
+    slides = fitted_guides(wanted) if options.sliders else links.taken(np.arange(0))
+    slides = slides.taken(np.arange(min(2, len(slides))))
+    dyads = DyadSet.joined(links, slides)
+    listed: list[SynthesizedLinkage] = []
+    for i in range(len(dyads)):
+        for j in range(i + 1, len(dyads)):
+            listed += _refined(wanted, dyads.taken(np.array([i, j])), lever / wanted.size, options)
+    listed.sort(key=lambda x: (bool(x.defects), x.measures["link ratio"] > options.most_ratio, x.error))
+    keys = [[x.linkage.drive == "A", *(x.linkage.pins.get(name, 0.0) / wanted.size for name in "ABCD")] for x in listed]
+    listed = [listed[k] for k in distinct(np.array(keys, dtype=complex), 1e-4)] if listed else []  # starts may end at one optimum
+    facts = {"poses": len(wanted.place), "links": len(links), "guides": len(slides), "pairs": len(listed)}
+    return listed[: options.n or 10], {**facts, "usable": sum(x.usable for x in listed)}
+
+
+def _refined(wanted: PoseSet, pair: DyadSet, lever: float, options: GuidanceOptions) -> list[SynthesizedLinkage]:
+    """The linkage of two dyads, driven from either side; none where they have become one."""
+    best = fitted_pair(wanted, pair, lever)
+    if not np.isfinite(best.error) or np.abs(best.dyads.moving).max() > 100:
+        return []
+    reached = PoseSet(best.place, best.turn, wanted.center, wanted.size)
+    off = np.abs(best.place - wanted.place).max() * wanted.size
+    turned = float(np.abs(np.angle(best.turn / wanted.turn)).max())
+    out = []
+    for order in ([0, 1], [1, 0]):
+        dyads = best.dyads.taken(np.array(order))
+        group = _Group.of(reached.moved(dyads.moving), dyads, np.array([0]), np.array([1]), options)
+        if group.sound[0]:
+            names = group.places.defects(0, full_turn=options.full_turn, ordered=options.ordered)
+            measures = {"largest deviation": float(off), "largest angle deviation": turned, **group.measures(0)}
+            out.append(drawn(reached, dyads, best.error * wanted.size, names, measures))
+    return out

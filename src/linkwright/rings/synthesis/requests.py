@@ -1,0 +1,306 @@
+"""Requests: what `lw.synthesize` was asked for, checked, in SI, and given to the module of its task.
+
+Every task module has one function that takes its numbers in SI and returns (linkages, facts, notes); it is imported when it is needed.
+Numbers of a request are in the user's unit of length and in radians; texts ("60 deg", "120 mm") have their own units.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, call_explained, counted, nearest
+from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
+from linkwright.rings.synthesis.bound_checks import DEMANDS, missed_bounds
+from linkwright.rings.synthesis.wanted_points import (
+    check_distinct,
+    checked_angles,
+    crank_angles,
+    csv_rows,
+    is_closed,
+    length_unit,
+    path_points,
+)
+from linkwright.text.readings import bare_angle, typed_angle
+from linkwright.text.units import ANGLE, LENGTH, parse_unit, quantity
+
+SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")
+FUNCTION_SIX_BARS = ("watt II", "stephenson II", "stephenson III")
+FUNCTION_SAMPLES = 61  # of a function that a six-bar generates
+PATH_KINDS = ("four-bar", "slider-crank", *SIX_BARS, "six-bar", "geared five-bar")
+TASKS = ("path", "function", "poses", "dwell", "straight", "dead_centers")
+QUANTITY = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%].*")
+LENGTHS = frozenset(
+    ("stroke", "tolerance", "longest", "shortest", "rocker", "crank", "coupler", "ground", "moving", "lever", "length", "links", "pivots",
+     "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation", "at", "overshoot")
+)  # fmt: skip  # options whose plain numbers are lengths
+ANGLES = frozenset(
+    ("dwell_angle", "start", "direction", "transmission", "swing", "input_range", "ground_angle", "crank_offset", "crank_angle")
+)  # options whose plain numbers are angles
+Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
+Maker = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class SynthesisRequest:
+    """The tasks as given, and what all of them share."""
+
+    tasks: Mapping[str, Any]
+    kind: str | None
+    unit: str
+    n: int
+    seed: int
+    bounds: Any
+    options: Mapping[str, Any]
+
+
+def synthesized(request: SynthesisRequest, made: Maker, plotter: Callable[..., Any] | None = None) -> SynthesisResult:
+    """Return the linkages for a request; `made` makes a Mechanism of a document, `plotter` draws the answer."""
+    given = [name for name in TASKS if request.tasks.get(name) is not None]
+    if len(given) != 1:
+        here = f"{' and '.join(given)} are given" if given else "none is given"
+        raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.")
+    length_unit(request.unit)
+    if not isinstance(request.n, (int, np.integer)) or isinstance(request.n, bool) or request.n < 1:
+        raise UsageError(f"n is the number of answers, a whole number from 1 on, not {request.n!r}.")
+    if not isinstance(request.seed, (int, np.integer)) or isinstance(request.seed, bool) or request.seed < 0:
+        raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.")
+    task = given[0]
+    title, (found, facts, notes) = _DISPATCH[task](request, request.tasks[task])
+    bounds = _demanded(request, task)
+    mine = [replace(x, made=made, unit=request.unit) for x in found]
+    checked = [replace(x, missed=missed_bounds(x, bounds, request.unit)) for x in mine] if bounds else mine
+    return SynthesisResult(title, tuple(sorted(checked, key=lambda x: bool(x.missed))), facts, tuple(notes), plotter)
+
+
+def _demanded(request: SynthesisRequest, task: str) -> dict[str, Any]:
+    """All bounds of a request in SI, whatever its task does with them."""
+    given = request.bounds if isinstance(request.bounds, Mapping) else {}
+    out = {str(k).replace("_", " ").replace("-", " ").strip().lower(): v for k, v in given.items()}
+    if task == "dwell" and isinstance(request.tasks[task], Mapping):
+        out |= {k: request.tasks[task][k] for k in DEMANDS if request.tasks[task].get(k) is not None}
+    rotary = request.kind is not None and "slider" not in str(request.kind).lower()
+    return {k: si(v, k.replace(" ", "_"), "m" if rotary and k in DEMANDS else request.unit) for k, v in out.items()}
+
+
+def si(value: Any, name: str, unit: str) -> Any:
+    """Return a value of a request in SI: texts by their unit, numbers of lengths by `unit`; names and functions as they are."""
+    if isinstance(value, str):
+        if name in ANGLES:
+            typed_angle(value, name)
+        return _text(value, name) if QUANTITY.fullmatch(value) else value
+    if isinstance(value, Mapping):
+        return {k: si(v, str(k).replace(" ", "_"), unit) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(si(v, name, unit) for v in value)
+    number = isinstance(value, (int, float, complex, np.number, np.ndarray)) and not isinstance(value, bool)
+    if number and name in ANGLES:
+        for x in np.ravel(np.asarray(value)).tolist():
+            bare_angle(float(x), name)
+    return value * length_unit(unit) if number and name in LENGTHS else value
+
+
+def _text(text: str, name: str) -> float:
+    """A number with a unit in SI; kinds with a rocker have angles in place of the lengths of those with a slider."""
+    match = re.match(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", text)
+    assert match is not None
+    dimension = parse_unit(text[match.end() :].strip())[1]
+    if name in ANGLES:
+        return quantity(text, ANGLE, name)
+    return quantity(text, LENGTH if name in LENGTHS and dimension != ANGLE else dimension, name or f"'{text}'")
+
+
+def _called(module: str, function: str, *arguments: Any, **options: Any) -> Found:
+    """The answer of a task module; options that it does not have are a UsageError."""
+    call = getattr(import_module(f"linkwright.rings.synthesis.{module}"), function)
+    return call_explained(call, "synthesize")(*arguments, **options)
+
+
+def _shared(request: SynthesisRequest, *names: str) -> dict[str, Any]:
+    """Options in SI, with those of all tasks that this one has."""
+    options = {k: si(v, k, request.unit) for k, v in request.options.items()}
+    return {**options, **{k: getattr(request, k) for k in names}}
+
+
+def _bounded(request: SynthesisRequest, **allowed: str) -> dict[str, Any]:
+    """Bounds as options of a task module: allowed has the option's name by that of the bound; "links" are (shortest, longest)."""
+    if request.bounds is None:
+        return {}
+    from linkwright.rings.synthesis.path_bounds import box_of, plain
+
+    given = plain(request.bounds, tuple(allowed), "bounds")
+    out: dict[str, Any] = {}
+    for name, value in given.items():
+        number = si(value, name.replace(" ", "_"), request.unit)
+        if allowed[name] == "shortest longest":
+            ends = np.broadcast_to(np.asarray(number, dtype=float), (2,)) if np.ndim(number) else np.array([0.0, number])
+            out |= {k: float(x) for k, x in zip(("shortest", "longest"), ends, strict=True) if x > 0.0}
+        elif allowed[name] in ("within", "corners"):
+            low, high = box_of(number, name)
+            sides = (low.real, high.real, low.imag, high.imag)
+            out["within"] = sides if allowed[name] == "within" else [[sides[0], sides[2]], [sides[1], sides[3]]]
+        else:
+            out[allowed[name]] = number
+    return out
+
+
+# ---------------------------------------------------------------- tasks
+
+
+def _kind(request: SynthesisRequest, allowed: tuple[str, ...], default: str) -> str:
+    """The kind of linkage, in the spelling of the list."""
+    if request.kind is None:
+        return default
+    spelled = {k.lower().replace("-", " "): k for k in allowed}
+    kind = spelled.get(str(request.kind).lower().replace("-", " ").replace("_", " "))
+    if kind is None:
+        raise UsageError(f"there is no kind '{request.kind}' for this task. {nearest(str(request.kind), allowed, 'Kinds')}")
+    return kind
+
+
+def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    options = dict(request.options)
+    timing, exact, closed = options.pop("timing", None), options.pop("exact", False), options.pop("closed", None)
+    kind = _kind(request, PATH_KINDS, "four-bar")
+    points, stored = path_points(given, request.unit)
+    repeated = is_closed(points)
+    closed = (repeated or (isinstance(timing, str) and timing.strip().lower() == "equal")) if closed is None else bool(closed)
+    angles = crank_angles(timing, len(points), closed=closed, repeated=repeated)
+    if timing is None and stored is not None:
+        angles = checked_angles(stored)
+    if angles is None:
+        check_distinct(points)
+    count = len(points) - repeated
+    title = (
+        f"path of a {kind} through {counted(count, 'point')}" + (", closed" if closed else "") + (", timed" if angles is not None else "")
+    )
+    request = replace(request, options=options)
+    if exact:
+        if kind != "four-bar" or angles is not None or len(points) != 9:
+            raise UsageError(
+                "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
+                f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit."
+            )
+        return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "n", "seed"))
+    if kind in ("four-bar", "slider-crank"):
+        return title, _fitted_path(request, points, angles, kind, closed, timing)
+    bounds = _bounded(request, links="shortest longest", pivots="corners", transmission="transmission")
+    shared = {**_shared(request, "n", "seed"), **bounds, "timing": angles, "closed": closed}
+    if kind == "geared five-bar":
+        return title, _called("geared", "geared_paths", points, **shared)
+    return title, _called("six_bars", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
+
+
+def _fitted_path(request: SynthesisRequest, points: Any, angles: Any, kind: str, closed: bool, timing: Any) -> Found:
+    """Four-bars and slider-cranks, bounds and held numbers in SI; without crank angles the direction of the crank is open."""
+    options = dict(request.options)
+    hold = si(options.pop("hold", None), "hold", request.unit)
+    bounds = si(request.bounds, "bounds", request.unit)
+    options.setdefault("direction", "either" if timing is None or isinstance(timing, str) else "counterclockwise")
+    shared = {"unit": request.unit, "n": request.n, "seed": request.seed}
+    return _called("paths", "path_linkages", points, kind=kind, timing=angles, closed=closed, hold=hold, bounds=bounds, **shared, **options)
+
+
+def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    if isinstance(given, (str, os.PathLike)):
+        rows = csv_rows(given, request.unit, ("x", "y", "angle"), needed=3)
+    else:
+        factor = length_unit(request.unit)
+        try:
+            rows = np.array([[si(x, "", request.unit) if isinstance(x, str) else float(x) for x in row] for row in given], dtype=float)
+            if rows.ndim != 2 or rows.shape[1] != 3:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise UsageError("poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.") from None
+        for row in given:
+            if not isinstance(row[2], str):
+                bare_angle(float(row[2]), "the angle of a pose")
+        numbers = np.array([[not isinstance(x, str) for x in row[:2]] for row in given])
+        rows[:, :2] *= np.where(numbers, factor, 1.0)
+    kind = _kind(request, ("four-bar", "slider-crank"), "")
+    own = {} if not kind else {"sliders": kind == "slider-crank"}
+    bounds = _bounded(request, pivots="within", ratio="most_ratio")
+    return f"guidance through {counted(len(rows), 'pose')}", _called(
+        "poses", "guided", rows, **{**own, **_shared(request, "n", "seed"), **bounds}
+    )
+
+
+def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    options = _shared(request, "n")
+    kind = _kind(request, ("four-bar", "slider-crank", *FUNCTION_SIX_BARS, "six-bar"), "four-bar")
+    if kind == "slider-crank":
+        options.setdefault("output", "slide")
+        travel = options.get("output_range")
+        if travel is not None and not isinstance(request.options.get("output_range"), str):
+            options["output_range"] = np.asarray(travel, dtype=float) * length_unit(request.unit)
+    needed = [options.pop(name, None) for name in ("x_range", "input_range", "output_range")]
+    if needed[1] is None or needed[2] is None:
+        raise UsageError(
+            "a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg')."
+        )
+    name = given if isinstance(given, str) else getattr(given, "__name__", "function")
+    title = f"function generator {name}"
+    if kind not in ("four-bar", "slider-crank"):
+        # crank and output travel of the function, as the generators of four-bars read it
+        wanted = import_module("linkwright.rings.synthesis.functions")._task(given, *needed, "angle", 1.0)[1]
+        travels = wanted.travels(np.linspace(*wanted.x, FUNCTION_SAMPLES))
+        bounds = _bounded(request, ratio="ratio", transmission="transmission")
+        own = {} if kind == "six-bar" else {"kind": kind}
+        return title, _called("six_bar_functions", "six_bar_functions", *travels, **{**own, **options, "seed": request.seed, **bounds})
+    bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
+    return title, _called("functions", "generated", given, *needed, **{**options, **bounds})
+
+
+def _dead_centers(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    if isinstance(given, Mapping):
+        task = {str(k).replace(" ", "_"): si(v, str(k).replace(" ", "_"), request.unit) for k, v in given.items()}
+    else:
+        pair = list(given) if isinstance(given, (list, tuple)) else [given]
+        if not 1 <= len(pair) <= 2:
+            raise UsageError("dead_centers are (swing, time ratio), or a dict with swing or stroke, and time_ratio.")
+        task = dict(zip(("swing", "time_ratio"), (si(x, "", request.unit) for x in pair), strict=False))
+    kind = _kind(request, ("four-bar", "slider-crank"), "")
+    if kind and (kind == "slider-crank") != ("stroke" in task):
+        raise UsageError(f"a {kind} has a {'stroke' if kind == 'slider-crank' else 'swing'} between its dead centers. Give that.")
+    bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
+    return "crank between dead centers", _called("dead_centers", "between_dead_centers", **{**task, **_shared(request, "n"), **bounds})
+
+
+def _described(request: SynthesisRequest, given: Any, what: str, example: str) -> dict[str, Any]:
+    """Description of a task in a dict, in SI; a kind with a rocker has angles where one with a slider has lengths."""
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{what} is described by a dict, for example {example}.")
+    rotary = request.kind is not None and "slider" not in str(request.kind).lower()
+    unit = "m" if rotary and what == "dwell" else request.unit
+    return {str(k).replace(" ", "_"): si(v, str(k).replace(" ", "_"), unit) for k, v in given.items()}
+
+
+def _dwell(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    task = _described(request, given, "dwell", "{'stroke': '100 mm', 'dwell_angle': '80 deg'}")
+    kind = {} if request.kind is None else {"kind": request.kind}
+    bounds = _bounded(request, links="shortest longest", transmission="transmission", pivots="within")
+    return "dwell linkage", _called("dwells", "dwells", **{**task, **kind, **_shared(request, "n", "seed"), **bounds})
+
+
+def _straight(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    given = given if isinstance(given, Mapping) else {"length": given}
+    task = _described(request, given, "straight", "{'length': '100 mm'}")
+    kind = {} if request.kind is None else {"kind": request.kind}
+    bounds = _bounded(request, links="shortest longest", transmission="transmission", ratio="most_ratio")
+    return "straight line", _called("straight_lines", "straight_lines", **{**task, **kind, **_shared(request, "n", "seed"), **bounds})
+
+
+_DISPATCH: dict[str, Callable[[SynthesisRequest, Any], tuple[str, Found]]] = {
+    "path": _path,
+    "function": _function,
+    "poses": _poses,
+    "dwell": _dwell,
+    "straight": _straight,
+    "dead_centers": _dead_centers,
+}

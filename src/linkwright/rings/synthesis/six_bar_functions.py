@@ -1,0 +1,157 @@
+"""Six-bar function generators: the output angle follows a wanted function of the crank angle with the least largest error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, counted
+from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
+from linkwright.numerics.sobol import sobol
+from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
+from linkwright.rings.synthesis.coupled import CoupledStep, walked
+from linkwright.rings.synthesis.drawings import drawn
+from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
+from linkwright.rings.synthesis.function_fit import FunctionFit
+from linkwright.rings.synthesis.function_forms import FUNCTION_FORMS, FunctionForm
+from linkwright.rings.synthesis.polishing import VIOLATED, distinct, polished
+
+Array = np.ndarray
+STARTS = 4096
+ROUNDS = ((128, 25), (32, 120))  # candidates and iterations of Levenberg-Marquardt
+POLISHED, TRIED = 3, 8
+RATIO = 10.0  # longest link over the distance of the first fixed pivots
+TRANSMISSION = np.deg2rad(20.0)
+BETWEEN = 8  # positions traced between two inputs
+
+
+def six_bar_functions(
+    inputs: Any,
+    outputs: Any,
+    *,
+    kind: str | Sequence[str] | None = None,
+    size: float = 0.1,
+    ratio: float = RATIO,
+    transmission: float = TRANSMISSION,
+    seed: int = 0,
+    n: int = 5,
+    starts: int = STARTS,
+) -> Found:
+    """Return six-bars whose output angle follows `outputs` over the crank angles `inputs`, both in rad; both may start anywhere.
+
+    kind: "watt II", "stephenson III", "stephenson II", or several; the first two without it. size: distance in m of the first two
+    fixed pivots; ratio: longest link over it. transmission: least transmission angle in rad over the range. The error is the largest
+    |output - wanted| in rad at the inputs, so give as many as the function needs.
+    """
+    given, wanted = _angles(inputs, outputs)
+    if not (np.isfinite(size) and size > 0.0 and 1.0 < ratio <= 1e3):
+        raise UsageError(f"size = {size}, ratio = {ratio}: give a positive distance of the fixed pivots in m and a ratio above 1.")
+    if not 0.0 <= transmission < np.pi / 2.0:
+        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+    if n < 1 or starts < 16:
+        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+    kinds = wanted_kinds(("watt II", "stephenson III") if kind is None else kind, FUNCTION_FORMS)
+    found, evaluations = [], 0
+    for name in kinds:
+        form = FUNCTION_FORMS[name]
+        optima, count = _search(form, given, wanted, ratio, float(np.cos(transmission)), seed, starts)
+        evaluations += count
+        found += [_answer(fit, row, x, size) for fit, row, x in optima]
+    facts = {"forms": len(kinds), "starts": starts * len(kinds), "evaluations": evaluations, "optima": len(found)}
+    notes = () if found else ("No linkage of this type follows the function within these limits; allow a larger ratio of lengths.",)
+    return list(ranked(found)[:n]), facts, notes
+
+
+def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
+    """Return both lists as arrays, or say what is wrong."""
+    try:
+        given, wanted = np.asarray(inputs, dtype=float), np.asarray(outputs, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("inputs and outputs must be numbers: angles in rad.") from None
+    if given.ndim != 1 or given.shape != wanted.shape or len(given) < 4:
+        raise UsageError(
+            f"{counted(given.size, 'input')}, {counted(wanted.size, 'output')}: give two lists of the same length, at least 4 "
+            "angles in rad each."
+        )
+    if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
+        raise UsageError("an angle is not a finite number; give inputs and outputs in rad.")
+    steps = np.diff(given)
+    if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(given[-1] - given[0]) > 2.0 * np.pi:
+        raise UsageError("inputs must increase (or decrease), within one turn of the crank.")
+    if np.ptp(wanted) == 0.0 or np.ptp(wanted) > np.deg2rad(170.0):
+        raise UsageError(f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.")
+    return given, wanted
+
+
+def _search(
+    form: FunctionForm, inputs: Array, outputs: Array, ratio: float, cosine: float, seed: int, count: int
+) -> tuple[list[tuple[FunctionFit, int, Array]], int]:
+    """Return optima of one form, least largest error first: (problem, row, columns); and the evaluations made."""
+    rng = np.random.default_rng(seed)
+    shape, flags = form.sample(sobol(count, form.sampled, seed=seed), inputs, outputs, rng)
+    x = np.column_stack([shape[name] for name in form.columns])
+    fit = FunctionFit(form, inputs, outputs, ratio, cosine, flags, np.full(len(x), np.inf))
+    low, high = fit.bounds()
+    x = np.clip(x, low, high)
+    if not len(x):
+        return [], count
+    cost, evaluations = fit.sums(x), count
+    for some, iterations in ROUNDS:
+        rows = np.argsort(cost, kind="stable")[:some]
+        fit = replace(fit, flags={name: f[rows] for name, f in fit.flags.items()}, costs=np.full(len(rows), np.inf))
+        done = levenberg_marquardt(fit, x[rows], low, high, iterations=iterations, tolerance=1e-5)
+        x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
+    optima = []
+    for row in distinct(x, cost, TRIED):
+        fit.costs[row] = np.inf
+        level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False).errors.value[0].mean())
+        ends = (np.append(low, -np.inf), np.append(high, np.inf))
+        best = polished(fit.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=100, floor=0.1)
+        evaluations += best.evaluations
+        if best.violation < 1e2 * VIOLATED:
+            optima.append((best.value, fit, row, best.x[:-1]))
+        if len(optima) == POLISHED:
+            break
+    return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
+
+
+def _answer(fit: FunctionFit, row: int, x: Array, size: float) -> SynthesizedLinkage:
+    """Return one linkage in meters, drawn at the first input, traced through all inputs and between them."""
+    form, rows = fit.form, np.array([row])
+    known = fit.known(x[None, :], rows, slopes=False)
+    error = fit.errors(known).value[0]
+    largest = float(np.ptp(error)) / 2.0
+    linkage = drawn(form.kind, form.steps, known, output=f"{form.output}.angle", size=size)
+    lengths = [1.0, *(abs(float(known.dimensions[n].value[0, 0])) for n in form.lengths)]
+    measures = {
+        "largest deviation": largest,
+        "rms deviation": float(error.std()),
+        "link ratio": max(lengths) / min(lengths),
+        "longest link": size * max(lengths),
+    }
+    closes, least = _traced(fit, row, x)
+    if least is not None:
+        measures["least transmission angle"] = least
+    forwards = fit.inputs[-1] > fit.inputs[0]
+    return SynthesizedLinkage(linkage, largest, () if closes else ("circuit",), measures, speed="60 rpm" if forwards else "-60 rpm")
+
+
+def _traced(fit: FunctionFit, row: int, x: Array) -> tuple[bool, float | None]:
+    """Follow one candidate from the first input to the last: True where all loops close on one branch; least transmission angle."""
+    rows = np.array([row])
+    place = np.arange(len(fit.inputs))
+    between = np.interp(np.linspace(0.0, place[-1], place[-1] * BETWEEN + 1), place, fit.inputs)
+    if not fit.form.coupled:
+        known = fit.known(x[None, :], rows, slopes=False, inputs=between)
+        largest = max(float(np.abs(c.value).max()) for c in known.closings.values())
+        return largest < 1.0, float(np.arccos(min(1.0, largest)))
+    (step,) = (s for s in fit.form.steps if isinstance(s, CoupledStep))
+    begin = fit.known(x[None, :], rows, slopes=False)
+    angles = (x[-1] + between - between[0])[None, :]
+    start = {b: np.angle(begin.poses[b].direction.value[:, 0]) for b, _ in step.hanging}
+    found, gap = walked(fit.form.steps, dict(begin.dimensions), angles, start)
+    ends = [np.abs(np.exp(1j * a[0, ::BETWEEN]) - begin.poses[b].direction.value[0]).max() for b, a in found.items()]
+    return bool(gap.max() < 1e-9 and max(ends) < 1e-6), None

@@ -1,0 +1,144 @@
+"""Many states at once: the positions and speeds of all drives in arrays, closed eight at a time in machine code.
+
+From the guess every state is reached on its branch by moving the drives there, in as many steps as it needs; the determinant of the driven
+Jacobian must not change its sign on the way. States that this does not reach (a singular position on the way, links that spin in place, no
+code at hand) are assembled one by one, and those that cannot be assembled are NaN and say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
+from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
+from linkwright.model.coordinates import is_rotary, joint_name
+from linkwright.model.file import quantity
+from linkwright.motion.compiled import Compiled
+from linkwright.results.state import LaterReferences, State
+from linkwright.text.units import KINDS
+
+ON_FLOATS = 0.003  # seconds of one state
+BEYOND = "out of reach from the guess, or a dead center lies on the way."
+
+
+class StateBatch:
+    """States in rows: q, v and near (the packed references of cut joints); `ok` is the mask of those that exist, `why` has the reasons by
+    index. `batch[i]` is a State."""
+
+    def __init__(self, core: Compiled, q: np.ndarray, v: np.ndarray, near: np.ndarray, why: Mapping[int, LinkwrightError]):
+        self.q, self.v, self.near, self.failed = q, v, near, why
+        self._core = core
+        self.ok = np.array([i not in why for i in range(len(q))], dtype=bool)
+
+    @property
+    def why(self) -> dict[int, str]:
+        """Reasons of the states that do not exist."""
+        return {i: str(error) for i, error in self.failed.items()}
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'state')}, {int(self.ok.sum())} of them closed>"
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> State:
+        i = range(len(self))[i]
+        if i in self.failed:
+            raise self.failed[i]
+        q, near = self.q[i].copy(), self.near[i].copy()
+        return State(self._core.skel, q, self.v[i].copy(), LaterReferences(self._core.skel, q, near))
+
+
+def assembled(
+    core: Compiled,
+    one: Callable[..., State],
+    q: Any,
+    v: Any,
+    guess: State | None,
+    drives: Sequence[str] | None = None,
+    patient: bool = True,
+) -> StateBatch:
+    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's. Unless
+    `patient`, states that machine code does not reach in 64 steps do not exist."""
+    names = core.named_drives(drives)
+    for name in names:
+        core.need_drive(joint_name(name))
+    at = core.start if guess is None else guess
+    if not isinstance(at, State) or at.skel is not core.skel:
+        raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).")
+    drive, speed = _rows(core, q, "q", ("angle", "length"), names), _rows(core, v, "v", ("angular speed", "speed"), names)
+    drive, speed = np.broadcast_arrays(drive, speed)
+    skel, n = core.skel, len(drive)
+    Q, V, near = np.full((n, len(at.q)), np.nan), np.full((n, core.tree.nv), np.nan), np.full((n, len(core.packed_references(at))), np.nan)
+    left = np.arange(n)
+    walk = _walk(core, ON_FLOATS * n, names)
+    if walk is not None:
+        free = np.zeros(0) if core.numbers is None else core.numbers.values
+        way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, free, np.tile(free, (n, 1)))
+        found = walk.begun(way)
+        Q[found.ok], V[found.ok], left = found.q[found.ok], found.v[found.ok], np.flatnonzero(~found.ok)
+        near[found.ok] = found.references[found.ok]
+    why: dict[int, LinkwrightError] = {}
+    if walk is not None and not patient:
+        why.update((int(i), SingularityError(BEYOND)) for i in left)
+        left = left[:0]
+    for i in left:
+        try:
+            given = [dict(zip(names, map(float, row[i]), strict=True)) for row in (drive, speed)]
+            st = one(*given, None, None, at)
+            Q[i], V[i], near[i] = st.q, st.v, skel.pack(st.references)
+        except LinkwrightError as problem:
+            why[int(i)] = problem
+    return StateBatch(core, Q, V, near, why)
+
+
+def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str], names: list[str]) -> np.ndarray:
+    """(n, drives) in SI; speeds that are not given are zero."""
+    if given is None and what == "v":
+        return np.zeros((1, len(names)))
+    if not isinstance(given, Mapping) or not names:
+        raise UsageError(f"assemble_batch takes {what} by the names of the drives: {listing(names) or 'there are none'}.")
+    for name in given:
+        if name not in names:
+            hint = nearest(str(name), names, "Drives")
+            raise UsageError(f"'{name}' is no drive. {hint} s.assemble takes any coordinate, one state at a time.")
+    if len(given) < len(names):
+        raise UsageError(f"{what} of {listing([n for n in names if n not in given])} is missing: assemble_batch needs all drives.")
+    columns = [_column(core, name, given[name], what, kinds) for name in names]
+    try:
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    except ValueError:
+        sizes = ", ".join(f"{n} {len(x)}" for n, x in zip(names, columns, strict=True))
+        raise UsageError(f"numbers of states do not fit each other: {sizes}. They must be equal or 1.") from None
+
+
+def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, str]) -> np.ndarray:
+    """Values of a drive, one or many, in SI."""
+    kind = KINDS[kinds[0 if is_rotary(core.description, name) else 1]]
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
+        many = list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
+        value = np.array([quantity(x, kind, f"'{name}'") for x in many])
+    value = np.atleast_1d(np.asarray(value, dtype=float))
+    if value.ndim > 1:
+        raise UsageError(f"{what} of '{name}' has {value.ndim} axes; states lie along one.")
+    bad = np.flatnonzero(~np.isfinite(value))
+    if len(bad):
+        raise UsageError(f"{what} of '{name}' is {value[bad[0]]} in entry {bad[0]}; numbers must be finite.")
+    return value
+
+
+def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | None:
+    """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
+    key = ("assembled", "walk", tuple(names))
+    if key not in core.stores:
+        kernel = core.ready("walk", names, seconds=seconds) if core.engine == "native" else None
+        if kernel is None:
+            return None
+        core.stores[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)
+    return core.stores[key]
