@@ -47,7 +47,7 @@ def _write_csv(c: Any, path: Path, channels: Iterable[str] | None, style: CsvSty
 def _write_xlsx(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     """The table in the file's units, and a second sheet that says what it is a table of."""
     header, values = c.table(channels)
-    title = "turn" if c.proof is None else "run"
+    title = "cycle" if c.proof is None else "run"
     write_workbook(path, [WorkbookSheet(title, header, values), WorkbookSheet("model", ("fact", "value", "unit"), facts(c), width=18.0)])
 
 

@@ -26,7 +26,7 @@ from linkwright.model.file.readings import channel_unit
 from linkwright.model.file.units import Dimension
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-DIRECTIONS = {"min": 1.0, "minimize": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0, "maximize": -1.0}
+DIRECTIONS = {"min": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0}
 SMALL_BY_NATURE = ("distance", "straight", "straightness")  # measures that are minimized where nothing is said
 FULL_TURN = ("full turn", "full turns", "turns fully")
 _WEIGHT = re.compile(rf"^({NUMBER})\s*\*\s*(.+)$")

@@ -30,7 +30,7 @@ from linkwright.rings.design.studies.cases import Case, Cycle, Run, source_of
 from linkwright.rings.design.studies.element_limits import StudyLimits, failure, has_motor_plate, measured
 from linkwright.rings.design.studies.run_lanes import BatchedRuns
 from linkwright.rings.design.studies.targets import VariedNumbers
-from linkwright.system.cycles import turns
+from linkwright.system.cycles import cycles
 from linkwright.system.system import System
 
 LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
@@ -142,7 +142,7 @@ class Work:
         lead = [nominal.drive] if limits.limits and nominal.drive in known else []
         names = list(dict.fromkeys([*names, *limits.channels, *lead]))
         given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
-        found = turns(self.system, given, self.case.asked, names, threads)
+        found = cycles(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
         with np.errstate(invalid="ignore"):
             columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension) for m in measures]

@@ -144,9 +144,8 @@ class TimeOptimalMotion:
         return "\n".join("  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows)
 
     def __repr__(self) -> str:
-        return (
-            f"<TimeOptimalMotion {self.law!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}, limits {'held' if self.ok else 'exceeded'}>"
-        )
+        held = "held" if self.ok else "exceeded"
+        return f"<TimeOptimalMotion {self.law!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}, limits {held}>"
 
     def __str__(self) -> str:
         head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"
