@@ -61,7 +61,10 @@ def judged(system: System, tau: np.ndarray) -> np.ndarray:
     """Coordinates of the drives after the first steps, by runs at a tight tolerance from step to step."""
     st = system.start
     for row in tau:
-        push = {name: lw.drives.force(x) if system.coordinate(name)[2] == "length" else lw.drives.torque(x) for name, x in _named(system, row).items()}
+        push = {
+            name: lw.drives.force(x) if system.coordinate(name)[2] == "length" else lw.drives.torque(x)
+            for name, x in _named(system, row).items()
+        }
         st = system.simulate(st, STEP, drive=push, tolerance=1e-12, output=[st.t + STEP], progress=False).state(-1)
     return np.array([float(st[d]) for d in system.core.drive_names])
 

@@ -10,6 +10,7 @@ import functools
 import inspect
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,23 @@ INTRODUCTION = """\
 This page is made from the docstrings.
 """
 
+def _in(space: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{space}.{name}" for name in names.split())
+
+
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Loading": ("Models and mechanisms.", ("load", "compile", "open", "models", "schema", "Description", "Pose")),
+    "Loading": ("Models and mechanisms.", ("load", "compile", "load_result", "models", "schema", "Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([transmissions](howto-transmission.md)).", ("Transmission",)),
-    "Trajectories": ("The result of `m.cycles(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Trajectories",)),
+    "Trajectories": ("Results of `m.cycles(designs)`: a cycle of many designs ([page](kinematics.md#many-designs)).", ("Trajectories",)),
     "Phrases": (
         "Objects that every call takes in place of a phrase ([phrases](phrases.md)).",
         ("Range", "Tolerance", "Window", "Measure", "Requirement", "Goal"),
     ),
     "Studies": (
         "Many designs, measured ([studies](studies.md)).",
-        ("study", "Study", "path_distance", "turning", "following", "simulating", "settling"),
+        ("study", "Study", "path_distance", "Cycle", "Path", "Run", "Equilibrium"),
     ),
     "Design": (
         "The best design for a goal ([optimization](optimization.md)), linkages for a motion ([synthesis](synthesis.md)).",
@@ -57,23 +62,23 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Bridge": ("The result of `s.jax()`, `s.torch()` and `s.casadi()` ([JAX, PyTorch and CasADi](bridges.md)).", ("Bridge",)),
     "Drives": (
         "For `simulate(drive={...})` ([drives](drives.md)).",
-        ("torque", "force", "speed", "position", "moves", "law_factors", "voltage", "motor"),
+        _in("drives", "torque force speed position moves law_factors voltage motor"),
     ),
     "Events": (
         "For `simulate(events=[...])` ([events](simulation.md#events-and-switching)).",
-        ("when", "lock", "unlock", "engage", "release"),
+        _in("events", "when lock unlock engage release"),
     ),
     "Controllers": (
         "For `simulate(control=...)` ([control](control.md)).",
-        ("pd", "inverse_dynamics", "projected", "hybrid", "impedance", "lqr", "control_law", "actuator", "noise", "encoder"),
+        _in("control", "pd computed_torque projected hybrid impedance lqr control_law actuator noise encoder"),
     ),
     "References": (
         "The wanted motion of a controller.",
-        ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "polyline", "spline", "csv"),
+        _in("control", "setpoint minimum_jerk trapezoidal sinusoid polyline spline from_csv"),
     ),
-    "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
-    "Stabilizers": ("For `simulate(stabilizer=...)` ([stabilization](stabilization.md)).", ("baumgarte", "post_adjust", "project")),
-    "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
+    "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", _in("control", "compare Comparison")),
+    "Stabilizers": ("For `simulate(stabilizer=...)` ([page](stabilization.md)).", _in("stabilizers", "baumgarte post_adjust project")),
+    "Converters": ("To other programs ([converters](converters.md)).", _in("exchange", "to_pinocchio to_mjcf")),
     "Errors": (
         "Every error says what is wrong, where, what is allowed and what to do.",
         ("LinkwrightError", "ModelError", "AssemblyError", "SingularityError", "SimulationError", "ChannelError", "UsageError"),
@@ -98,7 +103,7 @@ def page() -> str:
 
 def entries(name: str, *, alone: bool) -> Iterator[str]:
     """The texts of one public name: itself, then what it holds. `alone`: the group's heading is its own."""
-    thing = getattr(lw, name)
+    thing = attrgetter(name)(lw)
     if inspect.ismodule(thing):
         functions = [
             (f"{name}.{n}", f) for n, f in vars(thing).items() if inspect.isfunction(f) and f.__module__ == thing.__name__ and n[0] != "_"

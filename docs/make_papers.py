@@ -41,7 +41,9 @@ def items(found: Sequence[Reproduced]) -> str:
     """One row for each item of a paper; reasons below, for items that do not agree."""
     rows = [(row.number, plain(row.place), plain(row.claim), row.verdict, deviation(row), modules(row)) for row in found]
     reasons = [f"- {row.number}, {plain(row.place)}: {plain(row.why)}." for row in found if row.why]
-    return "\n\n".join([table(("", "place", "item", "verdict", "deviation", "computed in `linkwright.rings.papers`"), rows), "\n".join(reasons)])
+    return "\n\n".join(
+        [table(("", "place", "item", "verdict", "deviation", "computed in `linkwright.rings.papers`"), rows), "\n".join(reasons)]
+    )
 
 
 def deviation(row: Reproduced) -> str:

@@ -17,7 +17,11 @@ DRIVES = ("A1", "A2", "A3")
 
 
 def volts(motor=None):
-    return {"A1": lw.drives.voltage("5 V", motor=motor), "A2": lw.drives.voltage("-5 V", motor=motor), "A3": lw.drives.voltage("5 V", motor=motor)}
+    return {
+        "A1": lw.drives.voltage("5 V", motor=motor),
+        "A2": lw.drives.voltage("-5 V", motor=motor),
+        "A3": lw.drives.voltage("5 V", motor=motor),
+    }
 
 
 def total(run, name):

@@ -15,7 +15,11 @@ folder.mkdir(parents=True, exist_ok=True)
 
 s = lw.compile("3-rrr")
 BASE = ["J1", "J8", "J9"]  # motors at the base, as many as degrees of freedom
-task = {"J1": lw.control.minimum_jerk(1.24, "1 s"), "J8": lw.control.minimum_jerk(4.3883, "1 s"), "J9": lw.control.minimum_jerk(5.9637, "1 s")}
+task = {
+    "J1": lw.control.minimum_jerk(1.24, "1 s"),
+    "J8": lw.control.minimum_jerk(4.3883, "1 s"),
+    "J9": lw.control.minimum_jerk(5.9637, "1 s"),
+}
 drives = {"three motors": BASE, "nine motors": [*BASE, "J2", "J3", "J4", "J5", "J6", "J7"]}
 
 for name, mine in drives.items():
@@ -23,7 +27,9 @@ for name, mine in drives.items():
 print(f"two motors: {s.controllable(s.start, BASE[:2])}\n")
 
 # the same motion with the least efforts that give it
-result = lw.control.compare(s, s.start, 1, {name: lw.control.projected(task, P=100, drives=mine) for name, mine in drives.items()}, output=0.01)
+result = lw.control.compare(
+    s, s.start, 1, {name: lw.control.projected(task, P=100, drives=mine) for name, mine in drives.items()}, output=0.01
+)
 print(result)
 rms = result.values("rms")
 print(f"nine motors need {100 * (1 - rms['nine motors'] / rms['three motors']):.0f} % less\n")

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests import ROOT
 
-VENDOR = ROOT / "src" / "linkwright" / "views" / "vendor"
+VENDOR = ROOT / "src" / "linkwright" / "rings/studio" / "vendor"
 # a row of VERSION.md: file, package, version, where from, license, checksum
 ROW = re.compile(r"^\| (\S+\.js) \| (\S+) \| ([\d.]+) \| npm[^|]*\| (\w+)[^|]*\| ([0-9a-f]{64}) \|$", re.MULTILINE)
 

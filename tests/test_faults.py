@@ -93,7 +93,11 @@ def test_a_fault_of_another_text_is_refused() -> None:
 
 def test_every_room_has_its_share() -> None:
     folders = {p.parent.relative_to(PACKAGE).parts[0] for p in PACKAGE.glob("*/**/*.py")}
-    assert set(rooms()) == folders | {SCRIPTS, TOP} and room_of("views/live/assets/base/dom.js") == SCRIPTS and room_of("errors.py") == TOP
+    assert (
+        set(rooms()) == folders | {SCRIPTS, TOP}
+        and room_of("rings/studio/live/assets/base/dom.js") == SCRIPTS
+        and room_of("errors.py") == TOP
+    )
     sizes = {room: sum(p.stat().st_size for p in files) for room, files in rooms().items()}
     each = shares(sizes, 40)
     assert sum(each.values()) == 40 and min(each.values()) == 1
@@ -117,7 +121,7 @@ def test_the_nearest_tests_come_first() -> None:
     assert {p.name for p in of_room(fault)} >= {"test_joints.py", "test_own_joint.py"}
     named = Fault("files/marks.py", 1, "sign", 0, 1, "-", "+", "mark")
     assert nearest(named)[0] == ROOT / "tests" / "files" / "test_marks.py"
-    page = Fault("views/live/assets/engine/checks.js", 1, "sign", 0, 1, "-", "+")
+    page = Fault("rings/studio/live/assets/engine/checks.js", 1, "sign", 0, 1, "-", "+")
     assert ROOT / "tests" / "views" / "live" / "test_checks.py" in nearest(page)
     assert any(p.parent.name == "browser" for p in of_room(page)) and not LEFT_OUT & {t.path.name for t in files_of_tests()}
 

@@ -214,7 +214,7 @@ def test_tests_that_need_missing_packages_are_found(monkeypatch: pytest.MonkeyPa
     """The file that compares with Pinocchio, one that imports it through another module, and one that needs nothing."""
     from tests import installed
 
-    names = ("mechanics/dynamics/test_pinocchio.py", "exchange/reading/urdf/test_trees.py", "topology/test_tree.py")
+    names = ("mechanics/dynamics/test_pinocchio.py", "rings/exchange/reading/urdf/test_trees.py", "topology/test_tree.py")
     places = [ROOT / "tests" / name for name in names]
     assert all(p.is_file() for p in places)
     monkeypatch.setattr(installed, "missing", lambda package: package == "pinocchio")

@@ -62,7 +62,9 @@ def crossing() -> Any:
 
 @cache
 def compared() -> Any:
-    return lw.control.compare(*crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01)
+    return lw.control.compare(
+        *crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01
+    )
 
 
 @cache

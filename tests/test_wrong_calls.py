@@ -35,11 +35,11 @@ CALLS = {
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
     "mass matrix of nothing": (lambda: WIPER.M(None), "a State is needed .* not NoneType"),
     "gap of an array": (lambda: WIPER.phi(np.zeros(3)), "a State is needed .* not ndarray"),
-    "misspelt option": (lambda: lw.load("wiper").cycle(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
+    "misspelt option": (lambda: lw.load("wiper").cycle(stps=3), "cycle has no option 'stps'. Did you mean 'steps'"),
     "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
-    "too many of a call without options": (lambda: lw.load_result("a.npz", "b.npz"), "open takes fewer values without a name: path"),
-    "too many by place": (lambda: lw.load("wiper").cycle("A", 12), "turn takes fewer values without a name.*steps"),
+    "too many of a call without options": (lambda: lw.load_result("a.npz", "b.npz"), "load_result takes fewer values without a name: path"),
+    "too many by place": (lambda: lw.load("wiper").cycle("A", 12), "cycle takes fewer values without a name.*steps"),
     "twice": (lambda: lw.load("wiper").cycle("A", drive="D"), "given 'drive' twice"),
     "misspelt option of a run": (lambda: TURN.drive_sizing(motr={}), "drive_sizing has no option 'motr'. Did you mean 'motor'"),
     "motor that is a number": (lambda: TURN.drive_sizing(motor=5), "motor is a dict such as .*not int"),
@@ -70,7 +70,7 @@ CALLS = {
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
     "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).cycle(), "2 drives .* for 1 degree of freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
-    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.drives.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
+    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.drives.position(lambda t: np.sqrt(-9 - t))}), "'A' is nan"),
     "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),
     "save number": (lambda: lw.load("wiper").cycle(steps=2).save(3), "path is needed"),
     "save folder": (lambda: lw.load("wiper").cycle(steps=2).save("."), "is a folder"),
@@ -94,11 +94,11 @@ def test_it_is_refused_with_advice(name):
 ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
 RUN, START = TURN, WIPER.start
 PAGES = ("show", "page", "report", "animate", "picture")
-LONG = ("plot", "to_xarray", "to_pandas", "turns", "inverse", "map", "settle", "to_pinocchio", "linearize", "derivatives", "free_body")
+LONG = ("plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "to_pinocchio", "linearize", "derivatives", "free_body")
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {
-        "turns": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
+        "cycles": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
         "sensitivity": {"quantity": "max A.torque"}, "map": {"what": "A.torque", "over": OVER}, "save": {"path": "."},
         "rewrite": {"path": "."},
         "export": {"path": "."},
@@ -116,11 +116,12 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         name: {} for name in dir(RUN)
         if not name.startswith("_") and inspect.ismethod(getattr(RUN, name)) and name not in PAGES
     },
-    lw: {
-        "load": {"model": "wiper"}, "compile": {"mechanism": lw.load("wiper")}, "open": {}, "law_factors": {}, "settling": {},
-        "post_adjust": {}, "to_mjcf": {}, "to_pinocchio": {}, "motor": {"Kt": 0.1, "R": 1}, "pd": {"reference": {"A": 0.3}},
-        "turning": {}, "encoder": {},
-        "polyline": {}, "spline": {}, "lock": {}, "release": {}, "when": {}, "torque": {}, "speed": {}, "position": {}, "voltage": {},
+    lw: {"load": {"model": "wiper"}, "compile": {"mechanism": lw.load("wiper")}, "load_result": {}, "Equilibrium": {}, "Cycle": {}},
+    lw.stabilizers: {"post_adjust": {}},
+    lw.exchange: {"to_mjcf": {}, "to_pinocchio": {}},
+    lw.control: {"pd": {"reference": {"A": 0.3}}, "encoder": {}, "polyline": {}, "spline": {}},
+    lw.events: {"lock": {}, "release": {}, "when": {}},
+    lw.drives: {"law_factors": {}, "motor": {"Kt": 0.1, "R": 1}, "torque": {}, "speed": {}, "position": {}, "voltage": {},
     },
 }  # fmt: skip
 SWAPPED = [

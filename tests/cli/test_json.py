@@ -23,14 +23,14 @@ def test_every_command_with_json_is_documented() -> None:
 
 
 def test_what_is_not_as_documented_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "wiper", "--steps", "4", "--json"]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "4", "--json"]) == 0
     good = json.loads(capsys.readouterr().out)
-    assert disagreements("turn", good) == []
+    assert disagreements("cycle", good) == []
 
     def broken(change: Any) -> list[str]:
         other = copy.deepcopy(good)
         change(other)
-        return disagreements("turn", other)
+        return disagreements("cycle", other)
 
     assert broken(lambda x: x.pop("drive")) == ["'.drive' is missing", "'drive' is missing"]
     assert broken(lambda x: x.update(extra=1)) == ["'extra' is not documented"]
@@ -58,9 +58,9 @@ def test_results_of_bench_and_reproduce_are_as_documented(monkeypatch: pytest.Mo
 def test_laws_are_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
     """Factors and the peaks of a move; a jump is null."""
     for words in ([], ["--rise", "20 mm", "--in", "60 deg", "--speed", "120 rpm"]):
-        assert cli.main(["laws", "--json", *words]) == 0
+        assert cli.main(["motion-laws", "--json", *words]) == 0
         data = json.loads(capsys.readouterr().out)
-        assert disagreements("laws", data) == []
+        assert disagreements("motion-laws", data) == []
     found = {x["law"]: x for x in data["laws"]}
     assert found["cycloidal"]["peaks"]["velocity"] == pytest.approx(2.0 * 0.02 / (1 / 12)) and found["harmonic"]["peaks"]["jerk"] is None
     for words, said in (
@@ -69,5 +69,5 @@ def test_laws_are_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rise", "20mm", "--in", "60 kg"], "must be time"),
         (["--rise", "20mm", "--in", "-1 s"], "greater than zero"),
     ):
-        assert cli.main(["laws", *words]) == 1 and said in capsys.readouterr().err
-    assert cli.main(["laws", "--rise", "20mm", "--in", "0.1s"]) == 0 and "velocity [mm/s]" in capsys.readouterr().out
+        assert cli.main(["motion-laws", *words]) == 1 and said in capsys.readouterr().err
+    assert cli.main(["motion-laws", "--rise", "20mm", "--in", "0.1s"]) == 0 and "velocity [mm/s]" in capsys.readouterr().out

@@ -47,7 +47,7 @@ def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytes
     assert "linkwright new my.yaml" in somebody.gets("linkwright")
     assert "wrote my.yaml" in somebody.gets("linkwright", "new", "my.yaml")
     assert "1 degree of freedom, driven at A; full turn" in somebody.gets("linkwright", "info", "my.yaml")
-    turned = somebody.gets("linkwright", "turn", "my.yaml")
+    turned = somebody.gets("linkwright", "cycle", "my.yaml")
     simulated = somebody.gets("linkwright", "simulate", "my.yaml", "1", "-o", "run.npz")
     passed = "\npassed: run, loops, velocities, energy, branch, error, loads, inputs; estimated error of positions "
     assert passed in simulated and "wrote run.npz" in simulated
@@ -57,7 +57,7 @@ def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytes
 
     model = tmp_path / "my.yaml"
     text = model.read_text(encoding="utf-8")
-    assert cli.main(["turn", str(model)]) == 0
+    assert cli.main(["cycle", str(model)]) == 0
     assert turned == capsys.readouterr().out, "what is installed is what stands here"
     model.write_text(text.replace("base: 320", "base: 3200"), encoding="utf-8")
     wrong = somebody.types("linkwright", "info", "my.yaml")

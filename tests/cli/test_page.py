@@ -111,7 +111,7 @@ def test_a_run_cannot_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["turn.npz", "--param", "L=2"], ["turn.npz", "--set", "A=1", "-o", "x.html"], ["report", "turn.npz", "--cuts", "A"]):
         assert cli.main(words) == 1
         assert "is a run that was computed already" in capsys.readouterr().err
-    assert cli.main(["info", "turn.npz"]) == 1 and "'linkwright cycle.npz' plays the run" in capsys.readouterr().err
+    assert cli.main(["info", "turn.npz"]) == 1 and "'linkwright turn.npz' plays the run" in capsys.readouterr().err
 
 
 def test_serving_passes_everything_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ def test_a_map_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """Bare numbers are in the units of the file, mm here."""
     out, plot, page = tmp_path / "poses.csv", tmp_path / "maps.png", tmp_path / "atlas.html"
     files = ["-o", str(out), "--plot", str(plot), "--page", str(page)]
-    assert cli.main(["map", "five-bar", *AXES, "--speeds", "300 rpm", *files]) == 0
+    assert cli.main(["workspace", "five-bar", *AXES, "--speeds", "300 rpm", *files]) == 0
     text = capsys.readouterr().out
     over = {"left_rod.C.x": (0.06, 0.14, 9), "left_rod.C.y": (0.1, 0.3, 8)}
     there = lw.compile("five-bar").map("all", over, speeds="300 rpm")
@@ -33,9 +33,9 @@ def test_a_map_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["map", "five-bar", *AXES, "--what", "dexterity,efforts", "--limit", "A=60..140 deg", "--json"]) == 0
+    assert cli.main(["workspace", "five-bar", *AXES, "--what", "dexterity,efforts", "--limit", "A=60..140 deg", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert disagreements("map", data) == []
+    assert disagreements("workspace", data) == []
     mode = data["modes"][0]
     assert set(mode["measures"]) == {"type1", "type2", "dexterity", "A.torque", "E.torque"}
     assert mode["located"]["limit"] > 0 and sum(mode["counts"].values()) == 72
@@ -51,18 +51,18 @@ def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_messages(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["map", "five-bar", *more]) == 1
+    assert cli.main(["workspace", "five-bar", *more]) == 1
     assert said in capsys.readouterr().err
 
 
 def test_reach_in_any_orientation(capsys: pytest.CaptureFixture[str]) -> None:
     places = ["--over", "platform.x=0.4..0.7 / 4", "--over", "platform.y=-0.1..0.1 / 3", "--orientation", "platform.angle=0.9..1.2 rad / 3"]
-    assert cli.main(["map", "3-rrr", *places]) == 0
+    assert cli.main(["workspace", "3-rrr", *places]) == 0
     assert "orientation_share" in capsys.readouterr().out
-    assert cli.main(["map", "3-rrr", *places, "--speeds", "3 rad/s"]) == 1
+    assert cli.main(["workspace", "3-rrr", *places, "--speeds", "3 rad/s"]) == 1
     assert "--speeds belongs to maps of one orientation" in capsys.readouterr().err
 
 
 def test_no_pose_in_reach_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["map", "five-bar", "--over", "left_rod.C.x=5..6 m / 3", "--over", "left_rod.C.y=5..6 m / 3"]) == 1
+    assert cli.main(["workspace", "five-bar", "--over", "left_rod.C.x=5..6 m / 3", "--over", "left_rod.C.y=5..6 m / 3"]) == 1
     assert "no pose of the grid is in reach" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`linkwright time-optimal`, `identify` and `calibrate`: as their Python functions, JSON as documented, files only where asked for, messages."""
+"""`linkwright time-optimal`, `identify` and `calibrate`: as their Python functions, JSON as documented, files where asked for, messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def poses_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_fastest_motion_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, plot = tmp_path / "motion.csv", tmp_path / "motion.png"
-    assert cli.main(["fastest", "five-bar", *TIP, *TORQUE, "--channels", "A,A.torque", "-o", str(out), "--plot", str(plot)]) == 0
+    assert cli.main(["time-optimal", "five-bar", *TIP, *TORQUE, "--channels", "A,A.torque", "-o", str(out), "--plot", str(plot)]) == 0
     text = capsys.readouterr().out
     m = lw.load("five-bar")
     there = m.time_optimal({"left_rod.C": lw.control.polyline([(0.06, 0.24), (0.14, 0.22)])}, {"*.torque": "1.5 N m"}, steps=60)
@@ -51,9 +51,9 @@ def test_the_fastest_motion_is_that_of_python(tmp_path: Path, capsys: pytest.Cap
 
 def test_json_of_a_smooth_motion_of_two_joints_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
     call = ["--path", "A=100, 80", "--path", "E=80 deg, 1.2 rad", "--limit", "A.torque=-1 N m..1.5 N m", "--limit", "E.v=60 rpm"]
-    assert cli.main(["fastest", "five-bar", *call, "--law", "septic", "--steps", "40", "--channels", "A", "--json"]) == 0
+    assert cli.main(["time-optimal", "five-bar", *call, "--law", "septic", "--steps", "40", "--channels", "A", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert disagreements("fastest", data) == [] and data["ok"] and {x["name"] for x in data["limits"]} == {"A.torque", "E.v"}
+    assert disagreements("time-optimal", data) == [] and data["ok"] and {x["name"] for x in data["limits"]} == {"A.torque", "E.v"}
     assert np.degrees(data["channels"]["A"]["values"])[[0, -1]] == pytest.approx([100, 80])
 
 
@@ -63,7 +63,7 @@ def test_paths_from_files_and_splines(tmp_path: Path, capsys: pytest.CaptureFixt
     path.write_text("x [mm],y [m]\n60,0.24\n90,0.2325\n110,0.2275\n140,0.22\n", encoding="utf-8")
     times = []
     for more in (TIP, ["--path", f"left_rod.C={path}", "--spline"]):
-        assert cli.main(["fastest", "five-bar", *more, *TORQUE, "--json"]) == 0
+        assert cli.main(["time-optimal", "five-bar", *more, *TORQUE, "--json"]) == 0
         times.append(json.loads(capsys.readouterr().out)["time"])
     assert times[1] == pytest.approx(times[0], rel=1e-3)
 
@@ -82,7 +82,7 @@ def test_paths_from_files_and_splines(tmp_path: Path, capsys: pytest.CaptureFixt
     ],
 )
 def test_wrong_paths_are_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["fastest", "five-bar", *arguments, *TORQUE]) == 1
+    assert cli.main(["time-optimal", "five-bar", *arguments, *TORQUE]) == 1
     assert message in capsys.readouterr().err
 
 

@@ -262,7 +262,7 @@ def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> Non
     assert len(lw.load_result("run.npz")) > 1
 
 
-@pytest.mark.parametrize("words", [["simulate", "crank.yaml", "0.1"], ["report", "crank.yaml"], ["turn", "crank.yaml"], ["crank.yaml"]])
+@pytest.mark.parametrize("words", [["simulate", "crank.yaml", "0.1"], ["report", "crank.yaml"], ["cycle", "crank.yaml"], ["crank.yaml"]])
 def test_an_empty_file_name_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*words, "-o", ""]) == 1
     assert "file is empty" in capsys.readouterr().err and [p.name for p in Path().iterdir()] == ["crank.yaml"]

@@ -9,8 +9,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from linkwright.compiler import arctangent, llvm
-from linkwright.compiler import state_lanes as batches
+from linkwright.compiler import arctangent, llvm, state_lanes
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.target import Processor, host
@@ -49,7 +48,7 @@ def ulps(value: float, true: Decimal) -> float:
 
 def code_for(target: Processor) -> NativeCode:
     program = trace(lambda p: {"angle": p[0].arctan2(p[1])}, p=2)
-    make = {"one": llvm.compile_one, "many": batches.compile_many}
+    make = {"one": llvm.compile_one, "many": state_lanes.compile_many}
     return NativeCode(lambda kind: make[kind](program, target))
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import llvm
-from linkwright.compiler import state_lanes as batches
+from linkwright.compiler import llvm, state_lanes
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.lanes import across, packed, spread
 from linkwright.compiler.native import NativeCode
@@ -67,7 +66,7 @@ def states(program: Program, rng: np.random.Generator, count: int = 9) -> np.nda
 def checked(program: Program, X: np.ndarray, lanes: int = 4, plan: Schedule | None = None) -> np.ndarray:
     """Outputs of code in lanes: close to the interpreter's, and for one state the same bits and status as for many."""
     target = replace(host(), lanes=lanes)
-    make = {"one": lambda: llvm.compile_one(program, target, plan), "many": lambda: batches.compile_many(program, target)}
+    make = {"one": lambda: llvm.compile_one(program, target, plan), "many": lambda: state_lanes.compile_many(program, target)}
     code = NativeCode(lambda kind: make[kind]())
     outputs, status = code.call_many([X[:, b.span].reshape(len(X), *b.shape) for b in program.inputs])
     Y = np.concatenate([y.reshape(len(X), b.size) for y, b in zip(outputs, program.outputs, strict=True)], axis=1)

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import llvm, native, timing
-from linkwright.compiler import state_lanes as batches
+from linkwright.compiler import llvm, native, state_lanes, timing
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
@@ -18,7 +17,7 @@ from linkwright.compiler.target import ObjectCode, Processor, emit, host
 from tests.compiler.samples import every_operation, forward_of, random_program
 from tests.sweeps import sweep
 
-MAKE = {"one": llvm.compile_one, "many": batches.compile_many}
+MAKE = {"one": llvm.compile_one, "many": state_lanes.compile_many}
 
 
 def code_for(program: Program, chosen: Processor | None = None, piece: int = 0) -> NativeCode:
@@ -118,7 +117,7 @@ def test_data_in_lanes_give_the_same_bits(rng: np.random.Generator) -> None:
 def test_nothing_reassociates_or_forgets_nan() -> None:
     program = every_operation()
     plan, target = schedule(program), host()
-    for text in (llvm.one_text(plan, target), batches.many_text(program, plan, target)):
+    for text in (llvm.one_text(plan, target), state_lanes.many_text(program, plan, target)):
         assert not re.search(r"\b(?:fast|nnan|ninf|nsz|arcp|afn|reassoc|contract)\b", text)
 
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import llvm, schedule
-from linkwright.compiler import repeats as rolling
-from linkwright.compiler import state_lanes as batches
+from linkwright.compiler import llvm, repeats, schedule, state_lanes
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.numerics.scalars import minimum, where
@@ -42,8 +40,8 @@ def codes(program):
     """The program as code written out and as rolled code, each for one state and for many."""
     rolled = [schedule.schedule(program, one=one, cut_above=100) for one in (True, False)]
     flat = [schedule.Schedule(tuple(p.ops), *_cut(p, program), program.n_in, program.n_out, p.margin) for p in rolled]
-    assert all(any(isinstance(piece, rolling.Series) for piece in p.pieces) for p in rolled)
-    makers = {"one": llvm.compile_one, "many": batches.compile_many}
+    assert all(any(isinstance(piece, repeats.Series) for piece in p.pieces) for p in rolled)
+    makers = {"one": llvm.compile_one, "many": state_lanes.compile_many}
     plans = [dict(zip(makers, pair, strict=True)) for pair in (flat, rolled)]
     return [NativeCode(lambda kind, plan=plan: makers[kind](program, plan=plan[kind])) for plan in plans]
 
@@ -77,7 +75,7 @@ def test_every_output_that_is_not_finite_is_seen(extra, monkeypatch):
     program = trace(lambda x: {"y": x * x, "margin": np.array([x[0] - 0.5])}, x=n)
     monkeypatch.setattr(schedule, "CUT_ABOVE", 100)
     plans = {"one": schedule.schedule(program, one=True, cut_above=100), "many": schedule.schedule(program, cut_above=100)}
-    makers = {"one": llvm.compile_one, "many": batches.compile_many}
+    makers = {"one": llvm.compile_one, "many": state_lanes.compile_many}
     code = NativeCode(lambda kind: makers[kind](program, plan=plans[kind]))
     assert n + 1 > llvm.MANY_OUTPUTS and code.call(np.ones(n))[1] == 0 and code.call(np.zeros(n))[1] == 2
     x = np.ones((9, n))
@@ -95,10 +93,10 @@ def test_every_output_that_is_not_finite_is_seen(extra, monkeypatch):
 def test_legs_share_their_code(kernel):
     k = lw.compile("stewart").kernel(kernel)
     plan = schedule.schedule(k.program)
-    assert {piece.count for piece in plan.pieces if isinstance(piece, rolling.Series)} == {6}
+    assert {piece.count for piece in plan.pieces if isinstance(piece, repeats.Series)} == {6}
     assert plan.steps < 0.5 * sum(len(p.steps) * getattr(p, "count", 1) for p in plan.pieces)
     x = np.random.default_rng(1).normal(size=(9, k.program.n_in))
-    found = NativeCode(lambda kind: batches.compile_many(k.program, plan=plan) if kind == "many" else llvm.compile_one(k.program))
+    found = NativeCode(lambda kind: state_lanes.compile_many(k.program, plan=plan) if kind == "many" else llvm.compile_one(k.program))
     every, status = found.call_many([x[:, b.start : b.start + b.size].reshape(-1, *b.shape) for b in k.program.inputs])
     for i, row in enumerate(x):
         y, word = found.call(row)

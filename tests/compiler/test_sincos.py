@@ -9,8 +9,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from linkwright.compiler import llvm, sincos
-from linkwright.compiler import state_lanes as batches
+from linkwright.compiler import llvm, sincos, state_lanes
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.target import Processor, host
@@ -56,7 +55,7 @@ def ulps(value: float, true: Decimal) -> float:
 
 def both(target: Processor) -> NativeCode:
     program = trace(lambda x: {"s": np.sin(x), "c": np.cos(x)}, x=1)
-    make = {"one": llvm.compile_one, "many": batches.compile_many}
+    make = {"one": llvm.compile_one, "many": state_lanes.compile_many}
     return NativeCode(lambda kind: make[kind](program, target))
 
 

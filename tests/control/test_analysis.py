@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.design.comparison import Comparison, Row
+from linkwright.rings.design.comparison import Comparison, Row, control_report
 from linkwright.rings.design.comparison.report import when
 from linkwright.simulation.feedback.analysis import effort_norms, errors, facts, forces, settling, together, tracking
 from linkwright.simulation.feedback.time_integrals import held_integral, integral
@@ -178,8 +178,8 @@ def test_wrong_calls(heavy: Any) -> None:
         (lambda: heavy.best("rsm"), "rms"),
         (lambda: heavy.between(4, 9), "does not lie in the run"),
         (lambda: effort_norms(heavy["2act"].run, ["C"]), "no effort of 'C'"),
-        (lambda: lw.control_report(s), "made of a run"),
-        (lambda: lw.control_report(heavy["2act"].run, between=2), "two times"),
+        (lambda: control_report(s), "made of a run"),
+        (lambda: heavy["2act"].run.control(between=2), "two times"),
     ]
     for call, words in wrong:
         with pytest.raises(lw.UsageError, match=words):
@@ -205,7 +205,7 @@ def test_errors_of_several_coordinates_are_those_of_their_vector(heavy: Any) -> 
     found = together(run, errors(run), tracking(run, (0.5, 4.0)), (0.5, 4.0))["angle"]
     assert found.largest == pytest.approx(0.5, rel=1e-4) and np.sin(3.0 * found.at) == pytest.approx(0.0, abs=0.016)  # half a sample
     assert found.final == pytest.approx(0.5 * abs(np.cos(12.0)), rel=1e-9) and found.at > 0.5
-    report = lw.control_report(run)
+    report = run.control()
     mean = 0.5 * (1.0 + np.sin(30.0) / 30.0)  # of cos^2(3 t) over 5 s
     assert report.errors["angle"].rms == pytest.approx(0.5 * np.sqrt(mean), rel=1e-8)  # order six, 100 samples a second
     assert any(x.startswith("all ") and x.split()[2] == "0.5000" for x in str(report).splitlines())
@@ -219,7 +219,7 @@ def test_nothing_is_largest_at_no_time(heavy: Any) -> None:
     run = heavy["1act"].run
     idle = replace(run, columns={**run.columns, "B.torque": (0.0 * run.t, "torque"), "B.power": (0.0 * run.t, "power")}, proof=None)
     idle = replace(idle, settings={**run.settings, "control": {**facts(run).as_dict(), "drives": ["A", "B"]}})
-    rows = [x.split() for x in str(lw.control_report(idle)).splitlines()]
+    rows = [x.split() for x in str(idle.control()).splitlines()]
     assert ["B", "0", "0", "-"] in rows
 
 

@@ -218,7 +218,8 @@ def test_a_recorded_motion_is_done_again(four_bar):
     st = four_bar.assemble({"A": 1.0}, {"A": 2.0})
     times = np.linspace(0.0, 0.5, 41)  # between the recorded samples as well
     free, again = (
-        four_bar.simulate(st, 0.5, drive={"A": lw.drives.torque(0.0)}, output=t, tolerance=1e-11) for t in (np.linspace(0.0, 0.5, 101), times)
+        four_bar.simulate(st, 0.5, drive={"A": lw.drives.torque(0.0)}, output=t, tolerance=1e-11)
+        for t in (np.linspace(0.0, 0.5, 101), times)
     )
     run = four_bar.simulate(st, 0.5, control=lw.control.projected(free, P=100), output=times, tolerance=1e-10)
     np.testing.assert_allclose(run["A"], again["A"], atol=1e-8)

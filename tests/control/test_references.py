@@ -13,7 +13,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves.laws import LAWS
-from linkwright.model.curves.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
+from linkwright.model.curves.references import from_csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 
 MODEL = load("slider-crank").description
 DEG = math.pi / 180.0
@@ -152,19 +152,22 @@ CSV = "# made by hand\nt [ms];A [deg];x [mm]\n0;10;5\n\n1000;20;6\n2000;5;5\n"
 def test_csv_files(tmp_path):
     file = tmp_path / "path.csv"
     file.write_text(CSV)
-    path = bound(csv(file), ("angle", "length"))
+    path = bound(from_csv(file), ("angle", "length"))
     np.testing.assert_allclose(path(1.0)[0], [20 * DEG, 0.006], rtol=1e-14)
     np.testing.assert_allclose(jets(path, np.array([-1.0, 0.0, 2.0, 3.0]))[1], 0.0, atol=1e-14)  # clamped
-    by_name, by_number = bound(csv(file, columns="x", ends="periodic"), ("length",)), bound(csv(file, columns=[2], unit="cm"), ("length",))
+    by_name, by_number = (
+        bound(from_csv(file, columns="x", ends="periodic"), ("length",)),
+        bound(from_csv(file, columns=[2], unit="cm"), ("length",)),
+    )
     assert by_name(3.0)[0][0] == pytest.approx(0.006) and by_number(1.0)[0][0] == pytest.approx(0.06)
     bare = tmp_path / "bare.csv"
     bare.write_text("1.5,0\n45 deg, 1\n.5,2\n")
-    assert bound(csv(bare, time=1))(1.0)[0][0] == pytest.approx(math.pi / 4)
+    assert bound(from_csv(bare, time=1))(1.0)[0][0] == pytest.approx(math.pi / 4)
     bare.write_text("t,lam[0],x (mm),A[deg]\n0,1,2,3\n1,2,3,4\n")
     np.testing.assert_allclose(
-        bound(csv(bare, columns=["lam[0]", "x", "A[deg]"]), ("length", "length", "angle"))(1.0)[0], [2.0, 0.003, 4 * DEG]
+        bound(from_csv(bare, columns=["lam[0]", "x", "A[deg]"]), ("length", "length", "angle"))(1.0)[0], [2.0, 0.003, 4 * DEG]
     )
-    assert repr(csv("a.csv", columns=["x"])) == "lw.control.from_csv('a.csv', columns=('x',))"
+    assert repr(from_csv("a.csv", columns=["x"])) == "lw.control.from_csv('a.csv', columns=('x',))"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_csv_files(tmp_path):
 def test_csv_errors_name_the_line(tmp_path, text, given, says):
     (tmp_path / "path.csv").write_text(text)
     with pytest.raises(UsageError, match=says):
-        bound(csv(tmp_path / "path.csv", **given), ("angle", "length"))
+        bound(from_csv(tmp_path / "path.csv", **given), ("angle", "length"))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +222,7 @@ def test_csv_errors_name_the_line(tmp_path, text, given, says):
         (sinusoid(1, "3 1/s"), ("angle",), "3 rad/s or 3 rev/s"),
         (sinusoid(1, 3.0), ("angle",), "written in Hz"),
         (sinusoid(1, "3 furlong"), ("angle",), "frequency: .*furlong"),
-        (csv("nowhere.csv"), ("angle",), "'nowhere.csv' cannot be read"),
+        (from_csv("nowhere.csv"), ("angle",), "'nowhere.csv' cannot be read"),
         (lambda t: [t, t], ("angle",), "must give 1 number, not a list of 2"),
         (lambda t: t, ("angle", "angle"), "must give 2 numbers"),
         (lambda t: "x", ("angle",), "must give one number"),
@@ -242,7 +245,10 @@ def test_a_function_that_stops_being_a_number():
 
 def test_how_references_are_shown_and_kept():
     assert repr(minimum_jerk("60 deg", "1 s")) == "lw.control.minimum_jerk('60 deg', '1 s')"
-    assert repr(trapezoidal(1.0, speed="2 rpm", acceleration=1, at=0.5)) == "lw.control.trapezoidal(1.0, speed='2 rpm', acceleration=1, at=0.5)"
+    assert (
+        repr(trapezoidal(1.0, speed="2 rpm", acceleration=1, at=0.5))
+        == "lw.control.trapezoidal(1.0, speed='2 rpm', acceleration=1, at=0.5)"
+    )
     assert repr(spline(T, Y, ends="clamped")) == "lw.control.spline(5 times, 5 values, ends='clamped')"
     assert bound(["5 deg", setpoint("1 m")], ("angle", "length")).text == "(5 deg, lw.control.setpoint('1 m'))"
     values = np.array(Y)

@@ -127,8 +127,15 @@ def rms(run, drives):
 def arms():
     """The 3-RRR, and the same task for the three motors at its base, and for all nine joints."""
     s = lw.compile("3-rrr")
-    task = {"J1": lw.control.minimum_jerk(1.24, "1 s"), "J8": lw.control.minimum_jerk(4.3883, "1 s"), "J9": lw.control.minimum_jerk(5.9637, "1 s")}
-    runs = {len(d): s.simulate(s.start, 1.0, control=lw.control.projected(task, P=100, drives=d), tolerance=1e-9, output=0.01) for d in (FEW, MORE)}
+    task = {
+        "J1": lw.control.minimum_jerk(1.24, "1 s"),
+        "J8": lw.control.minimum_jerk(4.3883, "1 s"),
+        "J9": lw.control.minimum_jerk(5.9637, "1 s"),
+    }
+    runs = {
+        len(d): s.simulate(s.start, 1.0, control=lw.control.projected(task, P=100, drives=d), tolerance=1e-9, output=0.01)
+        for d in (FEW, MORE)
+    }
     return s, task, runs
 
 

@@ -68,7 +68,9 @@ def test_a_constraint_appears_and_the_motion_goes_on(arm):
 
 def test_references_go_on_across_a_switch(arm):
     """What begins where the coordinate stood at the start of the run does not begin again."""
-    law = lw.control.projected({"hand.E.x": lw.control.minimum_jerk("0.1 m", "0.5 s"), "hand.angle": lw.control.sinusoid("5 deg", "1 Hz")}, P=100, drives=ALL)
+    law = lw.control.projected(
+        {"hand.E.x": lw.control.minimum_jerk("0.1 m", "0.5 s"), "hand.angle": lw.control.sinusoid("5 deg", "1 Hz")}, P=100, drives=ALL
+    )
     still = arm.state(arm.start.q)
     release = [lw.events.when("t", 0.2, do=lw.events.release("tip"))]
     plain, switched = (arm.simulate(still, 0.5, control=law, events=e, output=0.005) for e in ([], release))

@@ -99,5 +99,7 @@ def test_a_moving_mechanism_is_sensed_at_the_sample_with_the_torque_before_it():
 def test_a_continuous_controller_senses_the_force_of_its_own_efforts(crank):
     s = crank
     st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
-    run = s.simulate(st, 0.2, control=lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), output=0.02)
+    run = s.simulate(
+        st, 0.2, control=lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), output=0.02
+    )
     np.testing.assert_allclose(run["control.C.ty.sensed"], run["lam.C.ty"], atol=1e-8)

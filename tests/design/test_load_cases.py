@@ -91,7 +91,7 @@ def test_drives_springs_and_friction_act_at_their_joints(tmp_path: Path) -> None
 
 def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ["turn", "wiper", "--steps", "36", "--load-cases"]
+    words = ["cycle", "wiper", "--steps", "36", "--load-cases"]
     assert cli.main([*words, "cases.csv", "--decimal", ","]) == 0 and cli.main([*words, "cases.xlsx"]) == 0
     with open("cases.csv", newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream, delimiter=";"))

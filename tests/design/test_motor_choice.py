@@ -247,12 +247,12 @@ def test_picture_and_report_take_a_choice(cycle: Trajectory, few: Path, tmp_path
 
 def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = saved(tmp_path, SMALL)
-    assert cli.main(["turn", "wiper", "--steps", "60", "--choose-motor", str(path), "--json"]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "60", "--choose-motor", str(path), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     motors = printed["motors"]
-    assert not disagreements("turn", printed)
+    assert not disagreements("cycle", printed)
     assert motors["rows"][0]["motor"] == "strong" and motors["tried"] == 6
-    assert cli.main(["turn", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
     assert "the best by mass first" in capsys.readouterr().out
 
 
@@ -283,14 +283,14 @@ def test_no_motor_leaves_the_cycle(tmp_path: Path, few: Path, capsys: pytest.Cap
     """The table, the CSV and the report are there; the exit code says that no motor fits; peaks over a small mean name a flywheel."""
     model, table, report = tmp_path / "press.json", tmp_path / "press.csv", tmp_path / "press.html"
     model.write_text(json.dumps(PRESS))
-    assert cli.main(["turn", str(model), "--steps", "120", "--choose-motor", str(few), "-o", str(table)]) == 1
+    assert cli.main(["cycle", str(model), "--steps", "120", "--choose-motor", str(few), "-o", str(table)]) == 1
     out = capsys.readouterr()
     said = " ".join(out.err.split())
     assert "one full turn of 'A'" in out.out and table.exists() and "no motor of" in said
     c = lw.load(model).cycle(steps=120)
     power = c["A.torque"] * c["A.v"]
     assert np.trapezoid(power, c.t) / (c.t[-1] - c.t[0]) < power.max() / 3.0 and "with a flywheel" in said
-    assert cli.main(["turn", str(model), "--steps", "24", "--choose-motor", str(few), "--json"]) == 1
+    assert cli.main(["cycle", str(model), "--steps", "24", "--choose-motor", str(few), "--json"]) == 1
     motors = json.loads(capsys.readouterr().out)["motors"]
     assert motors["suitable"] == 0 and motors["rows"] == [] and "strong enough" in motors["why"]
     assert cli.main(["report", str(model), "--steps", "24", "--choose-motor", str(few), "-o", str(report)]) == 1

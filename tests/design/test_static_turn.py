@@ -167,7 +167,7 @@ def test_text_and_table_of_a_static_turn(tmp_path: Any, capsys: pytest.CaptureFi
 
     path = tmp_path / "loader.yaml"
     loader(MOVES).save(path)
-    assert main(["turn", str(path), "--speed", "0", "--steps", "24"]) == 0
+    assert main(["cycle", str(path), "--speed", "0", "--steps", "24"]) == 0
     text = capsys.readouterr().out
     assert "one cycle of 'lift', 24 steps\n" in text and "Static analysis: inertia forces are ignored." in text
     assert "at rest" not in text

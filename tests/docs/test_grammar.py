@@ -93,7 +93,7 @@ def test_lists_of_names() -> None:
     assert given["law"].split(" | ") == list(LAWS)
     assert set(given["interpolation"].split(" | ")) == set(INTERPOLATIONS)
     (materials,) = re.findall(r"Materials: (.*)\.", TEXT)
-    assert set(materials.split(", ")) == set(DENSITIES) - {"aluminum"}
+    assert set(materials.split(", ")) == set(DENSITIES) - {"aluminium"}
 
 
 def test_generated_lines_are_up_to_date() -> None:

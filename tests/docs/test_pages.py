@@ -151,11 +151,14 @@ def test_links_lead_somewhere() -> None:
 
 # Classes that calls return, and the calls; every other public name is used by its own name.
 RETURNED = {
-    "Workspace": r"\.(?:map|workspace)\(", "WorkspaceModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
-    "Comparison": r"lw\.compare\(", "Excitation": r"lw\.excitation\(", "TimeOptimalMotion": r"\.fastest\(", "Identification": r"lw\.identify\(",
-    "OptimizationResult": r"\.optimize\(", "ParetoFront": r"\.optimize\(", "State": r"\.assemble\(", "Stepper": r"\.stepper\(", "Study": r"lw\.study",
+    "Workspace": r"\.(?:map|workspace)\(",
+    "WorkspaceModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
+    "Excitation": r"lw\.excitation\(",
+    "TimeOptimalMotion": r"\.time_optimal\(", "Identification": r"lw\.identify\(",
+    "OptimizationResult": r"\.optimize\(", "ParetoFront": r"\.optimize\(", "State": r"\.assemble\(",
+    "Stepper": r"\.stepper\(", "Study": r"lw\.study",
     "SynthesisResult": r"lw\.synthesize\(", "SynthesizedLinkage": r"lw\.synthesize\(", "System": r"lw\.compile\(",
-    "Trajectory": r"\.turn\(", "Transmission": r"\.transmission\(", "Trajectories": r"\.turns\(",
+    "Trajectory": r"\.cycle\(", "Transmission": r"\.transmission\(", "Trajectories": r"\.cycles\(",
 }  # fmt: skip
 
 

@@ -116,7 +116,9 @@ def test_functions_that_cannot_be_traced_are_called_back(scraper):
         return 3.0 if st["J1.v"] > 4.0 else -3.0
 
     many = np.linspace(0.0, 1.0, 1000)
-    a = actuation(s, {"J1": lw.drives.torque(relay), "J2": lw.drives.torque((many, many**2)), "J3": lw.drives.torque(lambda t: math.cos(t))}, st)
+    a = actuation(
+        s, {"J1": lw.drives.torque(relay), "J2": lw.drives.torque((many, many**2)), "J3": lw.drives.torque(lambda t: math.cos(t))}, st
+    )
     assert a.program is None and a.how.startswith("called back")
     assert any("'relay' of the torque of 'J1': called back once per stage (it cannot be traced)" in n for n in a.notes)
     row = Row(s, a)

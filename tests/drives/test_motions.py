@@ -101,7 +101,10 @@ WRONG = [
     ({"A": lambda: lw.drives.position(lambda t, st: 0.0)}, "it prescribes a motion; this one takes 2"),
     ({"A": lambda: lw.drives.position("B")}, "depends on 'B'; a prescribed motion depends on t only"),
     ({"A": lambda: lw.drives.torque(lambda t: t, every="0 s")}, "longer than zero"),
-    ({"A": lambda: lw.drives.torque(lambda t: t, every=0.002), "B": lambda: lw.drives.torque(lambda t: t, every=0.003)}, "no multiple of 0.002 s"),
+    (
+        {"A": lambda: lw.drives.torque(lambda t: t, every=0.002), "B": lambda: lw.drives.torque(lambda t: t, every=0.003)},
+        "no multiple of 0.002 s",
+    ),
     ({"A": lambda: lw.drives.torque(np.random.default_rng(0).normal)}, "gives different values for the same arguments"),
 ]
 
@@ -130,8 +133,19 @@ def test_drives_print_as_they_are_written():
     def wave(t):
         return t
 
-    written = [lw.drives.torque("2 N m"), lw.drives.torque(wave, every="1 ms"), lw.drives.position((T, T)), lw.drives.speed(2.0), lw.drives.voltage(12, motor=lw.drives.motor(1, 2))]
-    shown = ["lw.drives.torque('2 N m')", "lw.drives.torque(wave, every='1 ms')", "lw.drives.position((6 times, 6 values))", "lw.drives.speed(2.0)"]
+    written = [
+        lw.drives.torque("2 N m"),
+        lw.drives.torque(wave, every="1 ms"),
+        lw.drives.position((T, T)),
+        lw.drives.speed(2.0),
+        lw.drives.voltage(12, motor=lw.drives.motor(1, 2)),
+    ]
+    shown = [
+        "lw.drives.torque('2 N m')",
+        "lw.drives.torque(wave, every='1 ms')",
+        "lw.drives.position((6 times, 6 values))",
+        "lw.drives.speed(2.0)",
+    ]
     assert [repr(d) for d in written] == [*shown, "lw.drives.voltage(12, motor=lw.drives.motor(Kt=1, R=2, Ke=1))"]
     assert [d.kind for d in written] == ["torque", "torque", "position", "speed", "voltage"] and lw.drives.force is lw.drives.torque
 

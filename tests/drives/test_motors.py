@@ -61,13 +61,17 @@ def test_a_stalled_coil_and_a_quasi_static_step():
 
 def test_the_current_stays_within_its_limit():
     times = np.linspace(0.0, 0.5, 201)
-    _, found, rows = run(lw.drives.motor(0.08, 0.5, L=5e-3, ratio=12, max_current="4 A", rated="24 V"), lambda t: 40.0 * np.sin(30.0 * t), times)
+    _, found, rows = run(
+        lw.drives.motor(0.08, 0.5, L=5e-3, ratio=12, max_current="4 A", rated="24 V"), lambda t: 40.0 * np.sin(30.0 * t), times
+    )
     assert 3.9 < np.abs(found[:, 2]).max() <= 4.0 + 1e-9
     assert np.abs(rows["motor.A.voltage"][0]).max() <= 24.0
 
 
 def test_powers_of_a_run_balance():
-    motor = lw.drives.motor("3 N m/A", "3 ohm", Ke="0.1 V s/rad", L="0.2 H", J="0.01 kg m^2", ratio=10, efficiency=0.7, viscous=0.02, friction=0.5)
+    motor = lw.drives.motor(
+        "3 N m/A", "3 ohm", Ke="0.1 V s/rad", L="0.2 H", J="0.01 kg m^2", ratio=10, efficiency=0.7, viscous=0.02, friction=0.5
+    )
     times = np.linspace(0.0, 0.5, 101)
     a, _, rows = run(motor, lambda t: 5.0 * np.cos(20.0 * t), times)
     x = {k.removeprefix("motor.A."): values for k, (values, _) in rows.items()}

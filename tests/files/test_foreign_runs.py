@@ -26,7 +26,7 @@ from linkwright.model import file as modelfile
 from linkwright.results import files as run_files
 from linkwright.results.files import bounds, writing
 from linkwright.results.files.content import fingerprint
-from linkwright.system import load as loading
+from linkwright.system import load
 from tests.sweeps import sweep
 
 MODEL = {
@@ -123,7 +123,7 @@ VALUES = {
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same model again and again: read and built once."""
     made: dict[str, Any] = {}
-    read, build = modelfile.read_enclosed, loading.System
+    read, build = modelfile.read_enclosed, load.System
 
     def once(kind: str, make: Callable[..., Any]) -> Callable[..., Any]:
         def get(*given: Any, **options: Any) -> Any:
@@ -134,7 +134,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return get
 
     monkeypatch.setattr(modelfile, "read_enclosed", once("model", read))
-    monkeypatch.setattr(loading, "System", once("system", build))
+    monkeypatch.setattr(load, "System", once("system", build))
 
 
 OWN = ("certificate", "passages", "notes", "events", "settings", "full_turn", "drive", "model", "where", "origin")

@@ -23,7 +23,7 @@ IDS = [f"linkwright/{name}" for name in TASKS]
 
 def short() -> lg.Task:
     """Episodes of a few steps, some of which end early: torques are far too large."""
-    return lg.registering.found("FiveBarReach-v0").with_(act={"A": "8 N m", "E": "8 N m"}, horizon=7)
+    return lg.registration.found("FiveBarReach-v0").with_(act={"A": "8 N m", "E": "8 N m"}, horizon=7)
 
 
 @sweep("name", IDS, now=1)
@@ -119,7 +119,7 @@ def test_wrappers_of_gymnasium() -> None:
 
 def test_copies_continue_alike() -> None:
     """A copied or pickled environment moves as the original does."""
-    envs = lg.registering.found("FiveBarReach-v0").vector(5)
+    envs = lg.registration.found("FiveBarReach-v0").vector(5)
     envs.reset(seed=2)
     actions = np.full((5, 2), 0.2)
     envs.step(actions)
@@ -151,11 +151,11 @@ def test_pictures() -> None:
     for _ in range(5):
         env.step(np.array([0.5, 0.5], dtype=np.float32))
     assert (env.render() != first).any()
-    vector = lg.registering.found("CrankSpeed-v0").vector(2, render_mode="rgb_array")
+    vector = lg.registration.found("CrankSpeed-v0").vector(2, render_mode="rgb_array")
     vector.reset(seed=0)
     frames = vector.render()
     assert len(frames) == 2 and (frames[0] != frames[1]).any()
-    assert lg.registering.found("CrankSpeed-v0").vector(2).render() is None
+    assert lg.registration.found("CrankSpeed-v0").vector(2).render() is None
 
 
 def test_physics_is_that_of_the_stepper() -> None:

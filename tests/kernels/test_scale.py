@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import repeats as rolling
-from linkwright.compiler import schedule
+from linkwright.compiler import repeats, schedule
 from linkwright.kernels import planning
 from linkwright.kernels.tracing import trace
 from linkwright.mechanics.dynamics.terms import terms
@@ -43,7 +42,7 @@ def test_forward_dynamics_of_a_lift(n):
     s = lw.compile(modelfile.read(models.path("scissor-lift"), N=n))
     program = s.kernel("forward").program
     assert program.operations < 1000 * n and len(s.tree.floating) >= n - 1
-    assert any(isinstance(p, rolling.Series) for p in schedule.schedule(program, one=True).pieces)
+    assert any(isinstance(p, repeats.Series) for p in schedule.schedule(program, one=True).pieces)
     q, v = s.start.q, s.assemble(v={"slide": 0.1}).v
     tau = np.random.default_rng(n).normal(size=len(v))
     found, T = s.kernel("forward")(q, v, tau), terms(s.loops, q, v)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-import linkwright.system.mechanism as lw
+import linkwright as lw
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.kernels.traced_loops import TracedLoops
 from tests.sweeps import sweep

@@ -79,7 +79,7 @@ def test_info_and_the_command_line_do_not_claim_it(tmp_path, capsys):
     path.write_text(json.dumps(four_bar(1e-7)))
     text = str(lw.load(str(path)).info())
     assert "cannot be determined" in text and "; full turn" not in text and "by 1e-07 m" in text
-    assert main(["turn", str(path), "--json", "--steps", "24"]) == 0
+    assert main(["cycle", str(path), "--json", "--steps", "24"]) == 0
     assert json.loads(capsys.readouterr().out)["full_turn"] is None
 
 

@@ -20,13 +20,13 @@ from tests.sweeps import sweep
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The steps of every turn that is computed from now on."""
     steps: list[int] = []
-    real = cycle.turn
+    real = cycle.cycle
 
     def counted(*args: Any, **options: Any) -> lw.Trajectory:
         steps.append(args[3])
         return real(*args, **options)
 
-    monkeypatch.setattr(cycle, "turn", counted)
+    monkeypatch.setattr(cycle, "cycle", counted)
     return steps
 
 

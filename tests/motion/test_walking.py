@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import walk as walking
+from linkwright.kernels import walk
 from linkwright.kernels.walk import Walking
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.following import authority, follow
@@ -66,7 +66,7 @@ def test_the_python_loop_is_the_native_loop():
     rows, counts = np.zeros((13, len(core.start.q) * 3 + found.references.shape[1] + 1)), np.zeros(3, dtype=np.int64)
     floats[plan.x : plan.x + plan.nq] = core.start.q
     floats[plan.at_near : plan.at_near + plan.near] = core.packed_references(core.start)
-    assert walking.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == walking.DONE
+    assert walk.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == walk.DONE
     np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1))
 
 

@@ -13,10 +13,7 @@ from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
 from linkwright.results.measures import extremes
-from linkwright.rings.design.optimization import final_correction as finishing
-from linkwright.rings.design.optimization import global_search as searching
-from linkwright.rings.design.optimization import request as making
-from linkwright.rings.design.optimization import result as optimum
+from linkwright.rings.design.optimization import final_correction, global_search, request, result
 from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignProblem, Limit, TimeIsUp
 from tests.optimization.models import DWELL, SLIDER_CRANK
@@ -26,7 +23,7 @@ BOX = "slider.C within 100..300 x -10..10 mm"
 
 def problem_of(model: dict[str, Any], goal: str, vary: dict[str, Any], limits: list[str]) -> DesignProblem:
     m = lw.load(model)
-    return making.problem(m.description, goal, vary, limits, lw.Cycle(steps=180), lambda d: lw.compile(d), None)
+    return request.problem(m.description, goal, vary, limits, lw.Cycle(steps=180), lambda d: lw.compile(d), None)
 
 
 def test_a_limit_is_met_to_one_part_in_a_billion() -> None:
@@ -36,7 +33,7 @@ def test_a_limit_is_met_to_one_part_in_a_billion() -> None:
     assert lim.beyond(np.deg2rad(40.0) * (1.0 - 5e-10)) == 0.0
     assert lim.beyond(np.deg2rad(40.0) * (1.0 - 2e-9)) < 0.0
     assert lim.beyond(float("nan")) == np.inf  # unknown is not met
-    row = optimum.QuantityChange(lim.text, 0.0, np.deg2rad(39.98), lim.shown, lim.beyond(np.deg2rad(39.98)))
+    row = result.QuantityChange(lim.text, 0.0, np.deg2rad(39.98), lim.shown, lim.beyond(np.deg2rad(39.98)))
     assert not row.met and row.violation == "violated by 0.02 deg"
 
 
@@ -61,7 +58,7 @@ def test_statements_come_from_the_finished_motion(monkeypatch: pytest.MonkeyPatc
     assert found.numbers["r"] == pytest.approx(
         0.05 / (1.0 + apart), rel=2e-3
     )  # range = 2 r; drawn in by 3.5 % of the limit, 0.12 % too far
-    monkeypatch.setattr(finishing, "CORRECTIONS", 0)
+    monkeypatch.setattr(final_correction, "CORRECTIONS", 0)
     left = m.optimize(*asked, lw.Cycle(steps=60), search="none", starts=1)
     assert not left.feasible and not left.limits[0].met and left.certificate is None
     assert left.limits[0].missed == pytest.approx(0.1 * apart, rel=1e-3)
@@ -143,7 +140,7 @@ def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) ->
     assert not found.feasible  # the file's own design, which was all there was time for: 80 mm
     assert found.limits[0].missed == pytest.approx(-0.01, rel=1e-3) and "so far misses 'range guide > 90 mm' by 10 mm" in str(found)
     assert not m.optimize(*asked, n=8, starts=1, within="1 h").late
-    monkeypatch.setattr(searching, "local", timeless)  # the candidates are known, the first local search has no time
+    monkeypatch.setattr(global_search, "local", timeless)  # the candidates are known, the first local search has no time
     drawn = m.optimize(*asked, n=32, starts=2, within="1 h")
     assert drawn.late and drawn.feasible and drawn.limits[0].after >= 0.09
     with pytest.raises(lw.UsageError, match="within"):
@@ -153,8 +150,8 @@ def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_progress_on_a_pipe_goes_to_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(searching, "EVERY", 0.0)
-    monkeypatch.setattr(searching, "PATIENCE", 0.0)
+    monkeypatch.setattr(global_search, "EVERY", 0.0)
+    monkeypatch.setattr(global_search, "PATIENCE", 0.0)
     m = lw.load(SLIDER_CRANK)
     asked = ("min rms A.torque", {"r": None}, [], lw.Cycle(steps=36))
     m.optimize(*asked, n=8, starts=2)
@@ -171,9 +168,9 @@ def test_the_mechanism_of_an_optimum_needs_no_file(monkeypatch: pytest.MonkeyPat
     def refused(*_: Any, **__: Any) -> str:
         raise lw.UsageError("no place")
 
-    monkeypatch.setattr(optimum, "edited", refused)
+    monkeypatch.setattr(result, "edited", refused)
     assert found.mechanism.cycle(steps=36).measure("range guide") == pytest.approx(0.1, rel=1e-9)
-    monkeypatch.setattr(making, "edited", refused)
+    monkeypatch.setattr(request, "edited", refused)
     again = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, (), lw.Cycle(steps=36), n=8, starts=1)
     assert "cannot write it into the file: no place" in " ".join(again.notes)
 
@@ -198,7 +195,7 @@ def test_an_end_of_a_rod_on_ground_can_be_written() -> None:
     new, wanted = read_text(text).numbers(), reread(described, **{"ground.P.y": 0.13}).numbers()
     assert new.rods[0].length == pytest.approx(wanted.rods[0].length, rel=1e-12)
     assert new.bodies[0].points[-1].at == pytest.approx(wanted.bodies[0].points[-1].at, rel=1e-12)
-    assert not making.unwritten(described, ["ground.P.y"])
+    assert not request.unwritten(described, ["ground.P.y"])
 
 
 def test_a_design_reads_curves_once_and_their_errors_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_requirements_that_cannot_be_read(text: str, why: str) -> None:
 
 
 def test_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["turn", "wiper", "--steps", "36", "--no-loads", "--require", "full turn"]
+    given = ["cycle", "wiper", "--steps", "36", "--no-loads", "--require", "full turn"]
     assert main(given) == 0
     assert main([*given, "--require", "C.transmission > 60 deg"]) == 1
     out = capsys.readouterr()

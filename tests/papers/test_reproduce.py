@@ -104,7 +104,7 @@ def test_the_papers_have_104_items_with_a_place_in_the_code():
     assert len(every) == sum(ITEMS.values()) == 104
     used = {compute for _, entry in every for compute in entry.computations}
     modules = {compute.__module__ for compute in used}
-    for path in sorted((ROOT / "src" / "linkwright" / "papers").glob("*.py")):
+    for path in sorted((ROOT / "src" / "linkwright" / "rings/papers").glob("*.py")):
         module = importlib.import_module(f"linkwright.rings.papers.{path.stem}") if path.stem != "__init__" else papers
         if module.__name__ not in modules:
             continue

@@ -51,7 +51,12 @@ def test_costs_are_sums_of_their_parts():
     s = hoang_runs.robot()
     for every in (1, 5):
         run = s.simulate(
-            s.start, 0.1, drive=hoang_runs.drive(1), integrator="rk4", step=0.002, stabilizer=lw.stabilizers.post_adjust(**WEIGHTS, every=every)
+            s.start,
+            0.1,
+            drive=hoang_runs.drive(1),
+            integrator="rk4",
+            step=0.002,
+            stabilizer=lw.stabilizers.post_adjust(**WEIGHTS, every=every),
         )
         counters = run.proof.sim.pieces[0].solution.counters
         on_the_way = counters["projections"] / 500  # 450 samples lie inside steps and are adjusted if their step is
@@ -62,6 +67,8 @@ def test_fewer_variables_take_less_of_the_compiled_code_too():
     s = hoang_runs.robot()
     sizes = []
     for dependent in (None, hoang_stabilizers.ALL):
-        made = lw.stabilizers.post_adjust(dependent, **WEIGHTS).correction(s.kernels, s.start.q, s.start.references, tuple(hoang_runs.WANTED))
+        made = lw.stabilizers.post_adjust(dependent, **WEIGHTS).correction(
+            s.kernels, s.start.q, s.start.references, tuple(hoang_runs.WANTED)
+        )
         sizes.append(len(made.kernel.program.ops))
     assert sizes[0] < 0.9 * sizes[1]

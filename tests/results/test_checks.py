@@ -15,7 +15,7 @@ from linkwright.model import library
 from linkwright.results.checks import Check, Checks
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings.cli import main
-from linkwright.rings.design.studies import execution as running
+from linkwright.rings.design.studies import execution
 from linkwright.rings.studio import report
 from tests.sweeps import sweep
 from tests.views.live.engine_runs import made, run
@@ -102,7 +102,7 @@ def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixtur
     m = lw.load(name)
     c = m.cycle()
     wanted = shown(c.checks().as_dict()["checks"])
-    assert main(["turn", name, "--json"]) == 0
+    assert main(["cycle", name, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert shown(told["checks"]) == wanted and told["ok"] == c.checks().ok and told["verdict"] == c.checks().verdict
     assert of_report(m, c) == wanted and all(verdict != "failed" for _, verdict in wanted)
@@ -243,7 +243,7 @@ def test_no_verdict_follows_from_no_samples(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "_here", interrupted)
+    monkeypatch.setattr(execution, "_here", interrupted)
     t = lw.load("wiper").tolerances({"C.x": "+- 1 mm"}, "max A.torque", n=64, limits=(3.8, 3.9))
     (found,) = t.results
     assert found.outside is None and np.isnan(found.drawn_deviation) and "not known, no design was drawn" in str(t)

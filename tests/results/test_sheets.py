@@ -57,8 +57,8 @@ def test_a_path_with_decimal_commas_is_followed(turn: lw.Trajectory, tmp_path: P
 def test_an_excel_file_holds_numbers_texts_and_facts(turn: lw.Trajectory, tmp_path: Path) -> None:
     path = turn.save(tmp_path / "t.xlsx", channels=["t", "A", "A.torque"])
     book = openpyxl.load_workbook(path)
-    assert book.sheetnames == ["turn", "model"]
-    rows = list(book["turn"].iter_rows(values_only=True))
+    assert book.sheetnames == ["cycle", "model"]
+    rows = list(book["cycle"].iter_rows(values_only=True))
     assert rows[0] == ("t [s]", "A [deg]", "A.torque [N m]") and len(rows) == 26
     # openpyxl writes 16 digits of the 17 that a double may need
     assert np.allclose(np.array(rows[1:], dtype=float)[:, 2], turn["A.torque"], rtol=1e-15, atol=0.0)

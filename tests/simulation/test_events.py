@@ -15,7 +15,11 @@ def wiper():
 
 def test_events_at_one_instant_all_act(wiper):
     st = wiper.assemble(v={"A": 4.0})
-    events = [lw.events.when("t", 0.1, do=lw.events.lock("A")), lw.events.when("t", 0.1, name="note"), lw.events.when("t", 0.1, do=lw.events.release(wiper.tree.cuts[0]))]
+    events = [
+        lw.events.when("t", 0.1, do=lw.events.lock("A")),
+        lw.events.when("t", 0.1, name="note"),
+        lw.events.when("t", 0.1, do=lw.events.release(wiper.tree.cuts[0])),
+    ]
     run = wiper.simulate(st, 0.3, events=events, output=0.05)
     assert run.t[-1] == 0.3 and run.certificate.status == "finished"
     assert sorted(str(e.values.get("did")) for e in run.events) == ["None", "lock A", f"release {wiper.tree.cuts[0]}"]
@@ -76,5 +80,7 @@ def test_impacts_and_channels_know_free_parameters():
     law = lw.drives.torque(lambda t, st: 0.5 * st["coupler.C.y"])
     run = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, drive={"A": law}, tolerance=1e-10, output=0.01)
     np.testing.assert_allclose(run["A.torque"], 0.5 * run["coupler.C.y"], atol=1e-12)
-    locked = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, events=[lw.events.when("t", 0.1, do=lw.events.lock("A"))], tolerance=1e-10)
+    locked = w.simulate(
+        w.assemble(v={"A": 4.0}), 0.4, free=free, events=[lw.events.when("t", 0.1, do=lw.events.lock("A"))], tolerance=1e-10
+    )
     assert locked.checks().ok and locked.events[0].values["energy lost"] > 0.5

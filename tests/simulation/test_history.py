@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.integrators import driver
-from linkwright.simulation import certificate_evidence as evidence
+from linkwright.simulation import certificate_evidence
 from tests.sweeps import sweep
 
 
@@ -61,8 +61,8 @@ def test_long_runs_are_digested_in_parts_of_fixed_length(monkeypatch):
         return str(done.checks()), done["C.angle"].tobytes()
 
     want = run()
-    monkeypatch.setattr(evidence, "BUFFERED", 800)
-    monkeypatch.setattr(evidence, "PART", 100)
+    monkeypatch.setattr(certificate_evidence, "BUFFERED", 800)
+    monkeypatch.setattr(certificate_evidence, "PART", 100)
     assert run() == want
 
 

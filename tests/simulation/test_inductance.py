@@ -53,7 +53,9 @@ def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
 
     def run(**more: float) -> Any:
         volts = {"A1": 5.0, "A2": -5.0, "A3": 5.0}
-        return s.simulate(s.start, 1, drive={n: lw.drives.voltage(u, motor=lw.drives.motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9)
+        return s.simulate(
+            s.start, 1, drive={n: lw.drives.voltage(u, motor=lw.drives.motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9
+        )
 
     plain = run()
     assert not noted(plain)  # nothing is known of the motors' inductance
@@ -67,7 +69,10 @@ def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
 
 def test_a_time_constant_changes_no_motion_and_excludes_an_inductance(tmp_path: Any) -> None:
     s = lw.compile("wiper")
-    a, b = (s.simulate(s.start, 0.2, drive={"A": lw.drives.voltage(12, motor=lw.drives.motor(**PLATE, **x))}) for x in ({}, {"time_constant": "5 ms"}))
+    a, b = (
+        s.simulate(s.start, 0.2, drive={"A": lw.drives.voltage(12, motor=lw.drives.motor(**PLATE, **x))})
+        for x in ({}, {"time_constant": "5 ms"})
+    )
     assert np.array_equal(a.q, b.q) and np.array_equal(a.v, b.v)
     with pytest.raises(UsageError, match="Leave out L or time_constant"):
         lw.drives.motor(**PLATE, L="1 mH", time_constant="5 ms")

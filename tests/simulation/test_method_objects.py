@@ -84,8 +84,8 @@ def test_a_stabilizer_object_is_the_named_one(swinging: tuple[Any, Any], name: s
         ("formulation", "slmm", "no formulation 'slmm'. Did you mean"),
         ("stabilizer", 3, "a stabilizer is a name .* not 3"),
         ("stabilizer", np.zeros(2), "a stabilizer is a name"),
-        ("control", "pd", "control is lw.control.pd"),
-        ("control", 3, "control is lw.control.pd"),
+        ("control", "pd", "control is pd, projected"),
+        ("control", 3, "control is pd, projected"),
     ],
 )
 def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: Any, words: str) -> None:

@@ -67,7 +67,9 @@ def test_a_passage_is_reported_with_its_time_and_what_means_nothing_there(crank)
     labels = [run.certificate.branch_start, *(p.branch for p in run.passages)]
     assert labels == ["-", "+", "-", "+", "-"] and run.certificate.branch_end == "-"
     at = run.passages[0].time
-    near = crank.simulate(crank.assemble({"A": START}), 2.0, drive={"A": lw.drives.torque(1.0)}, output=[at - 0.01, at - 0.001, at, at + 0.001])
+    near = crank.simulate(
+        crank.assemble({"A": START}), 2.0, drive={"A": lw.drives.torque(1.0)}, output=[at - 0.01, at - 0.001, at, at + 0.001]
+    )
     lam = np.abs(near["lam.C"])
     assert lam[1] > 5 * lam[0], "a pole"
     assert near["singular.J"][2] < 1e-4 < near["singular.J"][0]

@@ -199,7 +199,11 @@ def run_of(seed):
     s = lw.compile(mech.skel.tree.description)
     v = consistent_velocity(s.loops, mech.q, mech.v, mech.skel.start_coordinates)
     lock = s.names.v[int(np.argmax(np.abs(v)))]  # one that moves: the rod may hold others already
-    events = [lw.events.when("t", 0.05, do=lw.events.lock(lock)), lw.events.when("t", 0.11, do=lw.events.unlock(lock)), lw.events.when("t", 0.16, do=lw.events.release("R0"))]
+    events = [
+        lw.events.when("t", 0.05, do=lw.events.lock(lock)),
+        lw.events.when("t", 0.11, do=lw.events.unlock(lock)),
+        lw.events.when("t", 0.16, do=lw.events.release("R0")),
+    ]
     return s, s.state(mech.q, v), lock, events
 
 

@@ -179,7 +179,12 @@ def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
         ("wiper", "rocker.angle.a", {**RK4, "drive": {"A": lw.drives.torque(0.05)}}),
         pytest.param("wiper", "rocker.angle.a", {"tolerance": 1e-9}, marks=pytest.mark.slow),
         pytest.param("wiper", "rocker.angle", {**RK4, "drive": {"A": lw.drives.speed(2.0)}}, marks=pytest.mark.slow),
-        pytest.param("wiper", "energy.total", {**RK4, "control": lw.control.pd({"A": lw.control.setpoint(0.5)}, P=3.0, D=0.2)}, marks=pytest.mark.slow),
+        pytest.param(
+            "wiper",
+            "energy.total",
+            {**RK4, "control": lw.control.pd({"A": lw.control.setpoint(0.5)}, P=3.0, D=0.2)},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(SMOOTH, "coupler.P.x", {"integrator": "rk4", "step": 1.1e-3}, marks=pytest.mark.slow),
         pytest.param("rssr", "rocker.v", RK4, marks=pytest.mark.slow),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import AssemblyError
-from linkwright.simulation import start_states as starts
+from linkwright.simulation import start_states
 from tests.sweeps import sweep
 
 SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2
@@ -24,10 +24,10 @@ def test_lanes_close_as_floats_do(name: str) -> None:
     st = s.assemble(v={d: 0.7 for d in s.core.drive_names})
     default = s.kernels.defaults["free"]
     free = default * np.array([np.linspace(0.97, 1.02, 11), np.ones(11)]).T
-    found = starts.closed_starts(s.core, [st] * 11, free)
-    assert starts._walk(s.core) is not None
+    found = start_states.closed_starts(s.core, [st] * 11, free)
+    assert start_states._walk(s.core) is not None
     for there, x in zip(found, free, strict=True):
-        other = starts._on_floats(s.core, st, x)
+        other = start_states._on_floats(s.core, st, x)
         assert np.abs(there.q - other.q).max() <= SAME and np.abs(there.v - other.v).max() <= SAME
         c = s.kernels.equations(x).loops.at(there.q, there.v, 0.0, there.references)
         assert np.abs(c.phi).max() < 1e-14 and np.abs(c.J @ there.v).max() < 1e-13
@@ -47,7 +47,7 @@ def test_a_run_alone_has_the_bits_of_the_batch() -> None:
 
 def test_masses_alone_leave_the_start_as_it_is() -> None:
     s = lw.compile("wiper", free=["crank.mass"])
-    found = starts.closed_starts(s.core, [s.start] * 3, np.array([[0.1], [0.2], [0.3]]))
+    found = start_states.closed_starts(s.core, [s.start] * 3, np.array([[0.1], [0.2], [0.3]]))
     assert all(st is s.start for st in found)
 
 

@@ -37,7 +37,9 @@ def scraper():
 
 def test_events_are_noted_in_order_with_their_units(scraper):
     s, st = scraper
-    run = s.simulate(st, 1.0, events=[lw.events.when("J1", "30 deg"), lw.events.when("t", "0.2 s", name="later"), lambda t, q, v: v[0] - 5.0])
+    run = s.simulate(
+        st, 1.0, events=[lw.events.when("J1", "30 deg"), lw.events.when("t", "0.2 s", name="later"), lambda t, q, v: v[0] - 5.0]
+    )
     assert [e.name for e in run.events][:2] == ["J1", "<lambda>"] or [e.name for e in run.events][:2] == ["<lambda>", "J1"]
     named = {e.name: e.time for e in run.events}
     assert named["later"] == pytest.approx(0.2, abs=1e-12)
@@ -105,7 +107,9 @@ def test_a_rod_that_breaks_and_one_that_catches():
     """The tether is slack until the bob comes to its length; then the radial speed is lost at once, the rest stays."""
     s = tethered()
     st = s.state([0.0, -2.2], [0.0, 0.0])
-    distance = lw.events.when(lambda x: x["lower.Q.x"] ** 2 + x["lower.Q.y"] ** 2, 1.6**2, direction="rising", do=lw.events.engage("tether"), name="taut")
+    distance = lw.events.when(
+        lambda x: x["lower.Q.x"] ** 2 + x["lower.Q.y"] ** 2, 1.6**2, direction="rising", do=lw.events.engage("tether"), name="taut"
+    )
     off = lw.compile(lw.load(PENDULUM)).simulate(
         lw.compile(lw.load(PENDULUM)).state(st.q), 2.0, events=[lw.events.when(distance.function, 1.6**2, do="stop")]
     )
@@ -124,7 +128,11 @@ def test_a_rod_that_breaks_and_one_that_catches():
     np.testing.assert_allclose(run["singular.J"], np.where(taut, lever, 1.0), atol=1e-12)
     assert run.certificate.smallest_singular_value == run.certificate.smallest_dependent == pytest.approx(lever[taut].min(), abs=1e-12)
     again = s.simulate(
-        run.state(-1), 0.5, events=[lw.events.when("t", run.t[-1] + 0.1, do=lw.events.release("tether"), name="cut")], tolerance=1e-10, output=0.01
+        run.state(-1),
+        0.5,
+        events=[lw.events.when("t", run.t[-1] + 0.1, do=lw.events.release("tether"), name="cut")],
+        tolerance=1e-10,
+        output=0.01,
     )
     later = np.linalg.norm(again["lower.Q"], axis=1)
     assert np.ptp(later[:10]) < 1e-9 and np.ptp(later[12:]) > 1e-3 and again.checks().ok

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import linkwright as lw
-from linkwright.rings.design.studies import execution as running
+from linkwright.rings.design.studies import execution
 
 
 def arguments() -> dict[str, Any]:
@@ -20,7 +20,7 @@ def arguments() -> dict[str, Any]:
 
 
 def measured(folder: str) -> lw.Study:
-    running.SECONDS = 0.05  # chunks of a few rows
+    execution.SECONDS = 0.05  # chunks of a few rows
     return lw.study("four-bar", folder=folder, threads=1, progress=False, **arguments())
 
 

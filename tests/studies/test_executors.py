@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.design.studies import execution as running
+from linkwright.rings.design.studies import execution
 
 LANES = {"vary": {"L1": "0.28..0.32", "L2": "0.9..1.1"}, "measure": ["max A.torque", "peak C.load"], "plan": "sobol", "n": 2100, "seed": 3}
 SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": {"lift": "max D", "t": "rms A.torque"}, "plan": "latin", "n": 24}
@@ -48,7 +48,7 @@ def test_dask_gives_the_same_bits(here) -> None:
 def test_dask_workers_give_the_same_bits_and_a_dead_one_loses_its_chunk_only(here, monkeypatch) -> None:
     from dask.distributed import Client, LocalCluster
 
-    monkeypatch.setattr(running, "SECONDS", 0.1)
+    monkeypatch.setattr(execution, "SECONDS", 0.1)
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
     with cluster, Client(cluster) as client:
         executor = client.get_executor()
@@ -94,7 +94,7 @@ class Unsteady(Executor):
 
 @pytest.mark.slow
 def test_chunks_of_workers_that_died_go_out_again(here, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(running, "SECONDS", 0.02)
+    monkeypatch.setattr(execution, "SECONDS", 0.02)
     assert lw.study("four-bar", executor=Unsteady(), **SINGLE).to_pandas().equals(here[1])
     with pytest.raises(BrokenExecutor):
         lw.study("four-bar", executor=Unsteady(always=True), folder=tmp_path / "s", **SINGLE)
@@ -109,7 +109,7 @@ def test_an_executor_that_refuses_is_named() -> None:
 
 
 def test_an_interrupt_leaves_what_is_done(monkeypatch, here, tmp_path: Path) -> None:
-    monkeypatch.setattr(running, "SECONDS", 0.02)
+    monkeypatch.setattr(execution, "SECONDS", 0.02)
 
     def stop(done: int, total: int) -> None:
         if done >= 6:

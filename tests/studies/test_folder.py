@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.design.studies import execution as running
+from linkwright.rings.design.studies import execution
 from tests import ROOT
 from tests.studies.big_study import arguments, measured
 
@@ -34,7 +34,7 @@ def parts(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(running, "SECONDS", 0.02)
+    monkeypatch.setattr(execution, "SECONDS", 0.02)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[s
     turns = m.cycles({vary: [mass, 1.1 * mass]})
     study = lw.study(m, {vary: [mass, 1.1 * mass]}, list(phrases))
     tolerances = m.tolerances({vary: "+- 1 %"}, list(phrases), n=2)
-    assert main(["turn", name, "--json", *(x for p in phrases for x in ("--measure", p))]) == 0
+    assert main(["cycle", name, "--json", *(x for p in phrases for x in ("--measure", p))]) == 0
     printed = {x["name"]: x for x in json.loads(capsys.readouterr().out)["measures"]}
     for phrase in phrases:
         value = c.measure(phrase)

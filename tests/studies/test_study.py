@@ -172,7 +172,7 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
     ("model", "vary", "of", "lanes"),
     [
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.Run("1 s"), "runs"),
-        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "turn", "turns"),
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "cycle", "turns"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.Run("0.03 s"), ""),  # contact needs loads, which lanes do not have
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
         (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),

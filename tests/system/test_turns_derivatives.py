@@ -12,7 +12,7 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.motion.cycle_derivatives import turn_derivatives
 from linkwright.motion.designs import Designs
 from linkwright.system.cycle_evaluator import CycleEvaluator
-from linkwright.system.cycles import turns
+from linkwright.system.cycles import cycles
 from linkwright.system.design_channels import DesignReader
 from tests.sweeps import sweep
 
@@ -134,7 +134,7 @@ def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
     names, by = ["A.torque", "C.pressure", "coupler.P.speed"], ["L1", "line_mass", "coupler.mass"]
     asked = {"drive": None, "steps": 12, "speed": None, "duration": None}
     m = lw.load("four-bar")
-    t = turns(lw.compile(m, engine="python"), designs, asked, names, None, by)
+    t = cycles(lw.compile(m, engine="python"), designs, asked, names, None, by)
     native = CycleEvaluator(m.system, list(designs), names, derivatives=by, steps=12)(np.array(list(designs.values())).T)
     assert t.ok.all() and native.ok.all()
     for x in names:
@@ -166,7 +166,7 @@ def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
     for some_, found in e.blocks(rows, most=8):
         assert np.array_equal(found.slopes["C.on.rocker"], many.slopes["C.on.rocker"][some_])
     assert many.slopes["C.on.rocker"].shape == (21, 25, 2, 2) and "t" not in many.slopes
-    assert np.array_equal(e(e.nominal).t, e.turn.t)
+    assert np.array_equal(e(e.nominal).t, e.cycle.t)
     for bad in (np.ones(3), np.zeros((0, len(designs))), np.full((1, len(designs)), np.nan)):
         with pytest.raises(UsageError, match="designs"):
             e(bad)

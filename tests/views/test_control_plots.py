@@ -21,7 +21,10 @@ def compared() -> Any:
     force through the dead center, where it can push nothing."""
     s = lw.compile("slider-crank")
     kinds: dict[str, Any] = {
-        "weak": {"control": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]), "actuators": lw.control.actuator(limit="12 N m")},
+        "weak": {
+            "control": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]),
+            "actuators": lw.control.actuator(limit="12 N m"),
+        },
         "sampled": lw.control.hybrid({"A": "60 deg"}, {"C.ty": 2}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every="20 ms"),
         "lost": {
             "control": lw.control.projected({"A": lw.control.minimum_jerk("-30 deg", "1 s")}, P=100, drives=["C.slide"], damping=0.05),
@@ -37,7 +40,10 @@ def circle() -> Any:
     five = lw.compile("five-bar")
     y = float(five.point(five.start, "left_rod.C")[1])
     round_ = [lw.control.sinusoid("20 mm", "1 Hz"), lw.control.sinusoid("20 mm", "1 Hz", phase="90 deg", center=f"{y - 0.02} m")]
-    motors = {n: lw.control.actuator(motor=lw.drives.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10)) for n, rated in (("A", 0.45), ("E", 0.5))}
+    motors = {
+        n: lw.control.actuator(motor=lw.drives.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10))
+        for n, rated in (("A", 0.45), ("E", 0.5))
+    }
     return five.simulate(five.start, 1, control=lw.control.projected({"left_rod.C": round_}, P=400), actuators=motors, output=0.01)
 
 
@@ -134,7 +140,7 @@ def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
 def test_a_run_without_controller_is_no_such_plot() -> None:
     s = lw.compile("slider-crank")
     run = s.simulate(s.assemble(q={"A": "120 deg"}), 0.1, output=0.05)
-    with pytest.raises(lw.UsageError, match=r"control=lw\.projected"):
+    with pytest.raises(lw.UsageError, match=r"control=lw\.control\.projected"):
         run.plot("control")
     with pytest.raises(lw.UsageError, match="simulation"):
         plot_of(s, "control")

@@ -340,7 +340,7 @@ def test_wrong_plots_are_answered(wiper: Any) -> None:
 
 
 def test_turn_prints_efforts_and_bearings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "wiper", "--steps", "24"]) == 0
+    assert cli.main(["cycle", "wiper", "--steps", "24"]) == 0
     out = capsys.readouterr().out
     c = lw.load("wiper").cycle(steps=24)
     assert str(c.bearings()) in out and "drive torques and forces" in out and "shaking force on the ground up to" in out
@@ -354,10 +354,10 @@ def test_turn_without_masses_is_kinematics(tmp_path: Path, capsys: pytest.Captur
         "drive: {A: 60 rpm}\n"
     )
     plot = tmp_path / "p.png"
-    assert cli.main(["turn", str(path), "--steps", "4", "--plot", str(plot), "-o", str(tmp_path / "k.csv")]) == 0
+    assert cli.main(["cycle", str(path), "--steps", "4", "--plot", str(plot), "-o", str(tmp_path / "k.csv")]) == 0
     assert "kinematics only: no mass given for crank" in capsys.readouterr().out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["k.csv", "m.yaml", "p.png"]
-    assert cli.main(["turn", str(path), "--steps", "4", "--json"]) == 0
+    assert cli.main(["cycle", str(path), "--steps", "4", "--json"]) == 0
     loads = json.loads(capsys.readouterr().out)["loads"]
     assert loads == {"computed": False, "why": "kinematics only: no mass given for crank"}
 
@@ -365,7 +365,7 @@ def test_turn_without_masses_is_kinematics(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.slow
 def test_turn_writes_load_plots_and_never_over_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plot = tmp_path / "c.png"
-    words = ["turn", "wiper", "--steps", "12", "--plot", str(plot)]
+    words = ["cycle", "wiper", "--steps", "12", "--plot", str(plot)]
     assert cli.main(words) == 0
     names = ["c-hodographs.png", "c-loads.png", "c-torque.png", "c.png"]
     assert sorted(p.name for p in tmp_path.iterdir()) == names and all(
@@ -379,7 +379,7 @@ def test_turn_writes_load_plots_and_never_over_others(tmp_path: Path, capsys: py
 
 
 def test_turn_json_has_loads(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["turn", "carpet-scraper", "--steps", "12", "--json"]) == 0
+    assert cli.main(["cycle", "carpet-scraper", "--steps", "12", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     loads, channels = data["loads"], data["channels"]
     assert set(loads) == {"computed", "why", "over", "drives", "bearings", "rods", "cams", "shaking", "jumps", "not_known"}

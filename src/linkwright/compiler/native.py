@@ -296,10 +296,9 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
 
 @all_in_use()
 def _make(kind: str, program: Program) -> ObjectCode:
-    from linkwright.compiler import llvm
-    from linkwright.compiler import state_lanes as batches  # here, so that code from the cache is loaded without them
+    from linkwright.compiler import llvm, state_lanes  # here, so that code from the cache is loaded without them
 
-    return llvm.compile_one(program) if kind == "one" else batches.compile_many(program)
+    return llvm.compile_one(program) if kind == "one" else state_lanes.compile_many(program)
 
 
 def _found_or_made(kind: str, program: Program) -> ObjectCode:

@@ -16,6 +16,7 @@ from linkwright.drives.motion import Moves, Position, Speed
 from linkwright.drives.voltage import Voltage, motor, motor_of
 from linkwright.errors import call_explained
 from linkwright.mechanics.forces.motor_dc import DCMotor
+from linkwright.model.curves.laws import law_factors
 from linkwright.model.description import Description
 
 DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
@@ -99,6 +100,7 @@ __all__ = [
     "actuation",
     "drives_of_description",
     "force",
+    "law_factors",
     "motor",
     "moves",
     "position",

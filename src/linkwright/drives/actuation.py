@@ -301,7 +301,7 @@ def actuation(
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
-    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives.torque, lw.drives.speed, lw.drives.position, lw.drives.voltage each; the rest is free.
+    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives (torque, speed, position, voltage) each; the rest is free.
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
     free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
     control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
@@ -366,7 +366,9 @@ def _check_drive(name: str, d: Any) -> None:
     if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
         kinds = " and ".join(dict.fromkeys(x.kind for x in d))
         raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
-    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, for example lw.drives.torque('2 N m').")
+    raise UsageError(
+        f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m')."
+    )
 
 
 def _controlled(

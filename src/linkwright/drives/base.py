@@ -141,7 +141,7 @@ class DriveSpecification:
     def __repr__(self) -> str:
         (_, first), *rest = vars(self).items()
         more = [f"{name}={shown(value)}" for name, value in rest if not _same(value, getattr(type(self), name))]
-        return f"lw.{self.kind}({', '.join([shown(first), *more])})"
+        return f"lw.drives.{self.kind}({', '.join([shown(first), *more])})"
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -240,7 +240,7 @@ def prepared(loops: Loops, here: Instant, *asked: Any) -> Prepared:
     return Prepared(loops, p, _at_the_beginning(loops, here, p))
 
 
-def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
+def cycle(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
     """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
     p, tied = ready.plan, ready.tied
     desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)

@@ -86,8 +86,8 @@ class Readings:
         if loads and self.loads.history_of_kernel is not None:
             found |= self.loads.history_of_kernel.read([c.name for c in loads])
             loads = [c for c in loads if c.name not in found]
-        if loads and self.loads.turn is not None:
-            found |= self.loads.turn.read(loads)
+        if loads and self.loads.cycle is not None:
+            found |= self.loads.cycle.read(loads)
         for name, channel in wanted.items():
             if name not in out:
                 values = found[name] if name in found else np.array([channel.read(x) for x in self.c.instants], dtype=float)

@@ -46,7 +46,9 @@ class CycleLoads:
         self.batch, self.open, self.judged, self.instant = batch, open_, judged, instant
 
     @classmethod
-    def of(cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]) -> CycleLoads | None:
+    def of(
+        cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]
+    ) -> CycleLoads | None:
         """None where the samples have to be solved one by one."""
         rubbing = loops.skel.tree.description.rubbing
         n = len(rows["q"])

@@ -104,7 +104,7 @@ class SampleLoads:
         return Batch(self.c.frame, self.rows, self.acted)
 
     @cached_property
-    def turn(self) -> CycleLoads | None:
+    def cycle(self) -> CycleLoads | None:
         """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < FEW or self.c.system.skel is not self.c.skel:
             return None
@@ -125,7 +125,7 @@ class SampleLoads:
         """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
         if self.acted is not None:
             return []
-        return self.c.instants if self.turn is None else [self.c.instants[int(i)] for i in self.turn.open]
+        return self.c.instants if self.cycle is None else [self.c.instants[int(i)] for i in self.cycle.open]
 
     def sampled(self, named: Mapping[str, Callable[[Instant], Any]], loads: bool) -> dict[str, np.ndarray]:
         """See `Trajectory.sampled`."""
@@ -133,7 +133,7 @@ class SampleLoads:
         if len(self.c.t) >= FEW:
             if loads and self.acted is not None:
                 self.check()
-            source = self.turn if loads and self.acted is None else self.batch
+            source = self.cycle if loads and self.acted is None else self.batch
             found = {} if source is None else source.values(named)
         return {name: found[name] if name in found else np.array([read(x) for x in self.c.instants], float) for name, read in named.items()}
 
@@ -161,7 +161,7 @@ class SampleLoads:
     def judges(self) -> list[Instant]:
         """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
         if self.acted is None:
-            looked = range(len(self.c.t)) if self.turn is None else [int(i) for i in self.turn.judged]
+            looked = range(len(self.c.t)) if self.cycle is None else [int(i) for i in self.cycle.judged]
             references = self.c.near_singular
             return [self.c.instants[i] for i in looked if not references[i]] or [self.c.instants[int(i)] for i in looked[:1]]
         looked = np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int)

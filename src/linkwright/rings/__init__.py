@@ -1,1 +1,1 @@
-"""What is built on the core: rings that use `linkwright.api` and each other's public names, and that the core does not know."""
+"""Rings around the core: they use `linkwright.api` and each other's public names, and the core does not know them."""

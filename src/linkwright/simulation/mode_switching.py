@@ -34,6 +34,8 @@ from linkwright.text.units import KINDS, LENGTH, shown
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
+__all__ = ["engage", "lock", "release", "unlock", "when"]  # `lw.events`
+
 OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
 
 

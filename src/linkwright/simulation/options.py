@@ -32,11 +32,12 @@ class Options:
     """Everything that can be said of a run beside its start and duration."""
 
     drive: Mapping[str, Any] | None = _option(
-        None, "by joint or cylinder, lw.drives.torque, lw.drives.speed, lw.drives.position or lw.drives.voltage each; what is not named moves freely"
+        None,
+        "by joint or cylinder, torque, speed, position or voltage of lw.drives each; what is not named moves freely",
     )
     control: Any = _option(
         None,
-        "lw.control.pd, lw.control.projected, lw.control.hybrid, lw.control.impedance, lw.control.computed_torque or lw.control.lqr(...), which drives the joints it names, or a "
+        "pd, projected, hybrid, impedance, computed_torque or lqr of lw.control, which drives the joints it names, or a "
         "function of t and the state that returns the efforts of all drives",
     )
     actuators: Any = _option(None, "lw.control.actuator(...) for the drives of a controller, or a dict of them")

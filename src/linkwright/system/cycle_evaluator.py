@@ -79,7 +79,7 @@ class CycleEvaluator:
         return self._designs.nominal[: self._width]
 
     @property
-    def turn(self) -> Trajectory:
+    def cycle(self) -> Trajectory:
         """The model's own turn."""
         return self.reader.nominal
 

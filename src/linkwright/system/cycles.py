@@ -83,7 +83,7 @@ class Trajectories(Result):
         """Return the values of a design by name."""
         return self.designs.numbers(self._number(index))
 
-    def turn(self, index: Any) -> Trajectory:
+    def cycle(self, index: Any) -> Trajectory:
         """Return one design by itself, as `m.with_(...).cycle()` gives it: with every channel, and a swing where there is no full turn."""
         return DesignReader(self.system, self.asked).alone(self.designs, self._number(index))
 
@@ -161,7 +161,7 @@ class DesignDerivatives:
         return self.values[channel][..., self.names.index(number)]
 
 
-def turns(
+def cycles(
     system: System, given: Mapping[str, Any], asked: Mapping[str, Any], read: Any, threads: int | None, derivatives: Any = None
 ) -> Trajectories:
     """See `Mechanism.cycles`."""

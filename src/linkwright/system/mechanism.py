@@ -96,13 +96,13 @@ class Mechanism:
 
         return summarize(self.system)
 
-    def turn(
+    def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
         """Return one cycle of the drive, or its way at constant speed from `start` to `stop` ("800 mm"): motion of everything, by name."""
         return self.system.cycle(drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
 
-    def turns(
+    def cycles(
         self,
         designs: Mapping[str, Any],
         drive: str | None = None,
@@ -118,10 +118,10 @@ class Mechanism:
         it the motions are stored, and every channel can be read. `derivatives` names numbers of the model, among those that vary or not:
         `t.derivatives["A.torque", "L1"]` is exact, at a fixed motion of the drives.
         """
-        from linkwright.system.cycles import turns
+        from linkwright.system.cycles import cycles
 
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
-        return turns(self.system, designs, asked, read, threads, derivatives)
+        return cycles(self.system, designs, asked, read, threads, derivatives)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
@@ -130,15 +130,15 @@ class Mechanism:
         """
         return self.system.follow(motion, t, **options)
 
-    def fastest(self, path: Mapping[str, Any], limits: Mapping[str, Any], *, drives: Any = None, **options: Any) -> TimeOptimalMotion:
-        """Return the fastest motion along a path from rest to rest: `m.time_optimal({"tip.P": f}, {"*.torque": "1.5 N m", "*.load": "80 N"})`.
+    def time_optimal(self, path: Mapping[str, Any], limits: Mapping[str, Any], *, drives: Any = None, **options: Any) -> TimeOptimalMotion:
+        """Return the fastest motion along a path from rest to rest: `m.time_optimal({"tip.P": f}, {"*.torque": "1.5 N m"})`.
 
-        path: as in `follow`, functions of s from 0 to 1 (`span`); timing has no meaning. At corners the motion stops; `lw.control.polyline` rounds.
+        path: as in `follow`, functions of s from 0 to 1 (`span`); timing has no meaning. At corners it stops; `lw.control.polyline` rounds.
         limits: largest values (of efforts and accelerations also pairs) by channels or patterns: A.torque, A.force, A.v, A.a, P.speed, P.a,
         C.load, C.on.rocker, "rms A.torque" (heat over the motion and `pause`), A.jerk (smooth laws).
         law: "fastest", "least energy" (of a `duration`), "quintic", "septic", "s-curve". steps: intervals of the path, 400.
         """
-        return Motions(self.system.core).fastest(self.system, path, limits, drives, options)
+        return Motions(self.system.core).time_optimal(self.system, path, limits, drives, options)
 
     def map(self, what: Any, over: Any, **options: Any) -> Any:
         """Return channels at rest over positions of drives, or measures of a robot over poses: see `lw.System.map`."""
@@ -172,7 +172,7 @@ class Mechanism:
         goal: Any,
         vary: Any,
         subject_to: Any = (),
-        of: Any = "turn",
+        of: Any = "cycle",
         *,
         search: str | None = None,
         n: int | None = None,
@@ -205,7 +205,7 @@ class Mechanism:
         return call_explained(sensitivity)(self, quantity, **options)
 
     def tolerances(
-        self, vary: Mapping[str, Any], measure: Any, *, limits: Any = None, n: int = 4096, seed: int = 0, of: Any = "turn", **options: Any
+        self, vary: Mapping[str, Any], measure: Any, *, limits: Any = None, n: int = 4096, seed: int = 0, of: Any = "cycle", **options: Any
     ) -> ToleranceAnalysis:
         """Return what tolerances do: `m.tolerances({"*.length": "+- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
 
@@ -322,13 +322,13 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = No
     `folders` are those in which their meshes and included files may be read; `base="free"` lets the root link of a URDF float,
     `drives=["hip"]` names drives; of sketches `pins`, `links` and `ground` name layers.
     """
-    from linkwright.rings.exchange import file_kinds as opening
+    from linkwright.rings.exchange import file_kinds
 
-    return Mechanism(opening.description(model, folders, **changes))
+    return Mechanism(file_kinds.description(model, folders, **changes))
 
 
 @call_explained
-def open(path: str | os.PathLike[str]) -> Any:
+def load_result(path: str | os.PathLike[str]) -> Any:
     """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
     folder the study in it."""
     if os.path.isdir(path):
@@ -343,7 +343,7 @@ def study(
     mechanism: Mechanism | str | os.PathLike[str],
     vary: Any,
     measure: Any,
-    of: Any = "turn",
+    of: Any = "cycle",
     *,
     plan: str | None = None,
     n: int | None = None,
@@ -360,7 +360,7 @@ def study(
     vary: numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P"), each a list, "180..260 mm / 20", "200 +- 0.1 mm",
     "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats; or a pandas frame in SI.
     measure: "max A.torque", "range guide while 100..180 deg", "time when tool.T.x > 0.2 m", or functions of the result, in a dict by name.
-    of: "turn", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
+    of: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
     plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with n rows.
     folder: where rows are stored as they are done; the same call continues a study that was interrupted.
     executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.

@@ -16,7 +16,8 @@ from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
-from linkwright.motion import cycle, joint_limits
+from linkwright.motion import cycle as cycles
+from linkwright.motion import joint_limits
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.cycle_lanes import CycleLanes
 from linkwright.motion.equilibrium import settle
@@ -95,9 +96,9 @@ class Motions:
     @cached_property
     def _lead(self) -> str:
         """The drive that a turn follows if none is named."""
-        return cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
+        return cycles.plan(self.core.loops, self.core.start.instant, None, None).lead
 
-    def turn(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
+    def cycle(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
         """See `System.cycle`."""
         asked = self._asked(drive, steps, speed, duration, start, stop)
         if steps > MOST_STORED:
@@ -140,15 +141,15 @@ class Motions:
     def _computed_turn(self, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
         """Compute a turn; `begin` only distinguishes turns from different positions."""
         core = self.core
-        c = cycle.cycle(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
+        c = cycles.cycle(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
         if isinstance(c.references, CutReferences):
             return c
         return replace(c, references=CutReferences(c.skel, c.q, cut_rows(c.skel, c.references)))  # arrays: copied at once
 
-    def _prepared(self, asked: tuple[Any, ...], begin: Any) -> cycle.Prepared:
+    def _prepared(self, asked: tuple[Any, ...], begin: Any) -> cycles.Prepared:
         core, key = self.core, ("cycle", asked, begin)
         if key not in core.stores:
-            core.stores[key] = cycle.prepared(core.loops, core.start.instant, *asked)
+            core.stores[key] = cycles.prepared(core.loops, core.start.instant, *asked)
         return core.stores[key]
 
     def derivatives(self, c: Trajectory, by: str | Sequence[str], of: str | None) -> MotionDerivatives:
@@ -167,13 +168,13 @@ class Motions:
         times = sample_times(t, duration, steps, MOST_STEPS)
         return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
 
-    def fastest(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> TimeOptimalMotion:
-        """See `Mechanism.fastest`."""
-        from linkwright.rings.robots.time_optimal import fastest
+    def time_optimal(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> TimeOptimalMotion:
+        """See `Mechanism.time_optimal`."""
+        from linkwright.rings.robots.time_optimal import time_optimal
 
         core, chosen = self.core, self.core.named_drives(drives)
         where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
-        return call_explained(fastest)(*where, **options)
+        return call_explained(time_optimal)(*where, **options)
 
     def map(self, system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace | WorkspaceModes:
         """See `System.map`."""
@@ -208,7 +209,7 @@ class Motions:
         core.kernels.need_masses()
         st = core.start if start is None else start
         names = [hold] if isinstance(hold, str) else hold
-        held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]
+        held = [cycles.driven(core.description, n, Line(cycles.coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
     def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labeled:

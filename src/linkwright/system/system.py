@@ -248,7 +248,7 @@ class System:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._motions.mobility
 
-    def turn(
+    def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
         """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""

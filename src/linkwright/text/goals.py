@@ -26,7 +26,7 @@ from linkwright.errors import UsageError
 from linkwright.text.phrases import PLUS_MINUS, SIGNS, Amount, Phrase, alike, amount, number_text, with_unit
 from linkwright.text.units import Dimension
 
-DIRECTIONS = {"min": 1.0, "minimize": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0, "maximize": -1.0}
+DIRECTIONS = {"min": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0}
 SMALL_BY_NATURE = ("distance", "straight", "straightness")  # measures that are minimized where nothing is said
 FULL_TURN = ("full turn", "full turns", "turns fully")
 GOALS = '"min rms A.torque", "min max C.load", "max min C.transmission", "min range guide while 100..180 deg"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import linkwright.system.mechanism as lw
+import linkwright as lw
 
 
 def test_a_planar_four_bar_in_space_names_its_three_idle_rows():

@@ -146,7 +146,7 @@ def test_all_samples_together_choose_as_one_sample_does() -> None:
         c = m.cycle("P", steps=15, speed="0.2 rad/s")
         single = np.array([[m.system.inverse(c.state(i), c.a[i]).tau[n] for n in DRIVES] for i in range(len(c))])
         both = np.stack([c["slide.force"], c["P.torque"]], axis=1)
-        assert c._loads.turn is not None, "solved together"
+        assert c._loads.cycle is not None, "solved together"
         np.testing.assert_allclose(both, single, rtol=0, atol=1e-10 * np.abs(single).max())
         assert c.notes[-1] == c.loads[3].notes[0] == effort_weights(m.system.description, c.drives, m.system.loops.kappa).note
         assert f"note: {c.notes[-1]}" in str(c.loads[3])

@@ -10,7 +10,7 @@ import pytest
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics.dynamics.terms import terms
-from linkwright.mechanics.kinematics import repeated_subsystems as alike
+from linkwright.mechanics.kinematics import repeated_subsystems
 from linkwright.mechanics.kinematics.motion import counted_references, motion
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
@@ -24,8 +24,8 @@ ROUND_OFF = 1e-12  # times the size of the largest entry: sums are added up in a
 @pytest.fixture
 def every_class(monkeypatch):
     """Subsystems without any like them have classes too."""
-    monkeypatch.setattr(alike, "FEWEST_NODES", 1)
-    monkeypatch.setattr(alike, "FEWEST", 1)
+    monkeypatch.setattr(repeated_subsystems, "FEWEST_NODES", 1)
+    monkeypatch.setattr(repeated_subsystems, "FEWEST", 1)
 
 
 def close(a, b):
@@ -64,14 +64,14 @@ def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
 
 def test_all_cells_of_a_chain_are_one_class():
     """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbor."""
-    assert sorted(len(x) for x in alike.LikeParts(chain(12).loops.skel).classes) == [1, 12]
+    assert sorted(len(x) for x in repeated_subsystems.LikeParts(chain(12).loops.skel).classes) == [1, 12]
 
 
 @pytest.mark.slow
 def test_a_chain_and_a_lift_have_few_classes(monkeypatch):
     lift = System(modelfile.read(models.path("scissor-lift"), N=30))
     for system, most in ((chain(60), 2), (lift, 5)):
-        assert len(alike.like_parts(system.loops.skel).classes) <= most
+        assert len(repeated_subsystems.like_parts(system.loops.skel).classes) <= most
         compared(system, monkeypatch, True)
 
 
@@ -79,7 +79,7 @@ def test_symbols_give_the_program_of_body_by_body(monkeypatch):
     system = chain(60)
     skel = system.loops.skel
     found = []
-    for like in (alike.like_parts(skel), None):
+    for like in (repeated_subsystems.like_parts(skel), None):
         monkeypatch.setitem(skel.tables, "like parts", like)
         g = TraceGraph()
         q, v = g.input("q", skel.tree.nq), g.input("v", skel.tree.nv)

@@ -118,7 +118,7 @@ def test_documents_named_in_hints_exist() -> None:
         ("part.dae", "A mesh is not a model"),
         ("part.step", "CAD files are not read"),
         ("table.xlsx", "Spreadsheets are not read"),
-        ("run.npz", r"lw\.open"),
+        ("run.npz", r"lw\.load_result"),
     ],
 )
 def test_files_of_other_programs(tmp_path: Path, name: str, words: str) -> None:

@@ -37,7 +37,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: py
     m = arm(name="a\x1b]0;owned\x07b", about="clear \x1b[2J \x9b1m \x7f all")
     m.save(tmp_path / "m.yaml")
     assert lw.load(tmp_path / "m.yaml").name == m.name  # as it was written
-    for words in (["info"], ["info", "--internals"], ["turn", "--steps", "4"], ["simulate", "0.01"]):
+    for words in (["info"], ["info", "--internals"], ["cycle", "--steps", "4"], ["simulate", "0.01"]):
         cli.main([words[0], str(tmp_path / "m.yaml"), *words[1:]])
         out, err = capsys.readouterr()
         assert "owned" in out and not [c for c in out + err if not c.isprintable() and c != "\n"], words

@@ -125,7 +125,7 @@ BAD = [
     ([{"mesh": "a.stl", "unit": "kg"}], "must be a length"),
     ([{"sphere": 1, "color": "red"}], 'Write "#rrggbb" in quotes'),
     ([{"sphere": 1, "at": [1, 2]}], "must have 3 components"),
-    ([{"sphere": 1, "color": "#000000"}], "Did you mean 'color'"),
+    ([{"sphere": 1, "colour": "#000000"}], "Did you mean 'color'"),
     ([{"sphere": 1}] * 201, "at most 200"),
 ]
 

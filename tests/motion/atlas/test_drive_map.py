@@ -85,6 +85,17 @@ def test_wrong_maps_are_explained(tmp_path, capsys):
         m.map("A.troque", {"A": (0, 1, 3)})
     m.save(tmp_path / "arm.yaml")
     table = tmp_path / "map.csv"
-    words = ["map", str(tmp_path / "arm.yaml"), "--over", "A=-60..90 / 4", "--over", "B=0..90 / 3", "--what", "A.torque", "-o", str(table)]
+    words = [
+        "workspace",
+        str(tmp_path / "arm.yaml"),
+        "--over",
+        "A=-60..90 / 4",
+        "--over",
+        "B=0..90 / 3",
+        "--what",
+        "A.torque",
+        "-o",
+        str(table),
+    ]
     assert main(words) == 0 and "4 x 3 poses over A, B, 12 in reach" in capsys.readouterr().out
     assert table.read_text().splitlines()[0] == '"A [rad]","B [rad]","reach","A.torque [N m]","why"'

@@ -161,7 +161,7 @@ def test_a_load_over_time_is_refused() -> None:
         "drive": ["A"],
     })  # fmt: skip
     with pytest.raises(lw.UsageError, match="changes with the time"):
-        timed.fastest({"A": lambda s: s}, {"A.torque": "9 N m"}, steps=40)
+        timed.time_optimal({"A": lambda s: s}, {"A.torque": "9 N m"}, steps=40)
 
 
 def test_a_text_is_a_formula_of_s() -> None:

@@ -25,7 +25,7 @@ from tests.sweeps import sweep
 from tests.views.live import test_panels as panels
 from tests.views.live.engine_runs import made, shipped
 
-TEMPLATES = sorted((Path(lw.__file__).parent / "cli" / "templates").glob("*.yaml"))
+TEMPLATES = sorted((Path(lw.__file__).parent / "rings/cli" / "templates").glob("*.yaml"))
 
 
 def decoded(x: dict[str, Any]) -> np.ndarray:

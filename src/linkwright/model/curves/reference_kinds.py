@@ -93,7 +93,7 @@ class Reference(ABC):
             value = getattr(self, f.name)
             if repr(value) != repr(f.default):
                 parts.append(short(value) if not f.kw_only else f"{f.name}={short(value)}")
-        return f"lw.{self.kind}({', '.join(parts)})"
+        return f"lw.control.{self.kind}({', '.join(parts)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,7 +200,7 @@ class Csv(Reference):
     columns: Any = field(default=None, kw_only=True)
     unit: Any = field(default=None, kw_only=True)
     ends: str = field(default="clamped", kw_only=True)
-    kind = "csv"
+    kind = "from_csv"
 
     def bind(self, to: Components) -> Curve:
         units = list(self.unit) if is_list(self.unit) else [self.unit] * to.size

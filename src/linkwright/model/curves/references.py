@@ -47,7 +47,7 @@ from linkwright.text.expressions import Expr, free_variables
 
 WAYS = (
     "a number or text with a unit, an expression of t, (times, values), a function of t, or one of lw.control.setpoint, minimum_jerk, "
-    "trapezoidal, spline, csv, sinusoid and polyline"
+    "trapezoidal, spline, from_csv, sinusoid and polyline"
 )
 
 
@@ -89,7 +89,7 @@ def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
 
 
 @call_explained
-def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
+def from_csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
     """A cubic spline through the rows of a CSV file.
 
     time and columns: names of the header (`A` or `A [deg]`), or numbers from 0; by default the first column is the time (s) and

@@ -22,7 +22,7 @@ KEYS = {
     **dict.fromkeys(("unit",), "units"),
     **dict.fromkeys(("title", "model"), "name"),
     **dict.fromkeys(("description", "comment", "notes"), "about"),
-    **dict.fromkeys(("cog", "cg", "center", "center", "center_of_mass", "centroid"), "com"),
+    **dict.fromkeys(("cog", "cg", "center", "centre", "center_of_mass", "centroid"), "com"),
     **dict.fromkeys(("weight", "m"), "mass"),
     **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
     **elements.SYNONYMS,
@@ -36,16 +36,16 @@ _FEATURES = {
     ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
         "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."
     ),
-    ("wheel", "rolling", "tire", "tire", "roller"): "There are no rolling wheels; rack and pinion is a `gears:` entry.",
+    ("wheel", "rolling", "tire", "tyre", "roller"): "There are no rolling wheels; rack and pinion is a `gears:` entry.",
     ("clutch", "brake", "ratchet", "latch"): (
-        "A clutch or a latch is an event in a simulation: lw.events.when(...) with lw.events.engage, lw.events.release, lw.events.lock or lw.events.unlock. "
+        "A clutch or a latch is an event in a simulation: lw.events.when(...) with engage, release, lock or unlock of lw.events. "
         "A one-way clutch is a `freewheels:` entry."
     ),
     ("flexible", "beam", "elastic", "fem"): (
         "Bodies are rigid and joints ideal; `springs:`, `dampers:` and `bushings:` may act between them."
     ),
     ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)), docs/control.md.",
-    ("optimize", "optimize", "synthesis"): (
+    ("optimize", "optimise", "synthesis"): (
         "Goals are not in the file; m.optimize(goal, vary, subject_to) and lw.synthesize take them, docs/optimization.md."
     ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (

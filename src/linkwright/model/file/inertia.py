@@ -19,7 +19,7 @@ from linkwright.text.expressions import Expr
 from linkwright.text.units import INERTIA, LENGTH, UnitSystem, display_unit, shown
 
 DENSITIES = {  # kg/m^3, standard handbook values
-    "steel": 7850.0, "stainless": 7900.0, "cast-iron": 7200.0, "aluminum": 2700.0, "aluminum": 2700.0, "brass": 8500.0, "bronze": 8800.0,
+    "steel": 7850.0, "stainless": 7900.0, "cast-iron": 7200.0, "aluminum": 2700.0, "aluminium": 2700.0, "brass": 8500.0, "bronze": 8800.0,
     "copper": 8960.0, "titanium": 4500.0, "magnesium": 1800.0, "pom": 1410.0, "pa6": 1140.0, "abs": 1050.0, "pla": 1240.0, "pvc": 1400.0,
     "ptfe": 2200.0, "cfrp": 1600.0, "gfrp": 1900.0, "oak": 700.0, "pine": 500.0, "plywood": 650.0,
 }  # fmt: skip

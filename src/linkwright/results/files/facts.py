@@ -20,7 +20,7 @@ def facts(c: Any) -> list[Fact]:
     rows += [("about", d.about, "")] if d.about else []
     rows += [
         ("written by", f"Linkwright {import_module('linkwright').__version__}", ""),
-        ("kind", "static analysis" if c.static else "turn" if c.proof is None else "simulation", ""),
+        ("kind", "static analysis" if c.static else "cycle" if c.proof is None else "simulation", ""),
         ("moving bodies", len(d.bodies) - 1, ""),
         ("joints", len(d.joints), ""),
         ("samples", len(c), ""),

@@ -16,7 +16,7 @@ AXES = 12  # times the axis of a cylinder is taken anew at most
 RESTS = 1e-10  # change of its direction at which it rests
 BARRIER = 1e-13  # share of the radius by which the interior-point method may be off
 SHRINK = 0.1  # of the barrier, from one center to the next
-CENTERING = 25  # Newton steps to a center at most
+CENTRING = 25  # Newton steps to a center at most
 ACTIVE = 1e-5  # share of the radius: points this near to the surface may touch
 
 
@@ -144,7 +144,7 @@ def _best_line(y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     weight = first / (2.0 * n)
     while True:
-        for _ in range(CENTERING):
+        for _ in range(CENTRING):
             r = residuals(x)
             gap = x[4] ** 2 - (r**2).sum(axis=1)
             g = np.einsum("nij,ni->nj", A, r) * -1.0

@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         data = _data(m, c, loads, given, numbers, checks)
         data |= {"requirements": [r.as_dict() for r in required.rows]} if required.rows else {}
-        outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors}))
+        outputs.print_json("cycle/1", data | ({} if motors is None else {"motors": motors}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
@@ -253,7 +253,7 @@ def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
 
 
 COMMAND = CliCommand(
-    name="turn",
+    name="cycle",
     help="one cycle of the drive: motion, drive efforts, loads of every pin",
     about="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
     "With masses in the model it also computes what the drives must do and what every pin carries.",

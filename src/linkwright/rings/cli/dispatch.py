@@ -15,10 +15,13 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.rings.cli import (
     console,
     convert,
+    cycle,
     edit,
     export,
     identify,
     info,
+    motion_laws,
+    new_model,
     optimize,
     page,
     report,
@@ -27,33 +30,30 @@ from linkwright.rings.cli import (
     simulate,
     study,
     synthesize,
+    time_optimal,
+    workspace,
 )
-from linkwright.rings.cli import cycle as turn
-from linkwright.rings.cli import motion_laws as laws
-from linkwright.rings.cli import new_model as new
-from linkwright.rings.cli import time_optimal as fastest
-from linkwright.rings.cli import workspace as robot_map
 from linkwright.rings.cli.bench import command as bench
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 
 COMMANDS: tuple[CliCommand, ...] = (
-    new.COMMAND,
+    new_model.COMMAND,
     edit.COMMAND,
     info.COMMAND,
-    turn.COMMAND,
+    cycle.COMMAND,
     simulate.COMMAND,
     study.COMMAND,
     optimize.COMMAND,
     synthesize.COMMAND,
-    robot_map.COMMAND,
-    fastest.COMMAND,
+    workspace.COMMAND,
+    time_optimal.COMMAND,
     identify.COMMAND,
     identify.CALIBRATE,
     report.COMMAND,
     export.COMMAND,
     convert.COMMAND,
-    new.LIST,
-    laws.COMMAND,
+    new_model.LIST,
+    motion_laws.COMMAND,
     schema.COMMAND,
     reproduce.COMMAND,
     bench.COMMAND,
@@ -66,7 +66,7 @@ EPILOG = """examples:
   linkwright wiper --help
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
-COMPUTING = ("simulate", "study", "optimize", "synthesize", "map", "fastest", "identify", "calibrate")  # by native code, mostly
+COMPUTING = ("simulate", "study", "optimize", "synthesize", "workspace", "time-optimal", "identify", "calibrate")  # by native code, mostly
 MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.SKETCHES, *files.RUNS)
 
 

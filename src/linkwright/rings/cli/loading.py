@@ -57,9 +57,9 @@ def open_run(options: argparse.Namespace) -> Trajectory:
     """A saved turn or run."""
     refuse_changes(options)
     existing(Path(options.model))
-    from linkwright.system.mechanism import open
+    from linkwright.system.mechanism import load_result
 
-    return open(options.model)
+    return load_result(options.model)
 
 
 def refuse_changes(options: argparse.Namespace) -> None:
@@ -113,7 +113,7 @@ def with_unit(m: Mechanism, text: str, kind: str) -> str:
     return f"{text} {display_unit(m.description.units, KINDS[kind])[0]}"
 
 
-def turns(m: Mechanism, name: str) -> bool:
+def cycles(m: Mechanism, name: str) -> bool:
     """True if a joint turns, or slides (so do cylinders)."""
     from linkwright.model.coordinates import is_rotary, movable
 
@@ -133,7 +133,7 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
 
     if text == "free":
         return drives.torque(0.0)
-    rotary = turns(m, name)
+    rotary = cycles(m, name)
     if is_program(text):
         pieces = listed(text, f"--drive {name}")
         kind = "angle" if rotary else "length"

@@ -24,7 +24,7 @@ def run(given: argparse.Namespace) -> None:
         rows = [{"law": x.law, **{k: getattr(x, k) for k in COLUMNS[1:]}} for x in every]
         if move is not None:
             rows = [{**row, "peaks": dict(zip(COLUMNS[1:], x.over(*move[:2]), strict=True))} for row, x in zip(rows, every, strict=True)]
-        outputs.print_json("laws/1", {"laws": rows})
+        outputs.print_json("motion-laws/1", {"laws": rows})
         return
     if move is None:
         _print([COLUMNS, *((x.law, *(f"{y:.4f}" for y in (x.velocity, x.acceleration, x.jerk))) for x in every)])
@@ -74,7 +74,7 @@ def _print(rows: list[Any]) -> None:
 
 
 COMMAND = CliCommand(
-    name="laws",
+    name="motion-laws",
     help="list the motion laws of moves with their peak factors",
     about="List the motion laws of moves and cams with the peaks of their velocity, acceleration and jerk, as factors or for one move.",
     examples=("linkwright motion-laws", "linkwright motion-laws --rise '20 mm' --in '60 deg' --speed '120 rpm'"),

@@ -71,13 +71,13 @@ def _need_written(m: Any, vary: dict[str, Any]) -> None:
 
 
 def _case(given: argparse.Namespace) -> Any:
-    from linkwright.rings.design.studies.cases import simulating, turning
+    from linkwright.rings.design.studies.cases import Cycle, Run
 
     if given.simulate is not None:
         if given.steps is not None:
             raise UsageError("--steps is for a turn; a run has --simulate alone.")
-        return simulating(given.simulate)
-    return turning(steps=given.steps or options.STEPS_DEFAULT)
+        return Run(given.simulate)
+    return Cycle(steps=given.steps or options.STEPS_DEFAULT)
 
 
 def _varied(text: str) -> tuple[str, str]:

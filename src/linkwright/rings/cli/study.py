@@ -100,15 +100,15 @@ def _pairs(given: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _case(given: argparse.Namespace) -> Any:
-    from linkwright.rings.design.studies.cases import simulating, turning
+    from linkwright.rings.design.studies.cases import Cycle, Run
 
     if given.simulate is not None and given.settle:
         raise UsageError("--simulate and --settle are two different things; give one of them.")
     if given.simulate is not None:
         if given.steps is not None:
             raise UsageError("--steps is for a turn; a run has --simulate alone.")
-        return simulating(given.simulate)
-    return "settle" if given.settle else turning(steps=given.steps or options.STEPS_DEFAULT)
+        return Run(given.simulate)
+    return "settle" if given.settle else Cycle(steps=given.steps or options.STEPS_DEFAULT)
 
 
 def count(text: str) -> int:

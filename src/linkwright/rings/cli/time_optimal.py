@@ -41,7 +41,7 @@ def run(given: argparse.Namespace) -> int:
         found.plot(given.channels, given.plot)
         written.append(given.plot)
     if given.json:
-        outputs.print_json("fastest/1", as_data(found, given.channels or ()))
+        outputs.print_json("time-optimal/1", as_data(found, given.channels or ()))
     else:
         console.show(f"{m.description.name}, {found}")
     outputs.report_files(written, given.json)
@@ -157,14 +157,14 @@ def _steps(text: str) -> int:
 
 
 COMMAND = CliCommand(
-    name="fastest",
+    name="time-optimal",
     help="the fastest motion along a path within limits of torque, speed, heat and pin loads",
     about="Compute the fastest motion along a path from rest to rest. A path goes through places of a point, a joint or a cylinder, in "
     "straight lines (the motion stops at corners that are not rounded) or as a spline. Limits are largest values by channel: A.torque, "
     "lift.force, A.v, A.a, tip.P.speed, C.load, C.on.rocker, 'rms A.torque' (heat of the motor), with patterns ('*.torque'). Exit code 1 "
     "if a limit is exceeded.",
     examples=(
-        "linkwright time-optimal five-bar --path 'left_rod.C=60 240, 140 220' --limit '*.torque=1.5 N m' --limit '*.load=15 N' -o motion.csv",
+        "linkwright time-optimal five-bar --path 'left_rod.C=60 240, 140 220' --limit '*.torque=1.5 N m' -o motion.csv",
         "linkwright time-optimal five-bar --path 'A=100 deg, 80 deg' --path 'E=80 deg, 60 deg' --limit '*.torque=1.5 N m' --law septic",
     ),
     options=(

@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> int:
         found.page(given.page)
     written = [path for path in (given.output, given.plot, given.page) if path is not None]
     if given.json:
-        outputs.print_json("map/1", {"model": m.name, "modes": [as_data(a) for a in every]})
+        outputs.print_json("workspace/1", {"model": m.name, "modes": [as_data(a) for a in every]})
     else:
         console.show(str(found))
     outputs.report_files(written, given.json)
@@ -120,7 +120,7 @@ def as_data(a: Any) -> dict[str, Any]:
 
 
 COMMAND = CliCommand(
-    name="map",
+    name="workspace",
     help="reach, singularities and measures of a robot over its poses",
     about="Compute the reach of a body or point, singularities of type I and II as located curves, and measures: conditioning, stiffness, "
     "drive torques and forces under a payload, speed and acceleration in every direction. Axes are pose coordinates: platform.x, "

@@ -3,7 +3,7 @@
     s.simulate(st, 5, control=lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s")}, P=25, D=10))
 
     pd                springs and dampers to the reference
-    inverse_dynamics  computed torque: as many drives as coordinates
+    computed_torque   computed torque: as many drives as coordinates
     projected         the motion wanted with least efforts, for any drives, redundant or passive joints  [Aghili2005 VII]
     hybrid            that, and constraint forces held at wanted values
     impedance         coordinates that give way to outer forces as a mass, a damper and a spring
@@ -23,7 +23,7 @@ from dataclasses import fields
 from typing import Any
 
 from linkwright.errors import call_explained
-from linkwright.model.curves.references import csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
+from linkwright.model.curves.references import from_csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
 from linkwright.rings.control.computed_torque import ComputedTorque
 from linkwright.rings.control.hybrid import Hybrid
 from linkwright.rings.control.impedance import Impedance
@@ -46,9 +46,9 @@ def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, 
 
 
 @call_explained
-def inverse_dynamics(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> ComputedTorque:
+def computed_torque(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> ComputedTorque:
     """Computed torque: e'' + D e' + P e = 0 for as many coordinates as drives; `off`: loops the controller does not know."""
-    return ComputedTorque(reference=reference, P=P, D=D, **_known("inverse_dynamics", common))
+    return ComputedTorque(reference=reference, P=P, D=D, **_known("computed_torque", common))
 
 
 @call_explained
@@ -130,21 +130,31 @@ def _known(kind: str, common: dict[str, Any]) -> dict[str, Any]:
     for name in common:
         if name not in COMMON:
             own = [f.name for f in fields(CONTROLLERS[kind]) if f.name not in ("reference", "rows", "efforts", *COMMON)]
-            raise UsageError(f"lw.{kind} has no option '{name}'. {nearest(name, [*own, *COMMON], 'Options')}")
+            raise UsageError(f"lw.control.{kind} has no option '{name}'. {nearest(name, [*own, *COMMON], 'Options')}")
     return common
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Comparison", "compare"):  # they simulate: imported when asked for
+        from linkwright.rings.design import comparison
+
+        return getattr(comparison, name)
+    raise AttributeError(f"lw.control has no '{name}'.")
 
 
 __all__ = [
     "CONTROLLERS",
     "Actuator",
+    "Comparison",
     "Control",
     "actuator",
+    "compare",
+    "computed_torque",
     "control_law",
-    "csv",
     "encoder",
+    "from_csv",
     "hybrid",
     "impedance",
-    "inverse_dynamics",
     "lqr",
     "minimum_jerk",
     "noise",

@@ -20,14 +20,14 @@ from linkwright.rings.control.projected import Projected
 class ComputedTorque(Projected):
     """`lw.control.computed_torque(reference, P=..., D=...)`."""
 
-    kind = "inverse_dynamics"
+    kind = "computed_torque"
 
     def prepared(self, bound: Any) -> Projected:
         n, p = bound.n_tasks, len(bound.targets)
         if n != p:
             drives, followed = ", ".join(x.name for x in bound.targets), ", ".join(bound.labels)
             raise UsageError(
-                f"inverse_dynamics follows as many coordinates as it has drives; here {n} ({followed}) with {p} drives ({drives}). "
+                f"computed_torque follows as many coordinates as it has drives; here {n} ({followed}) with {p} drives ({drives}). "
                 "Name other drives=[...], or use lw.control.projected, which shares the work among redundant drives."
             )
         return super().prepared(bound)

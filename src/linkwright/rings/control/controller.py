@@ -79,7 +79,7 @@ class Controller:
         """The same for the next sample; own states advance by the time between samples."""
         every = self.bound.every
         if not every:
-            raise UsageError(f"step needs the time between samples: lw.{self.bound.written.kind}(..., every='1 ms').")
+            raise UsageError(f"step needs the time between samples: lw.control.{self.bound.written.kind}(..., every='1 ms').")
         found = self._answer(st, self.begin.t + self.samples * every if t is None else t, force)
         own = zip(self.bound.states, self._own, found.rates, strict=True)
         self._own = np.array([s.after(x, rate, every) for s, x, rate in own], dtype=float)

@@ -31,7 +31,7 @@ PARTS = 8  # into which a step is cut, and again the part with the jump
 DEPTH = 2  # cuts
 SUDDEN = 0.2  # share of the difference in one part: evenly it would be an eighth
 FLAT = 0.1  # share of the largest part's difference that those away from it may have
-CENTERED = 0.02  # share of the RMS below which a mean is that of a conservative cycle, and not what errors are measured by
+CENTERD = 0.02  # share of the RMS below which a mean is that of a conservative cycle, and not what errors are measured by
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _share(h: DriveHistory, found: list[JumpSamples]) -> float:
         return 0.0
     span = float(h.t[-1] - h.t[0])
     mean, rms = time_mean(h.t, h.effort), float(np.sqrt(time_mean(h.t, h.effort**2)))
-    mean = rms if abs(mean) < CENTERED * rms else abs(mean)
+    mean = rms if abs(mean) < CENTERD * rms else abs(mean)
     off_mean = off_square = 0.0
     for s in found:
         half = 0.5 * float(h.t[s.last] - h.t[s.first]) / span

@@ -17,7 +17,7 @@ from linkwright.rings.exchange.reading.importers import ENDINGS, importer_of, is
 from linkwright.rings.exchange.reading.masses import with_masses
 from linkwright.rings.exchange.reading.start_pose import near_closed
 from linkwright.rings.exchange.reading.understanding import understand
-from linkwright.system import load as loading
+from linkwright.system import load
 
 
 def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any = None, **changes: Any) -> Description:
@@ -29,7 +29,7 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any 
         return _imported(model_file(model), folders, changes)
     if folders is not None:
         raise UsageError(f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.")
-    return loading.description(model, **changes)
+    return load.description(model, **changes)
 
 
 def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:

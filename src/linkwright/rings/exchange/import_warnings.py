@@ -8,7 +8,7 @@ import warnings
 
 from linkwright import errors
 
-PACKAGE = os.path.dirname(os.path.abspath(errors.__file__))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(errors.__file__)))
 
 
 def warn_caller(warning: Warning) -> None:

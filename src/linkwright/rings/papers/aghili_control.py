@@ -17,7 +17,7 @@ from linkwright.motion.controllability import controllable_of_matrices
 from linkwright.numerics.linalg import factor
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
-from linkwright.rings.control import hybrid, inverse_dynamics, projected
+from linkwright.rings.control import computed_torque, hybrid, projected
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.feedback.analysis import effort_norms
@@ -64,7 +64,7 @@ def off_course(run: Trajectory) -> float:
 
 def unaware(offset: float) -> Any:
     """The classical law: it takes the arm for a free one, and its slider for `offset` above where it is."""
-    return inverse_dynamics({**TASK, "hand.E.y": Y0 + offset}, off=["tip"], **ARM)
+    return computed_torque({**TASK, "hand.E.y": Y0 + offset}, off=["tip"], **ARM)
 
 
 def arm_law(name: str) -> Any:

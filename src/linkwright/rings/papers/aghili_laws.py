@@ -1,6 +1,6 @@
 """Aghili's control laws as matrices: least norm, constraint force, passive joints, and closed forms of the slider-crank.
 
-The product computes these laws without projectors (control/projected.py); here P, Lambda, H and mu are formed as printed, on random
+The product computes these laws without projectors (rings/control/projected.py); here P, Lambda, H and mu are formed as printed, on random
 problems, and compared with searches and full equations that know none of them. Lambda and F are in the paper's sign.
 """
 

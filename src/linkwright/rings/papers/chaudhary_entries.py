@@ -32,7 +32,7 @@ ENTRIES = (
     Entry("Sec. 2", "any body of known motion can be the base", (moving_base,), "topology/tree.py"),
     Entry("(17)-(20)", "twists from body to body; other joints as combinations", (complements, seven_hinges), "joints/"),
     Entry("(19)", "properties of A_ij", (propagation,), "numerics/spatial.py"),
-    Entry("(21)-(33)", "DeNOC matrices of serial and tree-type subsystems", (complements,), "mechanics/dynamics/denoc.py"),
+    Entry("(21)-(33)", "DeNOC matrices of serial and tree-type subsystems", (complements,), "rings/papers/denoc.py"),
     Entry("Sec. 5", "three methods; the system approach as fallback", (three_methods,), "mechanics/inverse/"),
     Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (scraper_balancing, unknowns), "docs/inverse.md"),
     Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (unknowns,), "topology/order.py"),
@@ -41,12 +41,12 @@ ENTRIES = (
     Entry("Sec. 6.1.1", "all joint forces", (all_joint_forces,), "mechanics/dynamics/reactions.py"),
     Entry(
         "Tables 2, 3", "sizes and orders of the methods", (sizes_of_table_2, order_of_solving, sizes_of_table_3),
-        "papers/inverse_cost.py",
+        "rings/papers/inverse_cost.py",
     ),
-    Entry("Tables 2, 3", "processor times of one cycle", (savings,), "papers/inverse_cost.py"),
+    Entry("Tables 2, 3", "processor times of one cycle", (savings,), "rings/papers/inverse_cost.py"),
     Entry(
         "Tables 2, 3", "balancing of shaking force and moment by the three methods", (scraper_balancing, rssr_balancing),
-        "optimization/balancing.py",
+        "rings/design/optimization/balancing.py",
     ),
     Entry("Sec. 6.2, Figs. 9, 10", "RSSR as a chain of seven hinges", (rssr, rssr_forces, seven_hinges), "model/library/rssr-7r.yaml"),
     Entry(

@@ -41,11 +41,11 @@ MOTOR = "mechanics/forces/motor_dc.py"
 
 ENTRIES = (
     Entry("(1), (2), (15)-(18)", "equations of the mechanism with its motors", (equations_of_motion,), MODEL),
-    Entry("(3)", "C by Christoffel symbols or Kronecker products", (christoffel,), "mechanics/dynamics/denoc.py"),
+    Entry("(3)", "C by Christoffel symbols or Kronecker products", (christoffel,), "rings/papers/denoc.py"),
     Entry("(4)-(7)", "gears and motors with inductance", (motor_with_inductance,), MOTOR),
     Entry("(8)-(14)", "motors with L di/dt = 0", (motor_without_inductance,), MOTOR),
     Entry("Sec. 2.3", "cost of neglecting the inductance", (inductance,), MOTOR),
-    Entry("Sec. 2.1", "dM/dt - 2 C is skew, with the rotors too", (skew,), "mechanics/dynamics/denoc.py"),
+    Entry("Sec. 2.1", "dM/dt - 2 C is skew, with the rotors too", (skew,), "rings/papers/denoc.py"),
     Entry(
         "(20)", "null space by a fixed partition, which breaks down", (fixed_partition, passing_run),
         "mechanics/formulations/nullspace.py",

@@ -22,9 +22,9 @@ from linkwright.rings.papers.koul_parallel import parallel_subsystems
 from linkwright.rings.papers.koul_runs import forced_manipulator, forced_scraper, free_manipulator, free_scraper
 
 ENTRIES = (
-    Entry("Sec. 1", "implicit approach O((n + m)^3), explicit O(n^3) + O(m^3)", (growth,), "papers/chain_cost.py"),
+    Entry("Sec. 1", "implicit approach O((n + m)^3), explicit O(n^3) + O(m^3)", (growth,), "rings/papers/chain_cost.py"),
     Entry("Fig. 1, (13)", "excavator: four loops, three subsystems, pattern of J", (excavator_blocks,), "topology/"),
-    Entry("(1)-(7)", "Newton-Euler equations and DeNOC matrices of a subsystem", (complement,), "mechanics/dynamics/denoc.py"),
+    Entry("(1)-(7)", "Newton-Euler equations and DeNOC matrices of a subsystem", (complement,), "rings/papers/denoc.py"),
     Entry("(8)", "constraints at acceleration level", (acceleration_constraints,), "mechanics/constraints/"),
     Entry("(9)", "system approach", (both_eliminations, system_level_elimination), "mechanics/formulations/kkt.py"),
     Entry("(10), (11)", "system-level Lagrange multipliers (SLM)", (both_eliminations,), "mechanics/formulations/slm.py"),
@@ -38,21 +38,21 @@ ENTRIES = (
     ),
     Entry("Sec. 4.1, (25)-(35)", "carpet scraper", (scraper_at_start, subsystem_elimination), "model/library/carpet-scraper.yaml"),
     Entry("Sec. 4.2, (36)-(45)", "3-RRR manipulator", (manipulator_at_start, both_eliminations), "model/library/3-rrr.yaml"),
-    Entry("A.1, A.2", "Jacobians of both examples, entry by entry", (scraper_jacobian, manipulator_jacobian), "papers/koul_printed.py"),
+    Entry("A.1, A.2", "Jacobians of both examples", (scraper_jacobian, manipulator_jacobian), "rings/papers/koul_printed.py"),
     Entry(
         "A.3-A.5, (46)-(55)", "block eliminations", (system_level_elimination, subsystem_elimination, whole_elimination),
-        "papers/koul_eliminations.py",
+        "rings/papers/koul_eliminations.py",
     ),
     Entry("Tables 1, 2", "lengths, masses, initial angles and speeds", (link_parameters, initial_configuration), "model/library/"),
-    Entry("Fig. 7", "scraper, free and forced", (free_scraper, forced_scraper), "papers/koul_runs.py"),
-    Entry("Fig. 8", "3-RRR, free and forced", (free_manipulator, forced_manipulator), "papers/koul_runs.py"),
+    Entry("Fig. 7", "scraper, free and forced", (free_scraper, forced_scraper), "rings/papers/koul_runs.py"),
+    Entry("Fig. 8", "3-RRR, free and forced", (free_manipulator, forced_manipulator), "rings/papers/koul_runs.py"),
     Entry(
         "Sec. 4", "results checked with RecurDyn",
         why="cannot be decided because RecurDyn and its model are not to be had; docs/peers.md compares with five other programs",
         verdict="undecided",
     ),
-    Entry("Table 3", "times of six simulations, SLM against SSLM", (simulation_cost,), "papers/koul_cost.py"),
-    Entry("Table 4", "times of the multipliers, 20 to 30 % less", (multiplier_cost,), "papers/koul_cost.py"),
+    Entry("Table 3", "times of six simulations, SLM against SSLM", (simulation_cost,), "rings/papers/koul_cost.py"),
+    Entry("Table 4", "times of the multipliers, 20 to 30 % less", (multiplier_cost,), "rings/papers/koul_cost.py"),
     Entry("Sec. 4, footnote", "torque of the forced run comes from inverse dynamics", (forced_scraper,), "mechanics/inverse/"),
     Entry("Secs. 1, 3", "DAEs violate their constraints and need stabilization", (constraint_violation,), "simulation/stabilizers/"),
     Entry(

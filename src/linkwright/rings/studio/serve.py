@@ -5,7 +5,7 @@ terminal and changes with every start: other users of the machine cannot read th
 `version`, a short text that changes when a new page is ready. The browser is opened with a ticket that leads to the key and is valid once,
 because every user may see the arguments of a process. Requests that other sites make the browser send are refused.
 
-With an editor (`linkwright edit`) there are the addresses of `views/editor/requests.py` below `edit/` too. They alone take requests with a
+With an editor (`linkwright edit`) there are those of `rings/studio/editor/requests.py` below `edit/` too. They alone take requests with a
 body: of a stated length, limited, of the content type that no other site can send without asking, and only with the page's own `Origin`.
 """
 

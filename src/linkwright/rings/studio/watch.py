@@ -22,9 +22,9 @@ from linkwright.model import file as modelfile
 from linkwright.model.library.finding import model_file
 from linkwright.model.meshes.reading import MESHES
 from linkwright.model.meshes.reading import MOST_BYTES as MOST_OF_A_MESH
-from linkwright.rings.exchange import file_kinds as opening
+from linkwright.rings.exchange import file_kinds
 from linkwright.rings.studio import live
-from linkwright.system import load as loading
+from linkwright.system import load
 from linkwright.system.system import System
 
 LOOK = 0.2  # s between looks at the files
@@ -87,10 +87,10 @@ class Subject:
         reload = reload_path(version)
         try:
             if self.is_run:
-                run = loading.run(self.path)
+                run = load.run(self.path)
                 text = live.text(run.system, run=run, reload=reload, static=run.static)
             else:
-                text = live.text(System(opening.description(self.source, **self.changes)), reload=reload, steps=self.steps)
+                text = live.text(System(file_kinds.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")
         except LinkwrightError as problem:
             message = " ".join(str(problem).split())

@@ -1,8 +1,8 @@
 """Actuators between a controller and a joint: an ideal drive, perhaps with a limit, or a DC motor that is given a voltage.
 
-    lw.control.actuator(limit="20 N m")                  efforts beyond are cut off; also (low, high). By default the `limits:` of the model's drive
-    lw.control.actuator(motor=lw.drives.motor(...))             the voltage that makes the effort: coils, back-EMF, friction and gearbox made good
-    lw.control.actuator(motor=True, back_emf=False)      the model's own motor, back-EMF is not compensated
+    lw.control.actuator(limit="20 N m")              efforts beyond are cut off; also (low, high). By default the drive's `limits:`
+    lw.control.actuator(motor=lw.drives.motor(...))  the voltage that makes the effort: coils, back-EMF, friction, gearbox made good
+    lw.control.actuator(motor=True, back_emf=False)  the model's own motor, back-EMF is not compensated
 
 A motor's own limits (`rated`, `max_current`) hold as everywhere; its rotor is part of the mechanism and of the controller's model.
 """
@@ -138,8 +138,12 @@ def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor
     if isinstance(given, Mapping):
         return motor_of(given)
     if given is not True:
-        raise UsageError(f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...) or True for the model's own, not {type(given).__name__}.")
+        raise UsageError(
+            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own."
+        )
     own = next((d for d in description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
     if own is None:
-        raise UsageError(f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass one, lw.control.actuator(motor=lw.drives.motor(...)).")
+        raise UsageError(
+            f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass motor=lw.drives.motor(...)."
+        )
     return motor_of(dict(own.motor))

@@ -122,7 +122,7 @@ class Control(ABC):
     def __repr__(self) -> str:
         own = [f for f in fields(self) if f.name != "reference"]
         more = [f"{f.name}={_word(f.name, getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]
-        return f"lw.{self.kind}({', '.join([_followed(self.reference), *more])})"
+        return f"lw.control.{self.kind}({', '.join([_followed(self.reference), *more])})"
 
 
 def read_names(given: Any, what: str) -> list[str]:

@@ -121,6 +121,6 @@ def as_control(given: Any) -> Control:
     if callable(given) and not isinstance(given, type):
         return ControlLaw(function=given)
     raise UsageError(
-        "control is lw.control.pd, lw.control.projected, lw.control.hybrid, lw.control.impedance, lw.control.computed_torque or lw.control.lqr(...), or a function of t and the state "
+        "control is pd, projected, hybrid, impedance, computed_torque or lqr of lw.control, or a function of t and the state "
         f"that gives the efforts of all drives; not {type(given).__name__}."
     )

@@ -59,7 +59,7 @@ class Controlling:
             raise UsageError(f"delay is a time of zero or more, not {delay!r}.")
         for what, given in (("delay", late > 0.0), ("noise", noise is not None), ("encoders", encoders is not None)):
             if given and written.every is None:
-                raise UsageError(f"{what} needs a sampled controller: lw.{written.kind}(..., every='1 ms').")
+                raise UsageError(f"{what} needs a sampled controller: lw.control.{written.kind}(..., every='1 ms').")
         return cls(written, actuators, noise, late, encoders, origin)
 
     def replayed(self) -> Control:

@@ -213,7 +213,9 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
-        raise UsageError(f"{written.kind}: the reference names no coordinate; for example {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.")
+        raise UsageError(
+            f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}."
+        )
     tasks: list[Task] = []
     paths: list[Path] = []
     m = motion(skel, st.q, st.v)

@@ -166,7 +166,9 @@ def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEnc
     targets = tuple(target(skel, name) for name, _ in pairs)
     for x, (name, e) in zip(targets, pairs, strict=True):
         if not isinstance(e, Encoder):
-            raise UsageError(f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' has {type(e).__name__}.")
+            raise UsageError(
+                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' is none."
+            )
         if not (e.angle if x.rotary else e.length):
             lacks = "counts=4096 or angle='0.05 deg'" if x.rotary else "length='5 um'"
             raise UsageError(f"the encoder of '{name}' has no resolution: lw.control.encoder({lacks}).")

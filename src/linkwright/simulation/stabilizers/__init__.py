@@ -19,10 +19,10 @@ from typing import Any
 
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.simulation.stabilizers.base import Combined, Correction, Stabilizer, combined
-from linkwright.simulation.stabilizers.baumgarte import Baumgarte
+from linkwright.simulation.stabilizers.baumgarte import Baumgarte, baumgarte
 from linkwright.simulation.stabilizers.none import Nothing
-from linkwright.simulation.stabilizers.post_adjust import PostAdjust
-from linkwright.simulation.stabilizers.project import Project
+from linkwright.simulation.stabilizers.post_adjust import PostAdjust, post_adjust
+from linkwright.simulation.stabilizers.project import Project, project
 
 STABILIZERS: dict[str, Any] = {"none": Nothing, "baumgarte": Baumgarte, "post_adjust": PostAdjust, "project": Project}
 
@@ -85,4 +85,17 @@ def _wrong(text: str) -> str:
     )
 
 
-__all__ = ["STABILIZERS", "Baumgarte", "Combined", "Correction", "Nothing", "PostAdjust", "Project", "Stabilizer", "create"]
+__all__ = [
+    "STABILIZERS",
+    "Baumgarte",
+    "Combined",
+    "Correction",
+    "Nothing",
+    "PostAdjust",
+    "Project",
+    "Stabilizer",
+    "baumgarte",
+    "create",
+    "post_adjust",
+    "project",
+]

@@ -345,7 +345,7 @@ def test_the_command_line_writes_a_file_that_turns(tmp_path: Path, monkeypatch: 
     Path("my.yaml").write_text(Path("my.yaml").read_text() + "# mine\n")
     assert cli.main(["new", "my.yaml", "--from", "sketch.dxf"]) != 0 and "--force" in capsys.readouterr().err
     assert cli.main(["new", "a.yaml", "--pins", "x"]) != 0 and "is for drawings" in capsys.readouterr().err
-    assert cli.main(["turn", "my.yaml", "--steps", "12"]) == 0
+    assert cli.main(["cycle", "my.yaml", "--steps", "12"]) == 0
 
 
 def test_without_ezdxf_the_answer_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

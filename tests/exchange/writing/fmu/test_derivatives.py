@@ -15,7 +15,10 @@ STEP = 1e-6  # of central differences: their error is about 1e-9 of the third de
 def scraper(tmp_path_factory):
     m = lw.load("carpet-scraper")
     path = export(
-        m, tmp_path_factory.mktemp("fmu") / "unit.fmu", drive={"J1": lw.drives.torque("5 N m")}, outputs=["*.load", "tool.T.ax", "energy.total"]
+        m,
+        tmp_path_factory.mktemp("fmu") / "unit.fmu",
+        drive={"J1": lw.drives.torque("5 N m")},
+        outputs=["*.load", "tool.T.ax", "energy.total"],
     )
     return m, path
 

@@ -127,7 +127,9 @@ def test_motor_data_are_parameters(tmp_path):
     motor = lw.drives.motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", ratio=50)
     better = lw.drives.motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", ratio=40)
     m = lw.load("wiper")
-    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.drives.voltage("12 V", motor=motor)}, parameters=[], outputs=["A.v", "motor.A.current"])
+    path = export(
+        m, tmp_path / "unit.fmu", drive={"A": lw.drives.voltage("12 V", motor=motor)}, parameters=[], outputs=["A.v", "motor.A.current"]
+    )
     names = ["A.v", "motor.A.current"]
     with opened(path) as u:
         parameters = u.named(causality="parameter")

@@ -19,7 +19,7 @@ from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender
 from linkwright.rings.cli.bench.free_run import FreeRun
 
 NAME = "benchmarks"  # of the folder and of the package in it
-FOLDER = Path(__file__).resolve().parents[4] / NAME  # in a checkout this file is src/linkwright/rings/cli/bench/checkout.py
+FOLDER = Path(__file__).resolve().parents[5] / NAME  # in a checkout this file is src/linkwright/rings/cli/bench/checkout.py
 
 
 class Peers(Protocol):
@@ -41,7 +41,7 @@ class Peers(Protocol):
 def opened(build: str | os.PathLike[str] | None, say: Callable[[str], None]) -> AbstractContextManager[Peers]:
     """Return the other programs as a context manager that ends the processes they start. `build`: a directory for compiled programs."""
     start = FOLDER / "__init__.py"
-    if FOLDER.parent.joinpath("src", "linkwright") != Path(__file__).resolve().parents[2] or not start.is_file():
+    if FOLDER.parent.joinpath("src", "linkwright") != Path(__file__).resolve().parents[3] or not start.is_file():
         raise UsageError(
             "comparing with other programs (--peers) needs a checkout of the repository: their drivers are in its folder "
             f"'{NAME}', which is not installed with the package. Without --peers `linkwright bench` measures Linkwright alone."

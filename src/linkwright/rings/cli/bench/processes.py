@@ -55,7 +55,7 @@ def answer(code: str, arguments: Sequence[str] = (), environment: Mapping[str, s
 
 def _own_path() -> str:
     """This package first, so that the process measures the same code."""
-    here = str(Path(__file__).resolve().parents[3])
+    here = str(Path(__file__).resolve().parents[4])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH", "")])])
 
 

@@ -228,14 +228,16 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     """Several controllers on one task: the same mechanism, start, duration and samples; a table of efforts, errors and work.
 
     subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
-    (lw.control.projected(...)), a function of t and the state, or a dict of options of `simulate` with its `control`. options: of `simulate`,
+    (lw.control.projected(...)), a function of t and the state, or a dict of options of `simulate`, `control` among them. options: for all,
     for all. A run that fails is a row that says why; the others continue.
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
         raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.")
     if not isinstance(controllers, Mapping) or not controllers:
-        raise UsageError("controllers is a dict by name, {'two motors': lw.control.projected(...), 'one motor': lw.control.projected(...)}.")
+        raise UsageError(
+            "controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}."
+        )
     settings = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
     start = system.start if st is None else st
     rows: list[Row] = []

@@ -1,6 +1,6 @@
 """Cases: a study turns every design, lets it follow a motion, simulates it, lets it settle, or calls any function of it.
 
-"turn"                                                   one cycle of the drive, 360 steps
+"cycle"                                                  one cycle of the drive, 360 steps
 lw.Cycle(steps=720)                                    the same with options of `m.cycle`
 lw.Path({"tool.T": ...}, duration="1 s")            `m.follow`
 lw.Run("2 s", control=lw.control.pd(...), events=[...])   `m.simulate`, with all its options
@@ -12,12 +12,13 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.options import options_of
 from linkwright.system.runs import chosen_drives
 from linkwright.system.system import System
 
@@ -44,12 +45,19 @@ class Case(ABC):
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Cycle(Case):
-    """One cycle."""
+    """One cycle of the drive, for `lw.study(..., of=...)`; options as in `m.cycle`."""
 
-    options: Mapping[str, Any] = field(default_factory=dict)
-    kind = "turn"
+    options: Mapping[str, Any]
+    kind = "cycle"
+
+    @call_explained
+    def __init__(
+        self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+    ) -> None:
+        ends = {end: x for end, x in (("start", start), ("stop", stop)) if x is not None}
+        object.__setattr__(self, "options", {"drive": drive, "steps": steps, "speed": speed, "duration": duration, **ends})
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -62,17 +70,22 @@ class Cycle(Case):
         return {"of": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
 
     def as_text(self) -> dict[str, Any] | None:
-        return {"turn": dict(self.options)} if _plain(self.options) else None
+        return {"cycle": dict(self.options)} if _plain(self.options) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Path(Case):
-    """A motion of drives, points or bodies."""
+    """A motion of drives, points or bodies, for `lw.study(..., of=...)`; options as in `m.follow`."""
 
     motion: Mapping[str, Any]
-    t: Any = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    t: Any
+    options: Mapping[str, Any]
     kind = "follow"
+
+    @call_explained
+    def __init__(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> None:
+        for name, value in (("motion", motion), ("t", t), ("options", options)):
+            object.__setattr__(self, name, value)
 
     def run(self, system: System) -> Trajectory:
         return system.follow(self.motion, self.t, **self.options)
@@ -81,14 +94,20 @@ class Path(Case):
         return {"of": self.kind, "motion": _text(self.motion), "t": _text(self.t), "options": _text(self.options)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Run(Case):
-    """A run."""
+    """A run, for `lw.study(..., of=...)`; options as in `m.simulate`."""
 
     duration: Any
-    drive: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    drive: Mapping[str, Any] | None
+    options: Mapping[str, Any]
     kind = "simulate"
+
+    @call_explained
+    def __init__(self, duration: Any, *, drive: Mapping[str, Any] | None = None, **options: Any) -> None:
+        options_of({k: v for k, v in options.items() if k != "drive"})
+        for name, value in (("duration", duration), ("drive", drive), ("options", options)):
+            object.__setattr__(self, name, value)
 
     def run(self, system: System) -> Trajectory:
         drive, options = self.driven(system)
@@ -99,7 +118,8 @@ class Run(Case):
         return chosen_drives(system, self.drive, self.options), {"progress": False, **self.options}
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
-        return replace(self, options={**self.options, "control": replace(self.options["control"], **gains)})
+        options = {**self.options, "control": replace(self.options["control"], **gains)}
+        return Run(self.duration, drive=self.drive, **options)
 
     def described(self) -> dict[str, Any]:
         return {"of": self.kind, "duration": str(self.duration), "drive": _text(self.drive), "options": _text(self.options)}
@@ -109,12 +129,16 @@ class Run(Case):
         return {"simulate": self.duration, "drive": self.drive, "options": dict(self.options)} if plain else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Equilibrium(Case):
-    """The static equilibrium."""
+    """The static equilibrium, for `lw.study(..., of=...)`; `hold` as in `m.settle`."""
 
-    hold: tuple[str, ...] = ()
+    hold: tuple[str, ...]
     kind = "settle"
+
+    @call_explained
+    def __init__(self, hold: Sequence[str] = ()) -> None:
+        object.__setattr__(self, "hold", tuple([hold] if isinstance(hold, str) else hold))
 
     def run(self, system: System) -> State:
         return system.settle(hold=self.hold)
@@ -149,53 +173,23 @@ def case(given: Any, made: Callable[[System], Any]) -> Case:
     if isinstance(given, Case):
         return given
     if isinstance(given, str):
-        if given in ("turn", "settle", "statics"):
-            return Cycle() if given == "turn" else Equilibrium()
-        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['turn', 'settle'], 'Known')} lw.Run('2 s') is a run.")
+        if given in ("cycle", "settle", "statics"):
+            return Cycle() if given == "cycle" else Equilibrium()
+        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.")
     if callable(given):
         return Calling(given, made)
-    raise UsageError(f"of is 'turn', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
+    raise UsageError(f"of is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
 
 
 def case_again(text: Mapping[str, Any]) -> Case:
     """The case of its text."""
     if "simulate" in text:
-        return Run(text["simulate"], text["drive"], text["options"])
-    return Cycle(text["turn"]) if "turn" in text else Equilibrium(tuple(text["settle"]))
+        return Run(text["simulate"], drive=text["drive"], **text["options"])
+    return Cycle(**text["cycle"]) if "cycle" in text else Equilibrium(tuple(text["settle"]))
 
 
 def _plain(options: Mapping[str, Any]) -> bool:
     return all(isinstance(x, str | int | float | bool | None) for x in options.values())
-
-
-@call_explained
-def turning(
-    drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
-) -> Case:
-    """One cycle of the drive, for `lw.study(..., of=...)`; options as in `m.cycle`."""
-    ends = {end: x for end, x in (("start", start), ("stop", stop)) if x is not None}
-    return Cycle({"drive": drive, "steps": steps, "speed": speed, "duration": duration, **ends})
-
-
-@call_explained
-def following(motion: Mapping[str, Any], t: Any = None, **options: Any) -> Case:
-    """A motion of drives, points or bodies, for `lw.study(..., of=...)`; options as in `m.follow`."""
-    return Path(motion, t, options)
-
-
-@call_explained
-def simulating(duration: Any, *, drive: Mapping[str, Any] | None = None, **options: Any) -> Case:
-    """A run, for `lw.study(..., of=...)`; options as in `m.simulate`."""
-    from linkwright.simulation.options import options_of
-
-    options_of({k: v for k, v in options.items() if k != "drive"})
-    return Run(duration, drive, options)
-
-
-@call_explained
-def settling(hold: Sequence[str] = ()) -> Case:
-    """The static equilibrium, for `lw.study(..., of=...)`; `hold` as in `m.settle`."""
-    return Equilibrium(tuple([hold] if isinstance(hold, str) else hold))
 
 
 def source_of(function: Callable[..., Any]) -> str:

@@ -33,7 +33,7 @@ from linkwright.rings.design.studies.cases import Case, Cycle, Equilibrium, Run,
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
 from linkwright.rings.design.studies.run_lanes import BatchedRuns
 from linkwright.rings.design.studies.targets import VariedNumbers
-from linkwright.system.cycles import turns
+from linkwright.system.cycles import cycles
 from linkwright.system.system import System
 
 RUN_ALONE = ("loops", "velocities", "energy", "branch", "estimated error")  # checks of the certificate, which runs in lanes have none of
@@ -159,7 +159,7 @@ class Work:
         lead = [nominal.drive] if limits.limits and nominal.drive in known else []
         names = list(dict.fromkeys([*names, *limits.channels, *lead]))
         given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
-        found = turns(self.system, given, self.case.asked, names, threads)
+        found = cycles(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
         with np.errstate(invalid="ignore"):
             columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension, found.near_singular) for m in measures]
@@ -177,7 +177,7 @@ class Work:
         asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
         nominal = self.system.cycle(**asked)
         try:
-            found = turns(self.system, given, {**asked, "steps": FINER * asked["steps"]}, [channel], threads)
+            found = cycles(self.system, given, {**asked, "steps": FINER * asked["steps"]}, [channel], threads)
         except LinkwrightError:  # too many samples
             return None
         table = found.read([channel])

@@ -218,7 +218,7 @@ def holding(described: Description, system: System, of: Any) -> Description:
     Derivatives are taken at fixed positions of the drives. A named parameter that the drawing is written with would otherwise let the
     drive of a drawn design begin elsewhere, and the two estimates would answer different questions.
     """
-    if not (of == "turn" or (isinstance(of, Cycle) and of.asked["start"] is None)) or system.mobility.freedoms == 0:
+    if not (of == "cycle" or (isinstance(of, Cycle) and of.asked["start"] is None)) or system.mobility.freedoms == 0:
         return described
     given = {name.removesuffix(".v") for name, _ in described.start}
     if given:  # the file says itself what is held

@@ -3,7 +3,7 @@
     tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
     regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
     fitting.py       weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
-    identifying.py   all of it in order                             identification.py its result
+    identifying.py   all of it in order                             rings/robots/identification.py its result
     fourier_excitation.py   motions of least condition number
     calibrating.py   geometry and encoder offsets from poses        observations.py, calibration.py   columns, result
 """

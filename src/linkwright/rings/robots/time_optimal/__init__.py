@@ -44,7 +44,7 @@ TIME_FOR_S = "(t / (1 s))"  # in formulas of a path, in place of s
 TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
 
 
-def fastest(
+def time_optimal(
     assembler: Assembler,
     start: State,
     path: Mapping[str, Any],

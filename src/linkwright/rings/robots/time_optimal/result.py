@@ -146,9 +146,8 @@ class TimeOptimalMotion(Result):
         return Table.of(heads, rows, "limits", self.notes)
 
     def __repr__(self) -> str:
-        return (
-            f"<TimeOptimalMotion {self.law!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}, limits {'held' if self.ok else 'exceeded'}>"
-        )
+        held = "held" if self.ok else "exceeded"
+        return f"<TimeOptimalMotion {self.law!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}, limits {held}>"
 
     def __str__(self) -> str:
         head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"

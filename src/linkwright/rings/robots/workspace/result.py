@@ -237,7 +237,8 @@ class Workspace(Result):
     def __repr__(self) -> str:
         size = " x ".join(str(n) for n in self.shape)
         return (
-            f"<Workspace of {self.name!r}: {size} {'pose' if self.reach.size == 1 else 'poses'} over {', '.join(a.name for a in self.axes)}, "
+            f"<Workspace of {self.name!r}: {size} {'pose' if self.reach.size == 1 else 'poses'} over "
+            f"{', '.join(a.name for a in self.axes)}, "
             f"{int(self.reach.sum())} in reach>"
         )
 

@@ -70,7 +70,9 @@ def _controlled(c: Any, who: str) -> None:
     if not isinstance(c, Trajectory):
         raise UsageError(f"'{who}' is {type(c).__name__}, not a run.")
     if not errors(c) or len(c) < 2:
-        raise UsageError(f"{who} followed nothing: 'control' shows a run with a controller, s.simulate(st, 2, control=lw.control.projected(...)).")
+        raise UsageError(
+            f"{who} followed nothing: 'control' shows a run with a controller, such as control=lw.control.projected(...)."
+        )
 
 
 def _kinds(c: Trajectory, names: Iterable[str]) -> dict[str, list[str]]:
