@@ -18,7 +18,9 @@ IMPORT = re.compile(r"^[ \t]*(?:from|import) ((?:linkwright|tests)[\w.]*)(?: imp
 NEAREST = 6  # files of the first circle
 ROOM_TESTS = {  # folders of tests of a room that has another name there, or that more than its own test
     SCRIPTS: ("views/live", "views/browser"),
-    TOP: ("cli", "system"), "formats": ("formats", "exchange/writing", "cli"), "kernels": ("kernels", "system"),
+    TOP: ("cli", "system"), "rings": ("cli", "system"), "kernels": ("kernels", "system"), "studio": ("views",),
+    "design": ("design", "studies", "optimization"), "control": ("control", "gym"), "exchange": ("exchange", "formats", "bridges"),
+    "robots": ("motion/atlas", "motion/fastest", "system/transmission", "identification"),
 }  # fmt: skip
 
 

@@ -19,7 +19,10 @@ def room_of(path: str) -> str:
     """Return the room of a file below src/linkwright."""
     if path.endswith(".js"):
         return SCRIPTS
-    return path.split("/")[0] if "/" in path else TOP
+    parts = path.split("/")[:-1]
+    if parts[:1] == ["rings"] and len(parts) > 1:  # a ring is a room of its own
+        return parts[1]
+    return parts[0] if parts else TOP
 
 
 @cache
