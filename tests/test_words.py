@@ -17,7 +17,7 @@ import pytest
 from tests import ROOT
 from tests.sources import PACKAGE, python_files, source
 
-SEARCHED = ("src", "docs", "examples", "gallery", "benchmarks")
+SEARCHED = ("src", "docs", "examples", "gallery", "benchmarks", "tools")
 
 # What is refused, and a term to take instead.
 BANNED = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from linkwright.rings.synthesis import fourier
-from linkwright.rings.synthesis.atlas import atlas, atlas_starts, matches
+from linkwright.rings.synthesis.atlas import FILE, atlas, atlas_starts, curves, matches
 from linkwright.rings.synthesis.coupler_chains import CHAINS
-from linkwright.rings.synthesis.make_atlas import COUNT, FILE, curves, made
 from linkwright.rings.synthesis.path_problem import PathLimits, PathProblem
+from tools.make_coupler_atlas import COUNT, made
 
 
 def ellipse(a: float, b: float, count: int = 200) -> np.ndarray:

@@ -10,7 +10,6 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.numerics.tracking import distinct, track
-from linkwright.rings.synthesis.make_nine_points import generic, main
 from linkwright.rings.synthesis.nine_point_system import (  # fmt: skip
     CLASSES,
     FILE,
@@ -26,6 +25,7 @@ from linkwright.rings.synthesis.nine_point_system import (  # fmt: skip
 )
 from linkwright.rings.synthesis.nine_points import nine_points
 from tests.synthesis.linkages import coupler_poses, four_bar
+from tools.make_nine_points import generic, main
 
 # Problem 3 of [Wampler1992]: 64 real classes, certified in the literature.
 PUBLISHED = [(0.25, 0), (0.52, 0.1), (0.8, 0.7), (1.2, 1.0), (1.4, 1.3), (1.1, 1.48), (0.7, 1.4), (0.2, 1.0), (0.02, 0.4)]

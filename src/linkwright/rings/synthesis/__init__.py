@@ -9,8 +9,7 @@ path_search.py  starts, Levenberg-Marquardt, distinct optima           path_poli
 path_following.py   long paths: crank angles eliminated                path_bounds.py     bounds and held numbers
 path_answers.py     linkages drawn and measured; limits that bind
 
-atlas.py        coupler curves like a given one, in milliseconds       make_atlas.py      makes the atlas that is shipped
-fourier.py      descriptors of closed curves
+atlas.py        coupler curves like a given one, in milliseconds       fourier.py         descriptors of closed curves
 tracing.py      motion of a four-bar or slider-crank, in closed form   defects.py         defects of a finished linkage
 cognates.py     other linkages with the same coupler curve
 
@@ -21,7 +20,7 @@ form_*.py       search for a path                                      six_bars.
 geared.py       paths of geared five-bars                              six_bar_functions.py, function_*.py   function generators
 dwells.py, dwell_*.py   dwell linkages                                 straight_lines.py, line_families.py, exact_lines.py   straight lines
 
-nine_points.py, nine_point_system.py, make_nine_points.py   all four-bars through nine points
+nine_points.py, nine_point_system.py   all four-bars through nine points
 burmester.py, poses.py, pose_fit.py   four-bars through poses          freudenstein.py, functions.py, minimax.py   function generators
 dead_centers.py   given swing or stroke and time ratio                 circuits.py    circuits, branches and order in closed form
 """

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from linkwright.rings.synthesis import fourier
-from linkwright.rings.synthesis.make_atlas import FILE, curves, parameters
+from linkwright.rings.synthesis.coupler_chains import CHAINS, lengths
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
 from linkwright.rings.synthesis.path_starts import projected
 
@@ -22,6 +23,12 @@ Array = np.ndarray
 CANDIDATES = 1024
 TRACED = 360  # positions of a curve that is matched
 MATCHES = 64
+FILE = Path(__file__).with_name("coupler_atlas.npz")  # made by `tools/make_coupler_atlas.py`
+DRAG_LINKS = 4  # one of so many stored linkages has the ground as its shortest link
+STEPS = 255
+CRANKS = 96  # positions of a stored curve
+SLACKS = (-1.2, 1.2)  # log10 of the slacks over the shortest link
+RADII = (0.05, 2.5)  # of the coupler point from the crank pin, over the coupler's length
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,24 @@ class CouplerAtlas:
     point: Array
     descriptors: Array
     sizes: Array
+
+
+def parameters(codes: Array) -> tuple[Array, Array, Array]:
+    """Return kinds (N,), shapes (N, 4) with shortest link 1, and coupler points (N,) complex of codes (N, 5) from 0 to 255."""
+    u = codes / STEPS
+    shape = np.column_stack([np.ones(len(u)), 10.0 ** (SLACKS[0] + (SLACKS[1] - SLACKS[0]) * u[:, :3])])
+    kind = np.where(np.arange(len(u)) % DRAG_LINKS == DRAG_LINKS - 1, 1, 0)
+    coupler = lengths(CHAINS["four-bar"], shape, kind)[:, 2]
+    radius = RADII[0] * (RADII[1] / RADII[0]) ** u[:, 3]
+    return kind, shape, radius * coupler * np.exp(2j * np.pi * u[:, 4] * STEPS / (STEPS + 1))
+
+
+def curves(kind: Array, shape: Array, point: Array, sigma: float = 1.0, count: int = CRANKS) -> Array:
+    """Return the coupler points (N, count) over a turn of the crank, crank pivot at 0 and ground along x."""
+    chain = CHAINS["four-bar"]
+    theta = np.broadcast_to(2.0 * np.pi * np.arange(count) / count, (len(kind), count))
+    coupler = chain.coupler(shape, kind, np.full(len(kind), sigma), theta)
+    return lengths(chain, shape, kind)[:, chain.crank, None] * np.exp(1j * theta) + point[:, None] * coupler
 
 
 @cache

@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.numerics.tracking import NewtonSolve
 
 CLASSES = 1442
-FILE = Path(__file__).with_name("nine_points.npz")  # made by `make_nine_points`
+FILE = Path(__file__).with_name("nine_points.npz")  # made by `tools/make_nine_points.py`
 UNKNOWNS = ("x", "x^", "a", "a^", "y", "y^", "b", "b^")
 
 

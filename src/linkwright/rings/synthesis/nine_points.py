@@ -1,6 +1,6 @@
 """Nine points: all four-bars whose coupler point passes nine given points, exactly.
 
-The generic solutions that are shipped (`make_nine_points`) are tracked to the points of the user, 1,442 paths. Real ones among the ends are
+The stored generic solutions (`tools/make_nine_points.py`) are tracked to the points of the user, 1,442 paths. Real ones among the ends are
 linkages, in classes of three cognates; circuit, order and branch of each are decided in closed form.
 """
 

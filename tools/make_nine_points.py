@@ -1,4 +1,4 @@
-"""Make the generic solutions of the nine-point problem that are shipped: `python -m linkwright.rings.synthesis.make_nine_points [file]`.
+"""Make the generic solutions of the nine-point problem that are shipped: `python -m tools.make_nine_points [file]`.
 
 One random complex linkage is a solution of the problem of its own nine points; monodromy finds the others, 1,442 classes. The file has
 sixteen parameters and the solutions in single precision, which Newton's method completes where they are read. With native code it takes
