@@ -27,6 +27,7 @@ FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*src/[^)\s]+\)")  # sources are on the forge only: their links become plain text
 OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
 CALL = ("python ", "    ")  # how a script is called keeps its form
 ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
@@ -138,7 +139,7 @@ def rewritten(markdown: str, repository: str, src_uri: str) -> str:
         there = site_path(posixpath.normpath(posixpath.join(posixpath.dirname(repository), target)))
         return match.group(0) if there is None else opening + posixpath.relpath(there, posixpath.dirname(src_uri) or ".") + closing
 
-    return per_line(markdown, lambda line: LINK.sub(moved, line))
+    return per_line(markdown, lambda line: LINK.sub(moved, SOURCE_LINK.sub(r"\1", line)))
 
 
 def guide(text: str) -> str:
