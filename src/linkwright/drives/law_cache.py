@@ -19,7 +19,9 @@ import numpy as np
 from linkwright.compiler.program import Program
 from linkwright.kernels.kernels import Kernels
 from linkwright.model.expressions import Expr
+from linkwright.numerics.stores import Store
 
+LAWS: Store[str, LawCache] = Store()  # the one cache of a mechanism
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 
 
@@ -94,7 +96,7 @@ class LawCache:
     @classmethod
     def of(cls, system: Any) -> LawCache:
         """The store that belongs to a mechanism."""
-        return system.stores.setdefault("laws", cls())
+        return LAWS.of(system).setdefault("laws", cls())
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return the law made under this key, or make it; without a key (None) nothing is cached."""

@@ -20,6 +20,7 @@ from linkwright.model.file.reader import reread
 from linkwright.rings.design.optimization.certificate import Binding, OptimumCertificate
 from linkwright.rings.design.optimization.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import OfMotion
+from linkwright.system.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,9 @@ class OptimizationResult:
         return self.problem.original or self.problem
 
     @cached_property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the best design as a Mechanism."""
-        assert self.problem.make is not None
-        return self.problem.make(reread(self.original.described, **self.numbers))
+        return Mechanism(reread(self.original.described, **self.numbers))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the model file with the new numbers; an existing one only with force."""
@@ -138,7 +138,6 @@ class OptimizationResult:
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
-        assert self.problem.make is not None
         write = import_module("linkwright.rings.studio.compare_page").write
         wanted = [
             (text, f"{before} {unit}".strip(), f"{after} {unit}".strip(), remark) for text, before, after, unit, remark in self.rows()
@@ -149,7 +148,7 @@ class OptimizationResult:
         ]
         bounds = {v.name: (v.low, v.high) for v in self.original.variables}
         channel = next(iter(self.channels), "")
-        own = self.problem.make(self.original.described)
+        own = Mechanism(self.original.described)
         return write(own, self.mechanism, path, names=list(self.numbers), table=table, bounds=bounds, channel=channel)
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:

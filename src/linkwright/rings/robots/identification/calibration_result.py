@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from linkwright.errors import counted
 from linkwright.model.description import Description
 from linkwright.model.file import reread, rewrite
+from linkwright.system.mechanism import Mechanism
 
 VISIBLE = 0.05  # share of a direction below which a parameter is not named in it
 
@@ -31,7 +31,6 @@ class Calibration:
     variance: float  # of residuals against the deviations that were given or assumed
     iterations: int
     description: Description = field(repr=False)
-    make: Any = field(repr=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,9 +56,9 @@ class Calibration:
         return float(self.singular_values[0] / self.singular_values[len(self.values) - len(self.directions) - 1])
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
-        return self.make(self._described())
+        return Mechanism(self._described())
 
     def save(self, path: str | os.PathLike[str], *, digits: int | None = 12) -> Path:
         """Write the model's own file with the calibrated numbers in place."""

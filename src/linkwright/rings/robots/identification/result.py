@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from linkwright.model.parameters import single_parameters, with_values
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.least_squares import LeastSquares
 from linkwright.rings.robots.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, possible_columns
+from linkwright.system.mechanism import Mechanism
 from linkwright.system.system import System
 
 DOUBTFUL = 0.3  # relative standard deviation above which a base parameter is called poorly known
@@ -36,7 +36,6 @@ class Identification:
     t: np.ndarray
     gained: tuple[str, ...]
     description: Description
-    make: Any = field(repr=False, compare=False)  # a Mechanism of a description
     sought: Sought = field(repr=False, compare=False)
     rounds: int = 1
 
@@ -100,9 +99,9 @@ class Identification:
         return dict(zip(self.regressor.names, self.theta.tolist(), strict=True))
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the mechanism with the identified masses, friction and armatures."""
-        return self.make(self._identified()[0])
+        return Mechanism(self._identified()[0])
 
     def save(self, path: str | os.PathLike[str], *, digits: int | None = 9) -> Path:
         """Write the identified mechanism: the model's own file with new numbers, or where friction or armatures are new, normalized."""

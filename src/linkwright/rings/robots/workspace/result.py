@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.errors import UsageError, call_explained, calls_explained, counted, nearest
 from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.results.files.sheets import csv_style, write_csv
 from linkwright.results.tables import package
@@ -93,7 +93,6 @@ class Workspace:
     mode: int = 0
     notes: tuple[str, ...] = ()
     file_units: tuple[str, ...] = field(default=(), repr=False)
-    presenter: Any = field(default=None, repr=False)
     display: Mapping[str, tuple[str, float]] = field(default_factory=dict, repr=False)  # unit in which a measure is shown, and its size
 
     @property
@@ -298,16 +297,15 @@ class Workspace:
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
-        return self._presented().atlas_plot(self, what, path, **options)
+        from linkwright.rings.studio.atlas_plots import maps
+
+        return call_explained(maps, "plot")(self, what, path, **options)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file with the maps, curves, and a slider for each axis; it needs nothing else."""
-        return self._presented().atlas_page(self, path)
+        from linkwright.rings.studio.atlas_page import write
 
-    def _presented(self) -> Any:
-        if self.presenter is None:
-            raise UsageError("pictures and pages need a System made by lw.compile or lw.load.")
-        return self.presenter
+        return write(self, path)
 
 
 def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:
