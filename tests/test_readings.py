@@ -60,7 +60,7 @@ def test_a_speed_means_the_same_in_file_calls_command_line_editor_and_study(spee
 
 def test_results_are_measured_in_revolutions_too(tmp_path):
     c = model(tmp_path, "3000 rpm").cycle(steps=4)
-    assert c.channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
+    assert c._channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
     found = requirements(c, ["max A.v < 51 Hz", "max A.v > 2999 1/min", "max A.v < 49 Hz", "max A < 460 deg while A.v > 49 Hz"])
     assert [r.met for r in found.rows] == [True, True, False, True]
     assert found.rows[0].value == pytest.approx(50.0, rel=1e-12)

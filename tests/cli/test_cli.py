@@ -102,8 +102,8 @@ def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     assert cli.main(["cycle", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
     c = lw.load("carpet-scraper").cycle(steps=6)
     header = read_csv_table(path, 10**7).header
-    loads = c.load_channels
-    names = [n for n in c.main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
+    loads = c._load_channels
+    names = [n for n in c._main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
     assert list(header) == [f"{n} [{c.unit(n)[0]}]" for n in names]
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, header.index("tool.T.x [m]")], c["tool.T.x"], rtol=1e-12, atol=1e-15)

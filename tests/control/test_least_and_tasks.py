@@ -186,7 +186,7 @@ def test_a_traced_law_gives_the_numbers_of_the_rank_revealing_path(name):
     q, written = LAWS[name]
     s = lw.compile(lw.load(name))
     st, _ = moving(s, s.start if q is None else s.assemble(q))
-    bound = bind(written, s, st)
+    bound = bind(written, s.core, st)
     x = bound.arrays(st.q, st.v, 0.3, s.loops.skel.pack(st.references))
     command, _ = bound.law(x, safe=True)
     safe = np.array([float(e) for e in [*command.efforts, *command.rates]])

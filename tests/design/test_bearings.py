@@ -176,7 +176,7 @@ def test_balls_in_space_turn_by_their_relative_rotation() -> None:
     table = c.bearings()
     s, crank = table["S", "coupler"], table["crank", "crank"]
     assert crank.full_turns and s.movement == "turns" and s.sector is None
-    spin = [np.linalg.norm(x.motion.V[x.skel.node("coupler")][:3] - x.motion.V[x.skel.node("crank")][:3]) for x in c.instants]
+    spin = [np.linalg.norm(x.motion.V[x.skel.node("coupler")][:3] - x.motion.V[x.skel.node("crank")][:3]) for x in c._instants]
     assert s.max_speed == pytest.approx(max(spin), rel=1e-12)
     assert s.path == pytest.approx(np.mean(spin[1:]) * (c.t[-1] - c.t[0]), rel=1e-9)  # periodic: mean of one period's samples
 

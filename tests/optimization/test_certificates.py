@@ -10,7 +10,6 @@ from linkwright.rings.design.optimization.certificate import ACTIVE, OptimumCert
 from linkwright.rings.design.optimization.local_search import LocalOptimum
 from linkwright.rings.design.optimization.nonlinear_program import GoalProgram
 from linkwright.rings.design.optimization.request import problem
-from linkwright.system.mechanism import Designer, Mechanism
 from tests.optimization.models import SLIDER_CRANK
 
 
@@ -18,7 +17,7 @@ def certified(u: float, limits: tuple[str, ...] = ()) -> tuple[OptimumCertificat
     """The certificate at a radius of the crank, 20 mm + u 60 mm, and the part that the whole gradient is.
 
     The goal is squared over its own value there: f = (x / x0)^2, whose gradient by u is 2 x' / x0."""
-    p = problem(lw.load(SLIDER_CRANK).description, "min rms A.torque", {"r": None}, limits, "cycle", Mechanism, Designer())
+    p = problem(lw.load(SLIDER_CRANK).description, "min rms A.torque", {"r": None}, limits, "cycle")
     point = p.point(np.array([u]))
     terms = p.goals[0].terms
     program = GoalProgram(p, terms, point)

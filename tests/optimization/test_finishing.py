@@ -23,7 +23,7 @@ BOX = "slider.C within 100..300 x -10..10 mm"
 
 def problem_of(model: dict[str, Any], goal: str, vary: dict[str, Any], limits: list[str]) -> DesignProblem:
     m = lw.load(model)
-    return request.problem(m.description, goal, vary, limits, lw.Cycle(steps=180), lambda d: lw.compile(d), None)
+    return request.problem(m.description, goal, vary, limits, lw.Cycle(steps=180))
 
 
 def test_a_limit_is_met_to_one_part_in_a_billion() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.design.optimization.request import problem
-from linkwright.system.mechanism import Designer, Mechanism
 from tests.optimization.models import ARM, BALANCED, SLIDER_CRANK
 
 STATIC = lw.Cycle(speed=0, steps=90)
@@ -62,7 +61,7 @@ def test_the_gain_of_what_binds_is_the_derivative_of_the_optimum() -> None:
 def test_gradients_of_goals_and_limits_are_those_of_differences() -> None:
     vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm", "slider.mass": "0.5..2 kg"}
     texts = ["range guide while 100..180 deg < 1 mm", "A.torque < 9 N m", "mean C.load < 1 N", "std C.load < 1 N", "mass < 3 kg"]
-    p = problem(lw.load(SLIDER_CRANK).description, "min rms A.torque", vary, texts, "cycle", Mechanism, Designer())
+    p = problem(lw.load(SLIDER_CRANK).description, "min rms A.torque", vary, texts, "cycle")
     u, h = np.array([0.4, 0.6, 0.55, 0.3]), 1e-6
     for q in p.quantities:
         ours = q.gradient(p.point(u)) * p.span
@@ -77,7 +76,7 @@ def test_functions_are_goals_with_exact_gradients() -> None:
 
     m = lw.load(SLIDER_CRANK)
     vary = {"r": "30..60 mm", "rod": "150..250 mm"}
-    p = problem(m.description, work, vary, (), "cycle", Mechanism, Designer())
+    p = problem(m.description, work, vary, (), "cycle")
     q, h = p.goals[0].terms[0][1], 1e-6
     u = np.array([0.5, 0.5])
     theirs = [(q.value(p.point(u + h * e)) - q.value(p.point(u - h * e))) / (2 * h) for e in np.eye(2)]

@@ -41,7 +41,7 @@ def test_a_load_over_position_follows_its_table() -> None:
     c = m.cycle(steps=72)
     scene = Scene(m.system, c)
     for k in (0, 20, 30):
-        (sheet,) = applied_loads(scene, c.instants[k])
+        (sheet,) = applied_loads(scene, c._instants[k])
         wanted = np.interp(1e3 * c["ram.R.y"][k], [38, 42, 44, 46, 48, 50], [120e3, 100e3, 80e3, 45e3, 12e3, 0.0])
         assert sheet.force[1] == pytest.approx(wanted, abs=1e-6 * 120e3)  # the same table, in mm
         assert sheet.at[1] == pytest.approx(c["ram.R.y"][k], abs=1e-12)

@@ -155,7 +155,7 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     canvas = Canvas(run.system, turn=run, trace=[], whole_turn=True)
     arrows = LoadArrows(run, canvas)
     sample = 7
-    figure = canvas.figure(run.instants[sample])
+    figure = canvas.figure(run._instants[sample])
     arrows.draw(figure, sample)
     drawn = [np.subtract(a.xy, a.xyann) for a in figure.axes[-1].texts]
     largest = max(run[f"{pin}.on.{body}.size"].max() for pin, body in (("A", "crank"), ("B", "coupler"), ("C", "rocker"), ("D", "rocker")))
@@ -164,7 +164,7 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     assert min(float(np.linalg.norm(d - expected)) for d in drawn) < 1e-9 * LONGEST
     ends = []
     for k in range(0, len(run), 2):
-        shown = canvas.figure(run.instants[k])
+        shown = canvas.figure(run._instants[k])
         arrows.draw(shown, k)
         ends += [a.xy for a in shown.axes[-1].texts]
     width, height = 72.0 * figure.get_size_inches()

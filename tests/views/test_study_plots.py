@@ -53,7 +53,7 @@ def bars(axes: Any) -> list[Any]:
 def test_units_are_those_of_the_ranges_and_of_the_file(grid: Study, drawn: Study, tmp_path: Path) -> None:
     assert units_of(grid) == {"L1": ("mm", 1e-3), "L3": ("mm", 1e-3), "L2": ("m", 1.0), HEIGHT: ("m", 1.0), TORQUE: ("N m", 1.0)}
     assert units_of(drawn)["line_mass"] == ("kg/m", 1.0)
-    assert table(drawn).columns["L1"].values == pytest.approx(1e3 * drawn.column("L1"))
+    assert table(drawn).columns["L1"].values == pytest.approx(1e3 * drawn["L1"])
     stored = lw.study("wiper", {"crank.mass": [0.2, 0.3]}, {"f": len, "e": lambda c: 1.0}, STEPS, folder=tmp_path / "s", progress=False)
     again = lw.load_result(tmp_path / "s")  # with functions of its own: only the folder knows its units
     assert again.work is None and units_of(again)["f"] == ("-", 1.0)
@@ -61,7 +61,7 @@ def test_units_are_those_of_the_ranges_and_of_the_file(grid: Study, drawn: Study
 
 
 def test_a_histogram_counts_designs_and_their_share_outside_limits(drawn: Study) -> None:
-    torque = drawn.column(TORQUE)
+    torque = drawn[TORQUE]
     low, high = np.percentile(torque, [10, 95])
     figure = drawn.plot("histogram", of=TORQUE, limits=(f"{1e3 * low} mN m", high))
     counted = {tuple(np.round(p.get_facecolor(), 3)): 0.0 for p in bars(figure.axes[0])}
@@ -136,7 +136,7 @@ def test_contours_of_a_linear_measure_are_straight_lines_at_its_values(grid: Stu
 
 def test_a_map_shows_the_slice_that_was_asked_for(grid: Study, drawn: Study) -> None:
     figure = grid.plot(of=TORQUE, at={"L2": "1 m"})
-    y, cut = grid.column(TORQUE), grid.column("L2") == 1.0
+    y, cut = grid[TORQUE], grid["L2"] == 1.0
     assert "L2 = 1 m" in texts(figure) and f"max {float(f'{np.nanmax(y[cut]):.4g}'):g} N m" in texts(figure)
     three = made({"L1": "290..310 mm", "L2": "880..920 mm", "L3": "740..760 mm"}, HEIGHT, "latin", n=16)
     assert "L3 varies as well" in texts(three.plot("map"))
@@ -149,11 +149,11 @@ def test_curves_and_scatter_hold_every_design(grid: Study, drawn: Study) -> None
     line = grid.plot("curves", of=HEIGHT, at={"L3": "800 mm"}).axes[0].lines[0]
     assert line.get_xdata() == pytest.approx(1e3 * np.asarray(line.get_ydata())) and len(line.get_xdata()) == 5
     one = made({"L1": "200..300 mm / 3"}, TORQUE)
-    assert one.plot().axes[0].lines[0].get_ydata() == pytest.approx(one.column(TORQUE))
+    assert one.plot().axes[0].lines[0].get_ydata() == pytest.approx(one[TORQUE])
     figure = drawn.plot("scatter")
     cells = np.array(figure.axes).reshape(4, 4)
     x, y = cells[3, 1].lines[0].get_data()
-    assert x == pytest.approx(drawn.column("line_mass")) and y == pytest.approx(drawn.column(TORQUE))
+    assert x == pytest.approx(drawn["line_mass"]) and y == pytest.approx(drawn[TORQUE])
     assert cells[0, 2].texts[0].get_text() == "+1.00", "the height is L1"
 
 

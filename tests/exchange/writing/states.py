@@ -31,7 +31,7 @@ def on_loops(s: System, rng: np.random.Generator, size: float = 0.2) -> State:
     """The drives moved a little from the start (legs and sliders by a tenth of what a shaft turns), any velocity the loops allow."""
     wanted = {}
     for drive in s.description.drives:
-        joint, i, kind = s.coordinate(drive.joint)
+        joint, i, kind = s.assembler.coordinate(drive.joint)
         step = rng.uniform(-size, size) * (1.0 if kind == "angle" else 0.1 * s.loops.kappa)
         wanted[drive.joint] = float(s.start.references[joint.name][i]) + step
     # random efforts need no particular drive, so no more is moved than the mechanism has freedoms

@@ -115,7 +115,7 @@ def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk
     here = desk(live.write(m, tmp_path / "move.html"), "#play=0")
     turn = m.cycle()
     assert here.ask("DATA.cycle.over.name") == "A"
-    torque = np.array([x.loads.tau["A"] for x in turn.instants])
+    torque = np.array([x.loads.tau["A"] for x in turn._instants])
     over_time, over_angle = (np.sqrt(np.trapezoid(torque**2, x) / (x[-1] - x[0])) for x in (turn.t, turn["A"]))
     assert torque.min() < -torque.max(), "the largest amount is a minimum, and is called so"
     found = re.match(r"min (\S+)\sN\sm at \S+\s+·\s+RMS\s(\S+)\sN\sm$", here.text("#torque .lw-plot-stats"))
@@ -447,7 +447,7 @@ def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Pat
         here.frame()
         assert here.page.locator("[data-line='rope']").get_attribute("display") == shown, sample
     assert off_at(run, 0) == ["rope"] and off_at(run, len(run) - 1) == []
-    drawn = [len(Canvas(m.system, turn=run, trace=[]).figure(run.instants[k], off=off_at(run, k)).axes[0].lines) for k in (0, last + 1)]
+    drawn = [len(Canvas(m.system, turn=run, trace=[]).figure(run._instants[k], off=off_at(run, k)).axes[0].lines) for k in (0, last + 1)]
     assert drawn[1] == drawn[0] + 1, "films and pictures likewise"
 
 

@@ -63,12 +63,12 @@ def written(here: Desk, selector: str) -> list[str]:
 def test_sliders_choose_a_cell_and_show_its_measures(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
     here = desk(grid.page(tmp_path / "grid.html"))
     assert here.text("#what") == f"Grid of 4 \u00d7 3 \u00d7 2 \u00b7 24 designs \u00b7 {len(grid.why)} failed"
-    most = [np.nanmax(grid.column(name)) for name in (TORQUE, SWING)]
+    most = [np.nanmax(grid[name]) for name in (TORQUE, SWING)]
     for place, numbers in (((1, 0, 1), (0.32, 0.6, 0.95)), ((2, 2, 0), (0.44, 0.8, 0.9))):
         for axis, k in enumerate(place):
             move(here, axis, k)
         row = cell(grid, L1=numbers[0], L3=numbers[1], L2=numbers[2])
-        wanted = [grid.column(name)[row] for name in (TORQUE, SWING)]
+        wanted = [grid[name][row] for name in (TORQUE, SWING)]
         assert np.all(np.abs(np.array(shown(here)) - wanted) <= DIGITS * np.array(most)), place
         assert f"row {row}" in here.text("#values caption") and here.page.locator("#reason").is_hidden()
     assert [number(t) for t in here.page.locator(".st-slider output").all_inner_texts()] == pytest.approx([440.0, 800.0, 0.9])
@@ -86,7 +86,7 @@ def test_curves_and_map_hold_the_values_of_the_slice(grid: Study, desk: Callable
     here = desk(grid.page(tmp_path / "grid.html"), "#at=0,2,1")
     assert here.ask("app.at") == [0, 2, 1]
     move(here, 0, 1)
-    torque = grid.column(TORQUE).reshape(4, 3, 2)
+    torque = grid[TORQUE].reshape(4, 3, 2)
     assert "L1, mm" in written(here, "#curves .ticks text")
     # a click on the map chooses the cell under it: its middle is where the axes say
     where = here.ask(
@@ -139,7 +139,7 @@ def test_points_have_their_numbers_under_the_pointer(points: Study, desk: Callab
     x, y = here.ask("app.places()[x]", good)
     here.page.locator("#map canvas").click(position={"x": x, "y": y})
     assert here.ask("[app.at, app.pinned]") == [good, True]
-    assert shown_of(here, TORQUE) == pytest.approx(points.column(TORQUE)[good], abs=DIGITS * np.nanmax(points.column(TORQUE)))
+    assert shown_of(here, TORQUE) == pytest.approx(points[TORQUE][good], abs=DIGITS * np.nanmax(points[TORQUE]))
 
 
 def shown_of(here: Desk, name: str) -> float:

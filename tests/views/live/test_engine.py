@@ -56,7 +56,7 @@ def check_cycle(page: Page, got: Any) -> None:
     sizes = np.array([scale_f] * 3 + [scale_f * page.system.loops.kappa] * 3)
     compared = 0
     for row, i in enumerate(cycle_data.compared_samples(c)):
-        loads = c.instants[i].loads
+        loads = c._instants[i].loads
         if not got["ok"][i]:
             continue
         compared += 1
@@ -112,7 +112,7 @@ def test_changed_parameters_give_the_cycle_of_the_changed_model(pages: dict[str,
         for change, one in zip(values, got["out"], strict=True):
             assert one["r"] == {"ok": True, "why": ""} and one["changed"] and all(one["ok"])
             c = lw.load(name, **change).cycle()
-            torque = np.array([c.instants[i].loads.tau["A"] for i in at])
+            torque = np.array([c._instants[i].loads.tau["A"] for i in at])
             assert np.abs(np.array(one["q"]) - c.q[at]).max() < EQUAL
             assert np.abs(np.array(one["u"])[:, 0] - torque).max() < EQUAL * np.abs(torque).max()
             assert np.abs(np.array(one["state"]) - c.q[0]).max() < EQUAL
@@ -257,9 +257,9 @@ def test_hodographs_free_bodies_and_singular_values_are_those_of_python(pages: d
     assert c is not None
     samples = cycle_data.compared_samples(c)
     for (x, y), frame in zip(got["h"], ("world", "coupler", "rocker"), strict=True):
-        right = np.array([c.instants[k].loads.on("C", "coupler", frame).force for k in samples])
+        right = np.array([c._instants[k].loads.on("C", "coupler", frame).force for k in samples])
         assert np.abs(np.array([x, y]).T[samples] - right[:, :2]).max() < EQUAL * np.abs(right).max()
-    loads, instant = c.instant(i).loads, c.instants[i]
+    loads, instant = c.instant(i).loads, c._instants[i]
     right = of_loads(loads, "coupler", "")
     assert got["f"]["residual"] < 1e-12 and np.abs(np.subtract(got["f"]["com"], right.com)).max() < 1e-12
     theirs = {r.name: r for r in right.rows}
@@ -282,7 +282,7 @@ def check_csv(text: str, c: Any, samples: list[int]) -> None:
     head = rows[0]
     assert head[:2] == ["t [s]", "A [rad]"] and len(rows) == 362 and {"A.torque [N m]", "C.on.coupler.x [N]"} <= set(head)
     table = dict(zip(head, np.array(rows[1:], dtype=float).T, strict=True))
-    torque = np.array([c.instants[i].loads.tau["A"] for i in samples])
+    torque = np.array([c._instants[i].loads.tau["A"] for i in samples])
     assert np.allclose(table["A.torque [N m]"][samples], torque, rtol=0, atol=EQUAL * np.abs(torque).max())
     for name, unit in (("A", "rad"), ("D", "rad"), ("D.v", "rad/s"), ("D.a", "rad/s^2"), ("coupler.P.x", "m"), ("coupler.P.vy", "m/s")):
         assert np.allclose(table[f"{name} [{unit}]"], c[name], rtol=0, atol=EQUAL * np.abs(c[name]).max()), name

@@ -48,7 +48,7 @@ def test_the_scene_is_where_the_mechanism_is(name: str) -> None:
     bodies = [system.description.bodies[0].name, *(n.body for n in system.tree.nodes)]
     low, high = (np.array(text["extent"][k]) for k in ("low", "high"))
     for k in (0, 2, 5):
-        instant = scene.turn.instants[k]
+        instant = scene.turn._instants[k]
         stage = Stage(scene.skel, instant)
         where = poses(system, stage)
         # marked points against the channels a user reads

@@ -108,7 +108,7 @@ def test_welded_halves(tmp_path: Path, how: str) -> None:
     assert found.report.gaps[0][1] < 1e-12
     ours = System(found.description)
     st = ours.assemble({"A": 0.3}, {"A": 1.5})
-    instant = ours.instant(st)
+    instant = ours.core.instant(st)
     names = ["A", "B", "D", "C"]
     qpos, qvel = (np.array([float(st.channels[f"{n}{rate}"].read(instant)) for n in names]) for rate in ("", ".v"))
     mj = AgainstMujoco(mujoco.MjModel.from_xml_path(str(path)), read_mjcf(path).description)  # halves apart, closed by the weld

@@ -34,7 +34,8 @@ def there(model: Any, found: RobotText, system: System, st: lw.State) -> tuple[n
     q, v, order = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv, int)
     for name, zero in found.zeros.items():
         j = model.joints[model.getJointId(name)]
-        joint, entry, _ = system.coordinate(name) if name in system.names.v else system.coordinate(name[::-1].replace("_", ".", 1)[::-1])
+        exact = name if name in system.names.v else name[::-1].replace("_", ".", 1)[::-1]
+        joint, entry, _ = system.assembler.coordinate(exact)
         node = system.tree.nodes[system.tree.node_of_joint[joint.name]]
         x = float(st.q[node.q][entry]) - zero
         q[j.idx_q : j.idx_q + j.nq] = [np.cos(x), np.sin(x)] if j.nq == 2 else [x]
