@@ -15,7 +15,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
 from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
-from tests.studies.models import SLIDER
+from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
 
 SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central difference of order eight

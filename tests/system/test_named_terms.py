@@ -15,7 +15,7 @@ from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labeled_arrays import Labeled
 from tests import ROOT
-from tests.exchange.writing import states
+from tests.rings.exchange.writing import states
 from tests.sweeps import sweep
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
