@@ -9,9 +9,9 @@ PY := $(VENV)/bin/python
 export CHROMIUM FIREFOX
 PYTEST_FLAGS ?= -n auto --dist worksteal
 # tests of `make check`, in one process: texts and sizes of the sources (parsed once), types of the scripts, the wheel and the site
-BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.py tests/test_wheel.py tests/views/browser/test_site.py
+BUILDS := tests/test_words.py tests/test_quality.py tests/rings/studio/live/test_types.py tests/test_wheel.py tests/rings/studio/browser/test_site.py
 
-# What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
+# What draws the pages in the tests of tests/rings/studio/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: help demo test test-all test-oldest check check-style check-types check-layers check-builds browser firefox \
@@ -51,8 +51,8 @@ test: $(VENV)/installed-test browser firefox compiler video build/node/installed
 test-all: SELECTION := -m ""
 TORCH = $(PY) -c "import torch" >/dev/null 2>&1
 test-all: $(VENV)/installed-all browser firefox compiler controller video build/node/installed
-	@$(TORCH) || echo "PyTorch is not installed: tests/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
-	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/bridges/test_torch.py))
+	@$(TORCH) || echo "PyTorch is not installed: tests/rings/exchange/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
+	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/rings/exchange/bridges/test_torch.py))
 
 check: check-style check-types check-layers check-builds
 

@@ -62,7 +62,7 @@ def judged(system: System, tau: np.ndarray) -> np.ndarray:
     st = system.start
     for row in tau:
         push = {
-            name: lw.drives.force(x) if system.coordinate(name)[2] == "length" else lw.drives.torque(x)
+            name: lw.drives.force(x) if system.assembler.coordinate(name)[2] == "length" else lw.drives.torque(x)
             for name, x in _named(system, row).items()
         }
         st = system.simulate(st, STEP, drive=push, tolerance=1e-12, output=[st.t + STEP], progress=False).state(-1)

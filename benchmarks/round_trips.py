@@ -38,7 +38,7 @@ class RoundTrip(NamedTuple):
 
 def round_trip(name: str, ending: str, options: dict[str, Any], folder: Path) -> RoundTrip:
     """Write a shipped model, read it again and compare."""
-    from tests.exchange.writing.robots.test_round_trips import worst
+    from tests.rings.exchange.writing.robots.test_round_trips import worst
 
     m = lw.load(name)
     g = float(np.linalg.norm([float(x) for x in m.system.description.gravity]))

@@ -87,9 +87,9 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 # Public for other modules, of no use to a caller
 INTERNAL = {
-    "System.set_up_kernels", "System.displaced", "System.instant", "System.motion", "System.closure", "System.applied", "System.starting",
-    "Trajectory.instant", "Trajectory.instants", "Trajectory.settled_multipliers", "State.instant", "State.channels",
-    *(f"Transmission.{x}" for x in ("over", "closed", "drivable", "rotary", "read_positions", "efforts", "halved", "dead")),
+    "System.set_up_kernels", "System.motion", "System.closure",
+    "Trajectory.instant", "Trajectory.settled_multipliers", "State.instant", "State.channels",
+    *(f"Transmission.{x}" for x in ("over", "closed", "drivable", "efforts")),
 }  # fmt: skip
 
 
@@ -125,6 +125,7 @@ def entries(name: str, *, alone: bool) -> Iterator[str]:
 def members(kind: type) -> Iterator[tuple[str, Any]]:
     """Public methods and properties in the order they are written, those of the class before those of its bases."""
     seen: set[str] = set()
+    dir(kind)  # verbs of rings become members when they are asked for
     for owner in kind.__mro__:
         for name, value in vars(owner).items():
             if owner.__module__.startswith("linkwright") and (name == "__getitem__" or name[0] != "_") and name not in seen:

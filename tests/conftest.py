@@ -70,7 +70,7 @@ def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_curves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports with empty pictures, in a third of the time: for tests of everything else in them. tests/views/test_report.py has all."""
+    """Reports with empty pictures, in a third of the time: for tests of everything else; rings/studio/test_report.py has all."""
     from linkwright.rings.studio import report_figures, report_tolerances
 
     def figure(drawn: object, name: str, alt: str, caption: str = "") -> str:

@@ -110,9 +110,9 @@ def test_every_room_has_its_share() -> None:
 
 
 def test_a_seed_repeats_its_faults() -> None:
-    first, again, other = pick("formats", 5, 1), pick("formats", 5, 1), pick("formats", 5, 2)
+    first, again, other = pick("files", 5, 1), pick("files", 5, 1), pick("files", 5, 2)
     assert first == again != other and len({(f.path, f.line) for f in first}) == 5
-    assert len(pick("formats", 10**6, 1)) == len({(f.path, f.line) for f in faults_of("files")})  # ends where no line is left
+    assert len(pick("files", 10**6, 1)) == len({(f.path, f.line) for f in faults_of("files")})  # ends where no line is left
 
 
 def test_the_nearest_tests_come_first() -> None:
@@ -122,7 +122,7 @@ def test_the_nearest_tests_come_first() -> None:
     named = Fault("files/marks.py", 1, "sign", 0, 1, "-", "+", "mark")
     assert nearest(named)[0] == ROOT / "tests" / "files" / "test_marks.py"
     page = Fault("rings/studio/live/assets/engine/checks.js", 1, "sign", 0, 1, "-", "+")
-    assert ROOT / "tests" / "views" / "live" / "test_checks.py" in nearest(page)
+    assert ROOT / "tests/rings/studio" / "live" / "test_checks.py" in nearest(page)
     assert any(p.parent.name == "browser" for p in of_room(page)) and not LEFT_OUT & {t.path.name for t in files_of_tests()}
 
 

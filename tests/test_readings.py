@@ -53,14 +53,14 @@ def test_a_speed_means_the_same_in_file_calls_command_line_editor_and_study(spee
     assert slow.with_(n=speed).cycle(steps=4)["A.v"][0] == WANTED
     assert dict(slow.with_(start={"A.v": speed}).description.start)["A.v"] == WANTED
     found = lw.study(slow, {"n": [speed]}, "max A.v", of=lw.Cycle(steps=4))
-    assert found.column("max A.v")[0] == WANTED
+    assert found["max A.v"][0] == WANTED
     assert main(["cycle", str(tmp_path / "crank.yaml"), "--speed", speed, "--steps", "4", "--measure", "max A.v", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["measures"][0]["value"] == WANTED
 
 
 def test_results_are_measured_in_revolutions_too(tmp_path):
     c = model(tmp_path, "3000 rpm").cycle(steps=4)
-    assert c.channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
+    assert c._channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
     found = requirements(c, ["max A.v < 51 Hz", "max A.v > 2999 1/min", "max A.v < 49 Hz", "max A < 460 deg while A.v > 49 Hz"])
     assert [r.met for r in found.rows] == [True, True, False, True]
     assert found.rows[0].value == pytest.approx(50.0, rel=1e-12)

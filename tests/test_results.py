@@ -22,15 +22,15 @@ from linkwright.errors import RENAMED, Renamed
 from linkwright.files import read_csv_table
 from linkwright.files.tables import Column, Result, Table
 from linkwright.results.checks import Checks
-from tests.control.test_analysis import controllers, crank
-from tests.design.test_cams import loaded as cam_model
-from tests.design.test_cylinders import BEAM
-from tests.identification.machines import five_bar_run, measured
-from tests.identification.test_calibrate import VARY, poses
 from tests.mechanics.constraints.test_belt import around, pulleys
-from tests.motion.atlas.robots import robot
-from tests.optimization.models import SLIDER_CRANK
-from tests.synthesis.test_bound_checks import BOX, POSES
+from tests.rings.control.test_analysis import controllers, crank
+from tests.rings.design.optimization.models import SLIDER_CRANK
+from tests.rings.design.test_cams import loaded as cam_model
+from tests.rings.design.test_cylinders import BEAM
+from tests.rings.robots.identification.machines import five_bar_run, measured
+from tests.rings.robots.identification.test_calibrate import VARY, poses
+from tests.rings.robots.workspace.robots import robot
+from tests.rings.synthesis.test_bound_checks import BOX, POSES
 
 NOT_RESULTS = {  # a `table` that is a part of something else
     "linkwright.system.design_channels.DesignReader": "arrays of many designs",

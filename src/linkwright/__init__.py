@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
     from linkwright.rings.design.optimization.result import OptimizationResult
     from linkwright.rings.design.studies.cases import Cycle, Equilibrium, Path, Run
+    from linkwright.rings.design.studies.request import study
     from linkwright.rings.design.studies.study import Study
     from linkwright.rings.exchange.bridges.functions import Bridge
     from linkwright.rings.robots.identification import calibrate, excitation, identify
@@ -41,11 +42,12 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.workspace.result import Workspace
     from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
     from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
+    from linkwright.rings.synthesis.requests import synthesize
     from linkwright.simulation import mode_switching as events
     from linkwright.simulation import stabilizers
     from linkwright.simulation.stepper import Stepper
     from linkwright.system.cycles import Trajectories
-    from linkwright.system.mechanism import Mechanism, compile, load, load_result, study, synthesize
+    from linkwright.system.mechanism import Mechanism, compile, load, load_result
     from linkwright.system.system import System
     from linkwright.text.goals import Goal, Requirement
     from linkwright.text.ranges import Range, Tolerance
@@ -131,6 +133,7 @@ _HOME = {  # module: its public names
     "rings.design.optimization.pareto_front": ("ParetoFront",),
     "rings.design.optimization.result": ("OptimizationResult",),
     "rings.design.studies.cases": ("Cycle", "Equilibrium", "Path", "Run"),
+    "rings.design.studies.request": ("study",),
     "rings.design.studies.study": ("Study",),
     "rings.exchange.bridges.functions": ("Bridge",),
     "rings.robots.identification": ("calibrate", "excitation", "identify"),
@@ -142,9 +145,10 @@ _HOME = {  # module: its public names
     "rings.robots.workspace.result": ("Workspace",),
     "rings.robots.workspace.result_modes": ("WorkspaceModes",),
     "rings.synthesis.answers": ("SynthesisResult", "SynthesizedLinkage"),
+    "rings.synthesis.requests": ("synthesize",),
     "simulation.stepper": ("Stepper",),
     "system.cycles": ("Trajectories",),
-    "system.mechanism": ("Mechanism", "compile", "load", "load_result", "study", "synthesize"),
+    "system.mechanism": ("Mechanism", "compile", "load", "load_result"),
     "system.system": ("System",),
     "text.goals": ("Goal", "Requirement"),
     "text.ranges": ("Range", "Tolerance"),

@@ -15,7 +15,7 @@ from linkwright.rings.cli.bench import checkout, ours, processes, runs, speed
 from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender
 from linkwright.rings.cli.bench.free_run import FreeRun
 from tests import ROOT
-from tests.cli.bench.samples import at, short
+from tests.rings.cli.bench.samples import at, short
 
 OPEN = """
 import sys

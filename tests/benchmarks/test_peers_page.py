@@ -12,7 +12,7 @@ from linkwright.rings.cli.bench import table
 from linkwright.rings.cli.bench.cases import MECHANISMS
 from linkwright.rings.cli.bench.ours import kernel
 from tests import ROOT
-from tests.cli.bench.samples import at
+from tests.rings.cli.bench.samples import at
 from tests.scripts import docs_script
 from tests.sweeps import sweep
 

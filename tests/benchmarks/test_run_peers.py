@@ -11,7 +11,7 @@ from benchmarks import casadi_code, pinocchio_run, run_peers, steppers
 from benchmarks.workshop import Workshop
 from linkwright.integrators import INTEGRATORS
 from linkwright.rings.cli.bench.cases import BenchRow, Unavailable
-from tests.cli.bench.samples import short
+from tests.rings.cli.bench.samples import short
 
 
 def test_mujoco_gets_nearer_with_shorter_steps() -> None:

@@ -1,4 +1,4 @@
-"""The handler of a kernel, called as XLA calls it: frames of buffers laid out by hand. tests/bridges calls it through JAX."""
+"""The handler of a kernel, called as XLA calls it: frames of buffers laid out by hand. Its bridge calls it through JAX."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tests.sweeps import sweep
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/bridges runs them
+HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/rings/exchange/bridges runs them
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less

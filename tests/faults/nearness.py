@@ -17,10 +17,9 @@ LEFT_OUT = {"test_quality.py", "test_words.py", "test_habits.py", "test_types.py
 IMPORT = re.compile(r"^[ \t]*(?:from|import) ((?:linkwright|tests)[\w.]*)(?: import (\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 NEAREST = 6  # files of the first circle
 ROOM_TESTS = {  # folders of tests of a room that has another name there, or that more than its own test
-    SCRIPTS: ("views/live", "views/browser"),
-    TOP: ("cli", "system"), "rings": ("cli", "system"), "kernels": ("kernels", "system"), "studio": ("views",),
-    "design": ("design", "studies", "optimization"), "control": ("control", "gym"), "exchange": ("exchange", "formats", "bridges"),
-    "robots": ("motion/atlas", "motion/fastest", "system/transmission", "identification"),
+    SCRIPTS: ("rings/studio/live", "rings/studio/browser"),
+    TOP: ("rings/cli", "system"), "rings": ("rings/cli", "system"), "kernels": ("kernels", "system"),
+    **{ring: (f"rings/{ring}",) for ring in ("cli", "control", "design", "exchange", "papers", "robots", "studio", "synthesis")},
 }  # fmt: skip
 
 

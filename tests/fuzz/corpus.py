@@ -77,7 +77,7 @@ def texts() -> tuple[str, ...]:
     shipped = [model_file(n).read_text(encoding="utf-8") for n in library.names()]
     docs = [text for page in PAGES for text in FENCED.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))]
     data = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests" / "data").glob("*.yaml"))]
-    starts = [p.read_text(encoding="utf-8") for p in sorted(Path(library.__file__).parents[2].glob("cli/**/*.yaml"))]
+    starts = [p.read_text(encoding="utf-8") for p in sorted(Path(library.__file__).parents[2].glob("rings/cli/**/*.yaml"))]
     return (*shipped, *docs, *data, *starts, BARS, SLIDER)
 
 

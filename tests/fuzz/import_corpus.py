@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 
 import linkwright as lw
-from tests.exchange.reading.mjcf import files as mjcf
-from tests.exchange.reading.sdf import models as sdf
-from tests.exchange.reading.sketches import drawings
-from tests.exchange.reading.urdf import robots
 from tests.fuzz import corpus
 from tests.model.meshes import shapes
+from tests.rings.exchange.reading.mjcf import files as mjcf
+from tests.rings.exchange.reading.sdf import models as sdf
+from tests.rings.exchange.reading.sketches import drawings
+from tests.rings.exchange.reading.urdf import robots
 
 Files = dict[str, bytes]  # by name; the first one is opened
 EXPORTED = ("wiper", "slider-crank", "five-bar", "rssr", "boot-lid")

@@ -20,7 +20,7 @@ from linkwright.model.meshes import read_corners
 from linkwright.rings.design.motor_choice import _undominated
 from linkwright.rings.exchange.import_report import ImportedModelWarning
 from linkwright.rings.studio import live
-from tests.exchange.reading.sketches import drawings
+from tests.rings.exchange.reading.sketches import drawings
 
 BARS: dict[str, Any] = {
     "plane": "xy",

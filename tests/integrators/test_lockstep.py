@@ -55,7 +55,7 @@ def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **
 def moving(name: str, stabilizer: str, count: int, duration: float):
     """A mechanism's problem, and states along its free fall as starts, slower and faster."""
     s = lw.load(name).system
-    fall = time_stepping.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
+    fall = time_stepping.march(s.core, s.start, duration, samples=np.linspace(0.0, duration, count))
     made = time_stepping.setup(s, stabilizer=stabilizer)
     rows = []
     for near in fall.references:

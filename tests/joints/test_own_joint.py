@@ -17,8 +17,8 @@ from linkwright.rings.studio.scene import Scene, Stage
 from tests import ROOT, factory
 from tests.joints import test_joints as contract
 from tests.joints.pin_arc import PinArc, arc_model
-from tests.views.live.engine_runs import made, run
-from tests.views.live.test_engine import CYCLE, check_cycle
+from tests.rings.studio.live.engine_runs import made, run
+from tests.rings.studio.live.test_engine import CYCLE, check_cycle
 
 RADIUS = float(np.hypot(0.095, 0.75))  # of C about D in the drawing
 ROUND_OFF = 1e-11  # newtons, newton meters and meters of mechanisms with loads of 16 N: 361 closed positions, a few hundred roundings each
@@ -56,7 +56,7 @@ def test_motion_torque_and_loads_are_those_of_the_four_bar(arc: lw.Mechanism, fo
     for pin, body in (("A", "ground"), ("B", "coupler"), ("C", "coupler")):
         np.testing.assert_allclose(one.load(pin, on=body).force, two.load(pin, on=body).force, atol=ROUND_OFF)
         np.testing.assert_allclose(one.load(pin, on=body).moment, two.load(pin, on=body).moment, atol=ROUND_OFF)
-    torque = [np.array([x.loads.tau["A"] for x in c.instants[::12]]) for c in (one, two)]
+    torque = [np.array([x.loads.tau["A"] for x in c._instants[::12]]) for c in (one, two)]
     np.testing.assert_allclose(torque[0], torque[1], atol=ROUND_OFF)
     travel = RADIUS * np.arctan2(one["coupler.C.y"], one["coupler.C.x"] - 1.0)
     np.testing.assert_allclose(one["C.slide"], travel, atol=ROUND_OFF)

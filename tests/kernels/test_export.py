@@ -72,7 +72,7 @@ class Found:
         self.x = {
             "q": self.st.q, "v": self.st.v, "a": self.a, "tau": rng.normal(size=s.tree.nv), "drive": drive, "speed": speed,
             "acceleration": acceleration, "near": cut_coordinates(s, self.st.references), "far": far.q,
-            "off": s.displaced(self.st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)),
+            "off": s.core.displaced(self.st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)),
         }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     project, driven = s.kernel("projection"), s.kernel("kinematics")
     x = case.states[1]
     near = cut_coordinates(s, x.references)
-    q, v = s.displaced(State(s.skel, x.q, x.v, x.references), 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)), x.v
+    q, v = s.core.displaced(State(s.skel, x.q, x.v, x.references), 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)), x.v
     for _ in range(6):
         q, v, *_ = project(q, v, near=near)
     st = State(s.skel, q, v, x.references)
@@ -110,7 +110,7 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     st = State(s.skel, x.q, x.v, x.references)
     here = np.array([np.atleast_1d(st[name])[0] for name in s.kernels.drives])
     zero = np.zeros(len(here))
-    guess = s.displaced(st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv))
+    guess = s.core.displaced(st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv))
     for _ in range(8):
         guess, *_ = driven(guess, x.v, here, zero, zero, near=near)
     fast = rng.normal(size=len(here))

@@ -29,7 +29,7 @@ def component(s: lw.System, st: Any, a: np.ndarray, name: str) -> float:
     h = 1e-5
     values = []
     for side in (-1.0, 1.0):
-        q = s.displaced(st, side * h * st.v + 0.5 * h * h * a)
+        q = s.core.displaced(st, side * h * st.v + 0.5 * h * h * a)
         there = s.state(q, st.v + side * h * a)
         values.append(velocity(s, there, name))
     return float((values[1] - values[0]) / (2 * h))

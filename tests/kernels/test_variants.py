@@ -226,7 +226,7 @@ def test_loads_put_in_their_power():
     st = s.assemble({"E": s.start["E"] - 0.6}, {"E": 6.0})
     law = {"drive": st["E"], "speed": 6.0, "acceleration": 0.0}
     r = k.get("loop_rates")(st.q, st.v, np.zeros(k.tree.nv), **law, near=cut_row(k, st.instant))
-    push = sum(w @ motion(s.skel, st.q, st.v).V[n] for n, w in s.applied(st))
+    push = sum(w @ motion(s.skel, st.q, st.v).V[n] for n, w in s.core.applied(st))
     assert r.power[1] == pytest.approx(push, rel=1e-12)
     assert [b.name for b in k.get("loop_rates").outputs] == ["qdot", "a", "power"]
 

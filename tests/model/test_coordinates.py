@@ -214,7 +214,7 @@ def test_a_cut_joint_is_read_as_one_of_the_tree() -> None:
     found = [lw.load(LOOPS | {"cuts": [cut, "H"]}).cycle(steps=24) for cut in ("B", "D")]
     assert found[0].skel.tree.cuts != found[1].skel.tree.cuts
     for name in movable(found[0].skel.tree.description):
-        first, second = (np.array([motion(i, name) for i in c.instants]) for c in found)
+        first, second = (np.array([motion(i, name) for i in c._instants]) for c in found)
         np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-9)  # round-off of a closed loop over its pivots
 
 

@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.kernels import structures
 from linkwright.model import library
 from linkwright.model.numbers import ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
+from linkwright.motion.compiled import WALKS
 
 
 def same(a, b):
@@ -57,7 +58,7 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
         m = base.with_(L1=length, L3=0.76)
         c = m.cycle()
         torque = c["A.torque"]
-        assert ("walking", ("A",)) in m.system.core.stores and c._loads.history_of_kernel is not None
+        assert ("A",) in WALKS.of(m.system.core) and c._loads.history_of_kernel is not None
         for i in (0, 90, 200):
             exact = m.system._dynamics._inverse(c.state(i), c.a[i], None, ["A"], "subsystem", {})
             assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()

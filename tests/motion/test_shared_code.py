@@ -9,6 +9,8 @@ import linkwright as lw
 from linkwright.kernels import structures
 from linkwright.model import library
 from linkwright.model.numbers import DesignNumbers
+from linkwright.motion.compiled import WALKS
+from linkwright.system import state_batch
 from linkwright.text.expressions import evaluate_parameters
 from tests.sweeps import sweep
 
@@ -142,7 +144,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
     assert structures._known == held
     for p in list(turns)[::every]:
-        assert any(key[0] == "walking" for key in designs[p].system.core.stores) and turns[p]._loads.history_of_kernel is not None
+        assert WALKS.of(designs[p].system.core) and turns[p]._loads.history_of_kernel is not None
         exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()
@@ -190,7 +192,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
     turned = np.linspace(-0.5, 0.5, 20)
     for _ in range(2):
         found = s.assemble_batch({"A": turned}, {"A": 0.3})
-    assert found.ok.all() and s.core.stores["assembled", "walk", ("A",)] is not None
+    assert found.ok.all() and state_batch.WALKS.of(s.core)["A",] is not None
     for i in (0, 7, 19):
         one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
         assert np.abs(s.phi(found[i])).max() < 1e-14 and np.abs(s.J(found[i]) @ found[i].v).max() < 1e-14

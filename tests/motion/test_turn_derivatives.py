@@ -13,7 +13,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from linkwright.rings.design.derivatives import STEP, Disturbed
 from linkwright.rings.design.sensitivity import Cycle
-from tests.design.test_sensitivity import JIB, RICH
+from tests.rings.design.test_sensitivity import JIB, RICH
 from tests.sweeps import sweep
 
 STEPS = 24

@@ -9,8 +9,10 @@ import linkwright as lw
 from linkwright.kernels import walk
 from linkwright.kernels.walk import Walking
 from linkwright.motion import cycle, joint_limits
+from linkwright.motion.compiled import WALKS
 from linkwright.motion.following import authority, follow
 from linkwright.results.records import cut_rows
+from linkwright.system.motions import drive_speeds
 from tests.sweeps import every_model, sweep
 
 AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
@@ -33,7 +35,7 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
     m = lw.load(name)
     first = float_turn(m)
     c = native_turn(m)
-    assert any(key[0] == "walking" for key in m.system.core.stores)
+    assert WALKS.of(m.system.core)
     tolerance = SPIN if m.system.mobility.idle or name == "3-rrr-motors" else AGREEMENT
     for mine, theirs in (
         (c.q, first.q),
@@ -128,7 +130,7 @@ def test_a_followed_path_agrees_with_the_walk_on_floats(name):
     times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)
     exact = follow(s.assembler, s.start, motion, times, s.core.drive_names)
     c = s.follow(motion, times)
-    assert any(key[0] == "walking" for key in s.core.stores)
+    assert WALKS.of(s.core)
     tolerance = SPIN if s.mobility.idle else AGREEMENT
     rows = [cut_rows(x.skel, x.references) for x in (c, exact)]
     for mine, theirs in ((c.q, exact.q), (c.v, exact.v), (c.a, exact.a), rows):
@@ -141,6 +143,6 @@ def test_control_authority_along_a_path_is_that_of_every_sample():
     s = lw.compile("five-bar")
     motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
     c = s.follow(motion, np.linspace(0.0, 1.0, 41))
-    found = authority.authority_shares(s.loops, s.core.drive_names, s._motions._drive_speeds(c, s.core.drive_names))
+    found = authority.authority_shares(s.loops, s.core.drive_names, drive_speeds(s.core, c, s.core.drive_names))
     exact = np.array([s.controllable(c.state(i)).smallest for i in range(41)])
     np.testing.assert_allclose(found, exact / exact.max(), rtol=1e-9)

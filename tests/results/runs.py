@@ -29,7 +29,7 @@ def system(name: str, cuts: tuple[str, ...] | None = None) -> Any:
 
 def recorded(s: Any, st: Any, times: np.ndarray, **more: Any) -> Trajectory:
     """The free motion from a state, with accelerations and multipliers at the samples."""
-    run = march(s, st, float(times[-1]), tolerance=1e-12, samples=times)
+    run = march(s.core, st, float(times[-1]), tolerance=1e-12, samples=times)
     known = {"near": run.references, "t": run.t[:, None]}
     forward = s.kernel("forward")
     a, lam = forward(run.q, run.v, np.zeros(s.tree.nv), **{b.name: known[b.name] for b in forward.inputs if b.name in known})

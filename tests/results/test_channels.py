@@ -48,17 +48,17 @@ def test_whole_runs_read_as_single_states_do(name):
     for i in (7, 20):
         at = run.instant(i)
         for n in names:
-            gap = np.abs(np.asarray(run.channel(n).read(at)) - found[n][i])
-            gap = np.minimum(gap, np.abs(gap - 2 * np.pi)) if run.channel(n).winds is not None else gap
+            gap = np.abs(np.asarray(run._channel(n).read(at)) - found[n][i])
+            gap = np.minimum(gap, np.abs(gap - 2 * np.pi)) if run._channel(n).winds is not None else gap
             assert gap.max() < 1e-12 * (1.0 + np.abs(found[n]).max()), n  # round-off of some hundred operations
 
 
 def test_turns_read_as_single_states_do(turn):
-    found = turn.read([n for n in turn.channels if n not in turn.load_channels])
+    found = turn.read([n for n in turn.channels if n not in turn._load_channels])
     assert "instants" not in vars(turn)
     for n, x in found.items():
-        if n != "t" and turn.channel(n).winds is None:
-            assert np.abs(np.asarray(turn.channel(n).read(turn.instants[20])) - x[20]).max() < 1e-12 * (1.0 + np.abs(x).max()), n
+        if n != "t" and turn._channel(n).winds is None:
+            assert np.abs(np.asarray(turn._channel(n).read(turn._instants[20])) - x[20]).max() < 1e-12 * (1.0 + np.abs(x).max()), n
 
 
 @sweep(
@@ -78,14 +78,14 @@ def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""
     m = lw.load(RUBBING if name == "with friction by load" else name)
     turn = m.cycle(steps=24)
-    names = list(turn.load_channels)
+    names = list(turn._load_channels)
     found = turn.read(names)
-    assert len(turn.one_by_one) == singly
+    assert len(turn._one_by_one) == singly
     largest = {turn.dimension(n): max(np.abs(found[m]).max() for m in names if turn.dimension(m) == turn.dimension(n)) for n in names}
     alone = [turn.instant(i) for i in range(len(turn))]  # each by itself, through `inverse.solve`
     for i in (6, 7, 20):  # 6: a quarter of the turn, where the slider-crank is singular
         for n in names:
-            gap = np.abs(np.asarray(turn.channel(n).read(alone[i])) - found[n][i]).max()
+            gap = np.abs(np.asarray(turn._channel(n).read(alone[i])) - found[n][i]).max()
             assert gap < 1e-11 * largest[turn.dimension(n)], n  # round-off times the condition of the loops
     pick = slice(0, 2) if turn.skel.tree.description.planar else slice(0, 3)
     for eye in list(turn.bearings())[:3]:
@@ -136,7 +136,7 @@ def test_turns_of_bodies_and_cut_joints_are_counted_however_coarse_the_samples()
 def test_multipliers_are_the_force_in_a_cut_pin():
     run = free_run("wiper")
     (cut,) = run.skel.tree.cuts
-    assert run.channel(f"lam.{cut}").dimension == "force" and run[f"lam.{cut}"].shape == (61, 2)
+    assert run._channel(f"lam.{cut}").dimension == "force" and run[f"lam.{cut}"].shape == (61, 2)
     np.testing.assert_array_equal(run[f"lam.{cut}"][:, 1], run[f"lam.{cut}.ty"])
     on = run.skel.tree.description.joint(cut).second
     np.testing.assert_allclose(np.linalg.norm(run[f"lam.{cut}"], axis=1), run[f"{cut}.on.{on}.size"], rtol=1e-12)
@@ -149,7 +149,7 @@ def test_recorded_columns_are_channels_and_come_first():
     own = replace(run, columns=more, events=[RunEvent(0.1, "hit", {"loss": np.float64(2.0)}), RunEvent(0.4, "end")], settings={"a": (1, 2)})
     assert own["motor.A.current", "mA"][5] == 5000.0 and (own["A.v"] == 1.0).all() and own["x"].shape == (61, 3)
     assert {"motor.A.current", "x"} <= set(own.channels) and own.channels.count("A.v") == 1
-    assert "motor.A.current" in own.main_channels() and "lam.C" not in own.main_channels()
+    assert "motor.A.current" in own._main_channels() and "lam.C" not in own._main_channels()
     assert own.settings == {"a": [1, 2]} and own.events[0].values == {"loss": 2.0}  # as a file will give them back
     with pytest.raises(ChannelError, match=r"motor\.A\.current"):
         own["motor.A.curent"]
@@ -184,7 +184,7 @@ def test_recorded_columns_come_before_computed_ones_and_states_without_accelerat
     assert (run["energy.total"] == 7.0).all() and (run["A"] == run.q[:, 0]).all()
     bare = Instant(run.skel, run.q[0], run.v[0])
     with pytest.raises(ChannelError, match="accelerations are not part"):
-        run.channel("A.a").read(bare)
+        run._channel("A.a").read(bare)
 
 
 def test_every_channel_of_a_run_can_be_read():

@@ -17,8 +17,8 @@ from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings.cli import main
 from linkwright.rings.design.studies import execution
 from linkwright.rings.studio import report
+from tests.rings.studio.live.engine_runs import made, run
 from tests.sweeps import sweep
-from tests.views.live.engine_runs import made, run
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 

@@ -49,7 +49,7 @@ def test_reactions_are_those_of_the_inverse_for_the_same_efforts(name):
     size = max(np.abs(w.force).max() for w in loads.wrench.values())
     names = [n for n in run.channels if ".on." in n and n.count(".") == 2]
     found = run.read(names)
-    assert names and run._loads.batch.read([run.channel(n) for n in names])  # all at once
+    assert names and run._loads.batch.read([run._channel(n) for n in names])  # all at once
     for n in names[:: 1 + len(names) // 12]:
         pin, on = n.split(".on.")
         one, many = loads.on(pin, on), run.load(pin, on, frame=on)

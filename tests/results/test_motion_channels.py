@@ -15,7 +15,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
 from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
-from tests.studies.models import SLIDER
+from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
 
 SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central difference of order eight
@@ -92,7 +92,7 @@ def test_jerk_takes_the_third_derivatives_of_the_drives() -> None:
     corners = np.flatnonzero(np.abs(np.diff(c["A.jerk"])) > 0.1 * np.abs(c["A.jerk"]).max())
     away = np.array([np.abs(i - corners).min(initial=99) > 9 for i in range(4, len(c) - 4)])
     assert away.mean() > 0.9 and gap[away].max() < 1e-8 * np.abs(j).max()  # as above
-    assert np.abs(c["A.jerk"]).max() > 0.0 and np.abs(c.at_rest()["D.jerk"]).max() == 0.0
+    assert np.abs(c["A.jerk"]).max() > 0.0 and np.abs(c._at_rest()["D.jerk"]).max() == 0.0
     again = replace(c, arrays={k: x for k, x in c.arrays.items() if not k.startswith("third.")})
     assert np.abs(again["D.jerk"] - j).max() > 0.1 * np.abs(j).max()  # it does count
 
@@ -265,12 +265,12 @@ def test_transmission_by_force_in_space_and_by_a_cylinder() -> None:
 
 def _world(c: Any, joint: Any) -> np.ndarray:
     node = c.skel.node(joint.first)
-    return np.array([x.point(node, np.array(joint.frame_first.at)) for x in c.instants])
+    return np.array([x.point(node, np.array(joint.frame_first.at)) for x in c._instants])
 
 
 def _axis(c: Any, joint: Any) -> np.ndarray:
     node = c.skel.node(joint.first)
-    return np.array([x.rotation(node) @ np.array(joint.frame_first.rotation)[:, 2] for x in c.instants])
+    return np.array([x.rotation(node) @ np.array(joint.frame_first.rotation)[:, 2] for x in c._instants])
 
 
 def test_two_forces_that_work_against_each_other_lower_it() -> None:
@@ -295,7 +295,7 @@ def test_singular_positions_are_nan_or_limits_without_a_warning() -> None:
 def test_new_channels_are_in_no_default_table() -> None:
     c = lw.load("wiper").cycle(steps=24)
     listed = {"D.jerk", "coupler.P.jerk", "coupler.P.jx", "coupler.P.curvature", "D.advantage", "D.transmission.force"}
-    assert listed <= set(c.channels) and not listed & set(c.main_channels())
+    assert listed <= set(c.channels) and not listed & set(c._main_channels())
     assert "D.advantage.coupler.P" not in c.channels and c["D.advantage.coupler.P"].shape == (25,)
     assert c.unit("D.jerk")[0] == "deg/s^3" and c.unit("coupler.P.curvature")[0] == "1/mm" and c.unit("coupler.P.jx")[0] == "m/s^3"
     assert c["coupler.P.curvature", "1/m"][3] == c["coupler.P.curvature"][3]
@@ -310,9 +310,9 @@ def test_files_hold_what_jerk_needs(tmp_path) -> None:
     one = c[3:5]  # few samples are read one by one, by complex steps
     np.testing.assert_allclose(one["link4.angle.jerk"], c["link4.angle.jerk"][3:5], rtol=1e-10)
     at = c.instant(7)
-    assert c.channel("link4.angle.jerk").read(at) == pytest.approx(c["link4.angle.jerk"][7], rel=1e-10)
+    assert c._channel("link4.angle.jerk").read(at) == pytest.approx(c["link4.angle.jerk"][7], rel=1e-10)
     with pytest.raises(ChannelError, match="not part of a state"):
-        c.channel("link4.angle.jerk").read(c.state(7).instant)
+        c._channel("link4.angle.jerk").read(c.state(7).instant)
 
 
 @sweep(("name", "varied"), [("wiper", "crank.B.x"), ("four-bar", "L1"), ("punch-press", "rod.K.x")], now=1)

@@ -82,10 +82,10 @@ def test_a_study_as_a_sheet(tmp_path: Path) -> None:
     found = lw.study("four-bar", {"L1": "290..310 mm / 3"}, "max D")
     rows = list(openpyxl.load_workbook(found.save(tmp_path / "s.xlsx"))["study"].iter_rows(values_only=True))
     assert rows[0] == ("row", "L1 [SI]", "max D [rad]", "ok", "verdict", "why")
-    assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1"))
-    assert [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
+    assert [x[1] for x in rows[1:]] == pytest.approx(found["L1"])
+    assert [x[2] for x in rows[1:]] == pytest.approx(found["max D"])
     path = found.save(tmp_path / "s.csv", decimal=",")
-    assert pd.read_csv(path, sep=";", decimal=",")["L1 [SI]"].tolist() == found.column("L1").tolist()
+    assert pd.read_csv(path, sep=";", decimal=",")["L1 [SI]"].tolist() == found["L1"].tolist()
     assert files.made_by_linkwright(path)
 
 

@@ -31,7 +31,7 @@ def spun(request):
         return s.simulate(st, END, drive={crank: lw.drives.speed(SPEED)}, output=output)
 
     fine = run(FINE)
-    angles = [n for n in fine.channels if fine.channel(n).dimension == "angle"]
+    angles = [n for n in fine.channels if fine._channel(n).dimension == "angle"]
     return run, crank, float(st[crank]), angles, fine
 
 

@@ -14,7 +14,7 @@ from tests.results.runs import free_run
 def test_dicts_of_arrays():
     run = free_run("wiper")
     every = run.to_numpy()
-    assert list(every) == run.main_channels() and all(x.shape == (61,) for x in every.values())
+    assert list(every) == run._main_channels() and all(x.shape == (61,) for x in every.values())
     assert set(run.to_numpy("coupler.P")) == {"t", "coupler.P"}
     some = run.to_numpy(["A.v", "B.v", "coupler.P"], units={"A.v": "rpm", "length": "mm"})
     assert some["A.v"] == pytest.approx(run["A.v", "rpm"]) and (some["B.v"] == run["B.v"]).all()
@@ -60,6 +60,6 @@ def test_what_cannot_be_had(monkeypatch):
     assert isinstance(run.to_numpy(["A"])["A"], np.ndarray)
 
 
-def test_results_of_a_bare_system_name_the_way_to_views():
-    with pytest.raises(lw.UsageError, match=r"bearings needs a System made by lw\.compile"):
-        lw.System(lw.load("wiper").description).cycle(steps=8).bearings()
+def test_results_of_a_bare_system_have_the_verbs_of_all():
+    bare, own = lw.System(lw.load("wiper").description).cycle(steps=8), lw.load("wiper").cycle(steps=8)
+    assert str(bare.bearings()) == str(own.bearings())

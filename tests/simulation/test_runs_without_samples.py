@@ -81,7 +81,7 @@ def test_the_verdict_of_a_run_that_did_not_start(runs):
 def test_a_run_that_did_not_start_is_saved_and_opened(runs, tmp_path):
     again = lw.load_result(runs["none"].save(tmp_path / "none.npz"))
     assert len(again) == 0 and not again.checks() and again["A"].shape == (0,)
-    assert np.array_equal(again.counted_from, runs["none"].counted_from)
+    assert np.array_equal(again._counted_from, runs["none"]._counted_from)
 
 
 def test_the_verdict_names_the_singular_start(runs):

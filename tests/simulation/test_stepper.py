@@ -48,7 +48,7 @@ def pushed(s, n, seed=1):
 def test_steps_are_those_of_simulate(name):
     """Both do the same stages; only the last digits of the projection differ."""
     s = lw.compile(name)
-    push = {d: lw.drives.force(0.2 * k + 0.1) if s.coordinate(d)[0].type == "prismatic" else lw.drives.torque(0.2 * k + 0.1)
+    push = {d: lw.drives.force(0.2 * k + 0.1) if s.assembler.coordinate(d)[0].type == "prismatic" else lw.drives.torque(0.2 * k + 0.1)
             for k, d in enumerate(s.core.drive_names)}  # fmt: skip
     run = s.simulate(s.start, 0.1, drive=push, integrator="rk4", step=2e-3, output=0.1)
     st, tau = s.start, {d: 0.2 * k + 0.1 for k, d in enumerate(s.core.drive_names)}

@@ -17,7 +17,7 @@ def test_states_are_those_of_assemble(name: str) -> None:
     s = lw.compile(name)
     names, rng = s.core.drive_names, np.random.default_rng(3)
     at = s.core.drive_positions(s.start)
-    span = 0.4 if s.coordinate(names[0])[0].type == "revolute" else 0.04
+    span = 0.4 if s.assembler.coordinate(names[0])[0].type == "revolute" else 0.04
     drive, speed = at + span * rng.uniform(-1, 1, size=(67, len(names))), rng.normal(size=(67, len(names)))
     for _ in range(2):  # on floats, then by code
         got = s.assemble_batch(dict(zip(names, drive.T, strict=True)), dict(zip(names, speed.T, strict=True)))

@@ -11,10 +11,11 @@ import pytest
 
 import linkwright as lw
 from linkwright.kernels.structures import MAKING
+from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labeled_arrays import Labeled
 from tests import ROOT
-from tests.exchange.writing import states
+from tests.rings.exchange.writing import states
 from tests.sweeps import sweep
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
@@ -175,7 +176,7 @@ def test_relative_tasks_are_derivatives_of_relative_poses(leg: lw.System) -> Non
     a = np.asarray(x.N_rate)
     h, places = 1e-5, []
     for side in (-1.0, 1.0):
-        there = leg.state(leg.displaced(st, side * h * st.v + 0.5 * h * h * a), st.v + side * h * a)
+        there = leg.state(leg.core.displaced(st, side * h * st.v + 0.5 * h * h * a), st.v + side * h * a)
         trunk, shank, thigh = (leg.pose(there, n) for n in ("trunk", "shank", "thigh"))
         y = leg.named_terms(["shank in trunk", "com in thigh"])(there)
         places.append((trunk.R.T @ (shank.p - trunk.p), thigh.R.T @ (np.asarray(y.com) - thigh.p), y.J @ y.speed))
@@ -194,11 +195,11 @@ def test_identities_of_reduced_terms(name: str) -> None:
     terms = s.named_terms()
     x = terms(st)
     assert 0.5 * x.speed @ x.M @ x.speed == pytest.approx(s.energy(st)["kinetic"], rel=1e-11)
-    linear, angular = s.momentum(st, about=np.asarray(x.com))
+    linear, angular = momentum(s.skel, s.motion(st), about=np.asarray(x.com))
     np.testing.assert_allclose(x.A @ x.speed, [*angular, *linear], rtol=0, atol=1e-11 * (1.0 + np.abs(linear).max()))
     h, energies = 1e-5, []
     for side in (-1.0, 1.0):
-        there = terms(s.displaced(st, side * h * st.v + 0.5 * h * h * np.asarray(x.N_rate)))
+        there = terms(s.core.displaced(st, side * h * st.v + 0.5 * h * h * np.asarray(x.N_rate)))
         energies.append(0.5 * x.speed @ there.M @ x.speed)
     # power at x'' = 0: d/dt (x' M x' / 2) = x' C, as the forces of inertia are workless apart from it
     power = (energies[1] - energies[0]) / (2 * h)

@@ -32,7 +32,7 @@ def test_every_design_is_as_it_is_alone(name: str) -> None:
     m, designs = lw.load(name), designs_of(name)
     t = m.cycles(designs, steps=48)
     assert t.ok.all() and t.why == {} and len(t) == 16
-    loads = [x for x in m.cycle(steps=48).load_channels if not x.startswith("shaking")]
+    loads = [x for x in m.cycle(steps=48)._load_channels if not x.startswith("shaking")]
     body = m.description.bodies[-1].name
     names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + m.system.core.drive_names
     found = t.read(names)

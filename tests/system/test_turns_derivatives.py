@@ -52,7 +52,7 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
     m, designs = lw.load(name), designs_of(name)
     by, c = list(designs), m.cycle(steps=24)
     body = m.description.bodies[-1].name
-    loads = list(c.load_channels)
+    loads = list(c._load_channels)
     own = [x for x in c.channels if x.startswith(("energy", f"{body}.")) and not x.endswith((".curvature", ".advantage"))]
     names = [*own, *loads[:8], *loads[-4:], *(x for x in c.channels if x.endswith("transmission"))]
     t = m.cycles(designs, steps=24, read=names, derivatives=by)
@@ -196,7 +196,7 @@ def test_derivatives_that_do_not_exist_are_refused() -> None:
 def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     """A single channel by several numbers is differentiated in reverse; beside many others it is followed forward."""
     m, designs = lw.load(name), designs_of(name)
-    loads = list(m.cycle(steps=12).load_channels)
+    loads = list(m.cycle(steps=12)._load_channels)
     by = list(designs)
     few, many = (m.cycles(designs, steps=12, read=names, derivatives=by).derivatives for names in (loads[:1], loads[:6]))
     x = loads[0]

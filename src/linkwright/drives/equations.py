@@ -27,10 +27,14 @@ from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
 from linkwright.numerics.spatial import cross
+from linkwright.numerics.stores import Store
 from linkwright.results.channels import Channels
 from linkwright.text.units import FORCE, TORQUE
 
 Arrays = Mapping[str, Any]
+
+
+CHANNELS: Store[str, Channels] = Store()  # all channels of a mechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +184,7 @@ class InputEquations:
     @property
     def _channels(self) -> Channels:
         """Cached with the mechanism: naming them all takes longer than a short run."""
-        known = self.system.stores
+        known = CHANNELS.of(self.system)
         if "channels" not in known:
             known["channels"] = Channels(self.skel)
         return known["channels"]

@@ -18,8 +18,10 @@ import numpy as np
 
 from linkwright.compiler.program import Program
 from linkwright.kernels.kernels import Kernels
+from linkwright.numerics.stores import Store
 from linkwright.text.expressions import Expr
 
+LAWS: Store[str, LawCache] = Store()  # the one cache of a mechanism
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 
 
@@ -94,7 +96,7 @@ class LawCache:
     @classmethod
     def of(cls, system: Any) -> LawCache:
         """The store that belongs to a mechanism."""
-        return system.stores.setdefault("laws", cls())
+        return LAWS.of(system).setdefault("laws", cls())
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return the law made under this key, or make it; without a key (None) nothing is cached."""

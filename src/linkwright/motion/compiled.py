@@ -17,7 +17,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
 from linkwright.mechanics.kinematics.repeated_subsystems import like_parts
 from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
@@ -28,6 +28,7 @@ from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
 from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.stores import Store, Stores
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
 
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from linkwright.kernels.walk import Walking
 
 ENGINES = ("native", "python")
-ALONE = "kernels of its own"  # in the stores of a mechanism that does not fit the plan of its structure
+BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
+WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
+ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
 REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 
@@ -106,7 +109,7 @@ class Compiled:
         return self.assembler.start
 
     @cached_property
-    def stores(self) -> dict[Any, Any]:
+    def stores(self) -> Stores:
         """Results that other rooms compute once for this mechanism; not pickled."""
         return {}
 
@@ -122,17 +125,17 @@ class Compiled:
     def ready(self, name: str, drives: Sequence[str] | None = None, *, seconds: float) -> Kernel | None:
         """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
         none, or where the float path, which takes about so many seconds, is done before it is made."""
-        key = ("kernel", name, None if drives is None else tuple(drives))
-        if key not in self.stores:
+        key, known = (name, None if drives is None else tuple(drives)), BOUND.of(self)
+        if key not in known:
             found = self._structure.kernel(name, drives, seconds)
             if found is None:
                 return None
             if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
-                self.stores[ALONE] = True
+                ALONE.of(self)[name] = True
                 return self.ready(name, drives, seconds=seconds)
             own = {} if self.numbers is None else {"free": self.numbers.values}
-            self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
-        return self.stores[key]
+            known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
+        return known[key]
 
     @property
     def answer_on_floats(self) -> float:
@@ -162,7 +165,7 @@ class Compiled:
     @property
     def _apart(self) -> tuple[KernelStructure, DesignNumbers] | None:
         found = self._shared
-        return None if found is None or found[0].refused or ALONE in self.stores else found
+        return None if found is None or found[0].refused or ALONE.of(self) else found
 
     @cached_property
     def _own(self) -> KernelStructure:
@@ -196,12 +199,12 @@ class Compiled:
         kernel = self.ready("walk", drives, seconds=seconds * max(1.0, self.tree.nv / SMALL))
         if kernel is None:
             return None
-        key = ("walking", tuple(drives))
-        if key not in self.stores:
+        key, known = tuple(drives), WALKS.of(self)
+        if key not in known:
             from linkwright.kernels.walk import Walking
 
-            self.stores[key] = Walking(kernel, self._structure.kernels.plan.spinning)
-        return self.stores[key]
+            known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
+        return known[key]
 
     def _closed(
         self,
@@ -260,12 +263,12 @@ class Compiled:
 
     # ---------------------------------------------------------------- one state
 
-    def checked_step(self, step: Any) -> np.ndarray:
-        """Return a finite step in the space of v as an array; raise UsageError for another number of entries."""
-        out = np.asarray(step, dtype=float)
-        if out.shape[-1:] != (self.tree.nv,):
-            raise UsageError(f"step needs {self.tree.nv} entries, one for every velocity (names.v), not shape {out.shape}.")
-        return out
+    def displaced(self, st: State, step: Any) -> np.ndarray:
+        """Return q moved by a finite step in the space of v (names.v); raise UsageError for another number of entries."""
+        moved = np.asarray(step, dtype=float)
+        if moved.shape[-1:] != (self.tree.nv,):
+            raise UsageError(f"step needs {self.tree.nv} entries, one for every velocity (names.v), not shape {moved.shape}.")
+        return displaced(self.skel, st.q, moved)
 
     def state(self, q: Any, v: Any = None) -> State:
         """Return a State from arrays, as they are: nothing is closed."""

@@ -362,7 +362,7 @@ def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str],
     more += coarse_notes(desc, p.lead, p.laws, c.t)
     third = third_rows(p.laws, c.t + begin)
     c = replace(c, notes=(*p.notes, *notes, *more, *beyond_stops(c)), arrays={**c.arrays, **third} if third else c.arrays)
-    return c if p.rate else c.at_rest()
+    return c if p.rate else c._at_rest()
 
 
 def position_text(desc: Description, drive: str, x: float) -> str:

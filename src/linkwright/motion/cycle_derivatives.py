@@ -20,6 +20,7 @@ from linkwright.kernels.structures import KernelStructure
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
+from linkwright.numerics.stores import Store
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -66,7 +67,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     loads = {} if unloaded else {"u": total("u"), "lam": total("lam"), "wrench": total("wrench"), "lam_values": found.lam}
     efforts = {n: np.zeros(len(c)) if unloaded else found.u[:, i] for i, n in enumerate(drives)}
     kinds = ("torque", "force") if loads else ()
-    recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c.load_channels}
+    recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c._load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
     sizes = np.array([p.size for p in chosen])
     further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, **loads}
@@ -79,12 +80,15 @@ def varied_loops(kernels: Kernels, values: Any) -> Loops:
     return kernels.equations(values).loops
 
 
+VARIED: Store[tuple[str, ...], KernelStructure] = Store()  # kernels by the names of their free numbers
+
+
 def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:
     """Kernels with these numbers free, made once."""
-    key = ("varied", *(p.name for p in chosen))
-    if key not in core.stores:
-        core.stores[key] = KernelStructure(replace(core.kernels, free=tuple(chosen), made={}, variants={}))
-    return core.stores[key]
+    key, known = tuple(p.name for p in chosen), VARIED.of(core)
+    if key not in known:
+        known[key] = KernelStructure(replace(core.kernels, free=tuple(chosen), made={}, variants={}))
+    return known[key]
 
 
 def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]) -> str:
@@ -146,7 +150,7 @@ def _cylinder(core: Compiled, c: Trajectory, between: Any) -> list[np.ndarray]:
     ends = [(core.skel.node(body), np.array(core.description.point((body, point)).at, dtype=float)) for body, point in between]
     reads = {"d": "point", "v": "point_velocity", "a": "point_acceleration"}
     named = {key: lambda x, how=how: np.subtract(*(getattr(x, how)(node, at) for node, at in ends[::-1])) for key, how in reads.items()}
-    found = c.sampled(named)
+    found = c._sampled(named)
     d, v, a = (found[key] for key in "dva")
     length = np.sqrt(np.sum(d * d, axis=1))
     rate = np.sum(d * v, axis=1) / length

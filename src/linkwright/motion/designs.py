@@ -25,16 +25,26 @@ from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.stores import Store
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.ranges import Range, Tolerance, Values, meaning
 
 if TYPE_CHECKING:
+    from linkwright.compiler.program import Program
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
 WORTH = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk
 ROUND_OFF = 1e-12  # relative: by which these may differ
+Names = tuple[str, ...]  # of the parameters that vary
+PARAMETERS: Store[str, Parameter] = Store()  # all of a mechanism, by name
+KERNELS: Store[Names, Kernels] = Store()
+NATIVE: Store[tuple[Names, Any], Kernel | None] = Store()  # by the parameters and what the kernel is
+BEGINS: Store[Names, Program] = Store()  # drawn positions of drives
+MASSES: Store[Names, Program] = Store()
+SIGNS: Store[tuple[str, float], bool] = Store()  # may a parameter have this sign
+ALIKE: Store[Names, tuple[bool, np.ndarray, np.ndarray]] = Store()  # up to which values designs were compared with the model
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,9 @@ class Designs:
         """Check names and numbers; raise UsageError for those that are not usable."""
         if not isinstance(given, Mapping) or not given:
             raise UsageError(f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.")
-        if "parameters" not in core.stores:
-            core.stores["parameters"] = every_parameter(core.described)
-        known = core.stores["parameters"]
+        known = PARAMETERS.of(core)
+        if not known:
+            known.update(every_parameter(core.described))
         for name in given:
             if name not in known:
                 raise UsageError(f"there is no parameter '{name}'. {nearest(str(name), known, 'Known')}")
@@ -119,10 +129,10 @@ class Designs:
     @property
     def kernels(self) -> Kernels:
         """Kernels with these numbers as inputs; the same ones for all calls with the same names."""
-        store = self.core.stores
-        if ("designs", self.key) not in store:
-            store["designs", self.key] = replace(self.core.kernels, free=self.chosen, made={}, plans={}, variants={})
-        return store["designs", self.key]
+        known = KERNELS.of(self.core)
+        if self.key not in known:
+            known[self.key] = replace(self.core.kernels, free=self.chosen, made={}, plans={}, variants={})
+        return known[self.key]
 
     def kernel(self, name: str, drives: list[str], *, now: bool = False) -> Any:
         """A kernel in machine code; None where there is none: drives that do not determine the motion, idle links whose axes depend on
@@ -132,7 +142,7 @@ class Designs:
     def native(self, key: Any, make: Callable[[], Kernel], now: bool, *, idle: bool = False) -> Any:
         """A kernel of these numbers in machine code, made once; None where there is none, or it is not worth making. `idle`: links may spin
         in place."""
-        store, name = self.core.stores, ("designs", self.key, *key)
+        store, name = NATIVE.of(self.core), (self.key, key)
         if name not in store:
             try:
                 with np.errstate(divide="raise", invalid="raise"):
@@ -172,7 +182,7 @@ class Designs:
         from linkwright.compiler.graph import TraceGraph
         from linkwright.compiler.program import interpret
 
-        store, key = core.stores, ("designs", self.key, "begins")
+        store, key = BEGINS.of(core), self.key
         if key not in store:
             g = TraceGraph()
             d = with_values(core.described, self.chosen, list(g.input("free", len(self.chosen))))
@@ -207,20 +217,20 @@ class Designs:
         p, d = self.chosen[k], self.core.described
         if p.placed is not None or d.document is None or value == 0.0:
             return False
-        key = ("designs", "sign", p.name, float(np.sign(value)))
-        if key not in self.core.stores:
+        key, known = (p.name, float(np.sign(value))), SIGNS.of(self.core)
+        if key not in known:
             try:
                 modelfile.reread(d, **{p.name: value})
-                self.core.stores[key] = True
+                known[key] = True
             except LinkwrightError:
-                self.core.stores[key] = False
-        return self.core.stores[key]
+                known[key] = False
+        return known[key]
 
     def _masses_possible(self) -> np.ndarray:
         from linkwright.compiler.graph import TraceGraph
         from linkwright.compiler.program import interpret
 
-        store, key = self.core.stores, ("designs", self.key, "masses")
+        store, key = MASSES.of(self.core), self.key
         if key not in store:
             g = TraceGraph()
             d = with_values(self.core.described, self.chosen, list(g.input("free", len(self.chosen))))
@@ -235,7 +245,7 @@ class Designs:
         is repeated more often. Looked at on designs with the least and largest value of every parameter."""
         if not self._changing:
             return True
-        store, key = self.core.stores, ("designs", self.key, "alike")
+        store, key = ALIKE.of(self.core), self.key
         low, high = self.values.min(axis=0), self.values.max(axis=0)
         seen = store.get(key, (True, np.full(len(low), np.inf), np.full(len(low), -np.inf)))
         if not seen[0] or ((low >= seen[1]) & (high <= seen[2])).all():

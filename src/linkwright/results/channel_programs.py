@@ -19,6 +19,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.numerics.stores import Store
 from linkwright.results.channels import Channel, rotation_quaternions
 from linkwright.results.records import CutReferences, turns_counted
 
@@ -288,10 +289,13 @@ def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) 
     return columns, np.array([side * shares[k] for k in columns])
 
 
+SPINS: Store[str, tuple[np.ndarray, Any]] = Store()  # of a skeleton
+
+
 def _spins(skel: Skeleton, q: np.ndarray) -> tuple[np.ndarray, Any]:
     """How much each coordinate of a planar tree turns its body against the one before, 1, -1 or 0, and a motion of all joints at once.
     Neither depends on q as far as it is read here: found once."""
-    known = skel.tables.get("spins")
+    known = SPINS.of(skel).get("all")
     if known is None:
         nodes, nv = skel.tree.nodes, skel.tree.nv
         turns = np.zeros(nv)
@@ -303,7 +307,7 @@ def _spins(skel: Skeleton, q: np.ndarray) -> tuple[np.ndarray, Any]:
             for i, k in own:
                 before = nodes[i].parent
                 turns[k] = np.rint(m.V[i][2] - (m.V[before][2] if before >= 0 else 0.0))
-        known = skel.tables["spins"] = turns, motion(skel, q, np.random.default_rng(0).uniform(1.0, 2.0, nv))
+        known = SPINS.of(skel)["all"] = turns, motion(skel, q, np.random.default_rng(0).uniform(1.0, 2.0, nv))
     return known
 
 

@@ -90,12 +90,12 @@ class Readings:
             found |= self.loads.cycle.read(loads)
         for name, channel in wanted.items():
             if name not in out:
-                values = found[name] if name in found else np.array([channel.read(x) for x in self.c.instants], dtype=float)
-                out[name] = values if channel.winds is None else wound(self.c.skel, self.c.counted_from, self.c.q, values, channel.winds)
+                values = found[name] if name in found else np.array([channel.read(x) for x in self.c._instants], dtype=float)
+                out[name] = values if channel.winds is None else wound(self.c.skel, self.c._counted_from, self.c.q, values, channel.winds)
         return {name: out[name] for name in wanted}
 
     def main(self) -> list[str]:
-        """See `Trajectory.main_channels`."""
+        """See `Trajectory._main_channels`."""
         computed = [n for n in self.table.names if n not in self.loads.channels and n not in self.recorded]
         keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
         recorded = [n for n, x in self.c.columns.items() if x.values.ndim == 1]
@@ -113,7 +113,7 @@ class Readings:
     def _first(self) -> Instant:
         """An instant that shows the shape of every channel; of a run without samples the position of its start."""
         still = np.zeros(self.c.skel.tree.nv)
-        return self.c.instant(0) if len(self.c) else Instant(self.c.skel, self.c.counted_from, still, a=still)
+        return self.c.instant(0) if len(self.c) else Instant(self.c.skel, self.c._counted_from, still, a=still)
 
 
 def _not_here(x: Instant) -> Any:

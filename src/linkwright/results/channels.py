@@ -43,6 +43,7 @@ from linkwright.model.coordinates import coordinate, lengths
 from linkwright.model.description import Coupling, Joint
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
+from linkwright.numerics.stores import Store
 from linkwright.results.cylinder_channels import flow_channels
 from linkwright.text.readings import unit_size
 from linkwright.text.units import KINDS
@@ -84,6 +85,9 @@ class Channel:
 RATES = {"angle": ("angle", "angular speed", "angular acceleration"), "length": ("length", "speed", "acceleration")}
 
 
+ALL: Store[str, Channel] = Store()  # channels of a skeleton, by name
+
+
 class Channels:
     """All channels of a mechanism, by name."""
 
@@ -91,10 +95,11 @@ class Channels:
         self.skel = skel
         self._plane = skel.tree.description.plane
         self._all: dict[str, Channel] = {}
-        if "channels" not in skel.tables:
+        known = ALL.of(skel)
+        if not known:
             self._make()
-            skel.tables["channels"] = self._all
-        self._all = {**skel.tables["channels"], **(more or {})}
+            known.update(self._all)
+        self._all = {**known, **(more or {})}
 
     def _make(self) -> None:
         """Channels of every mechanism: the same for all results of one skeleton."""

@@ -106,7 +106,7 @@ class MotionDerivatives:
 
     def _refuse(self, name: str) -> None:
         """NaN where the derivative of a channel does not exist or has no digits."""
-        channel = self.motion.channel(name)
+        channel = self.motion._channel(name)
         self._known[name], why = refused(self.motion.read([name])[name], self._known[name], self.sizes, channel.kink)
         self._undefined[name] = {i: f"'{name}': {text}" for i, text in why.items() if i not in self.why}
 
@@ -152,13 +152,13 @@ class MotionDerivatives:
         return dict(self.recorded)
 
     def _channel(self, name: str) -> Channel:
-        self.motion.channel(name)  # says what is meant, if there is none
+        self.motion._channel(name)  # says what is meant, if there is none
         if name in self._table:
             return self._table[name]
-        found = self.motion.channel(name)
+        found = self.motion._channel(name)
         if found.needs:
             return found
-        if name in self.motion.load_channels:
+        if name in self.motion._load_channels:
             raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.")
         raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.")
 
@@ -166,7 +166,7 @@ class MotionDerivatives:
     def _table(self) -> Channels:
         """Channels on the skeleton whose numbers are symbols."""
         loads = {} if self.u is None else load_channels(self._batch.skel.tree.description, tuple(self.efforts))
-        return Channels(self._batch.skel, {name: x for name, x in loads.items() if name in self.motion.load_channels})
+        return Channels(self._batch.skel, {name: x for name, x in loads.items() if name in self.motion._load_channels})
 
     @cached_property
     def _batch(self) -> Batch:

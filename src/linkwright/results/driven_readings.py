@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwright.errors import ChannelError, LinkwrightError
+from linkwright.numerics.stores import Store
 from linkwright.results.channels import Channel
 from linkwright.results.driven_channels import MotionChannels
 from linkwright.results.driven_samples import PUSH, HeldMotion, independent
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
 AT_ONCE = 8_000_000  # entries of the matrices of samples that are solved together
+
+
+HELD: Store[tuple[str, ...], list[str]] = Store()  # drives that determine the motion, by candidates
+MOVING: Store[tuple[tuple[str, ...], bool], MotionChannels] = Store()  # by drives, with jerks or without
 
 
 class MotionReading:
@@ -35,7 +40,7 @@ class MotionReading:
         """Drives that determine the motion; raise ChannelError where they do not."""
         c = self.c
         candidates = tuple(dict.fromkeys([*([c.drive] if c.drive else []), *c.drives, *(d.joint for d in c.skel.tree.description.drives)]))
-        tables, key = c.skel.tables, ("held", candidates)
+        tables, key = HELD.of(c.skel), candidates
         if key not in tables:
             tables[key] = independent(c.frame, c.instant(len(c) // 3), candidates)
         return tables[key]
@@ -63,7 +68,7 @@ class MotionReading:
             held, jerks = self.held, bool(self.prescribed)
         except LinkwrightError:
             return {}
-        tables, key = self.c.skel.tables, ("moving", tuple(held), jerks)
+        tables, key = MOVING.of(self.c.skel), (tuple(held), jerks)
         if self.c.loops is not None:
             return MotionChannels(self.c.frame, held, jerks=jerks)
         if key not in tables:

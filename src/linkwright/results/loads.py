@@ -13,6 +13,7 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.stores import Store
 from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
 from linkwright.results.cycle_loads import CycleLoads
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 FEW = 12  # samples below which reading them one by one is faster
 LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
+
+
+LOADS: Store[tuple[tuple[str, ...], bool], dict[str, Channel]] = Store()  # channels by drives, solved for or as they were
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,11 @@ class SampleLoads:
         solved = "lam" not in self.c.arrays
         if solved and self.c.system is None:
             return {}
-        drives, tables = self.c.drives if solved else (), self.c.skel.tables
-        if ("loads", drives, solved) not in tables:
+        drives, tables = self.c.drives if solved else (), LOADS.of(self.c.skel)
+        if (drives, solved) not in tables:
             base = base_channels(self.c.skel) if solved else {}
-            tables["loads", drives, solved] = {**load_channels(self.c.skel.tree.description, drives), **base}
-        return tables["loads", drives, solved]
+            tables[drives, solved] = {**load_channels(self.c.skel.tree.description, drives), **base}
+        return tables[drives, solved]
 
     @cached_property
     def rows(self) -> dict[str, np.ndarray]:
@@ -108,8 +112,8 @@ class SampleLoads:
         """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < FEW or self.c.system.skel is not self.c.skel:
             return None
-        _ = self.c.instants[0].loads  # says what is missing, if masses are
-        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c.instants[i])
+        _ = self.c._instants[0].loads  # says what is missing, if masses are
+        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i])
 
     @cached_property
     def history_of_kernel(self) -> KernelHistory | None:
@@ -117,7 +121,7 @@ class SampleLoads:
         c = self.c
         if self.acted is not None or not c.drives or len(c.t) < FEW or c.system.skel is not c.skel:
             return None
-        found = c.system.loads_of_samples(c)
+        found = c.system._loads_of_samples(c)
         return None if found is None else KernelHistory(c.skel, c.v, c.drives, found.u, found.wrench)
 
     @property
@@ -125,17 +129,18 @@ class SampleLoads:
         """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
         if self.acted is not None:
             return []
-        return self.c.instants if self.cycle is None else [self.c.instants[int(i)] for i in self.cycle.open]
+        return self.c._instants if self.cycle is None else [self.c._instants[int(i)] for i in self.cycle.open]
 
     def sampled(self, named: Mapping[str, Callable[[Instant], Any]], loads: bool) -> dict[str, np.ndarray]:
-        """See `Trajectory.sampled`."""
+        """See `Trajectory._sampled`."""
         found: dict[str, np.ndarray] = {}
         if len(self.c.t) >= FEW:
             if loads and self.acted is not None:
                 self.check()
             source = self.cycle if loads and self.acted is None else self.batch
             found = {} if source is None else source.values(named)
-        return {name: found[name] if name in found else np.array([read(x) for x in self.c.instants], float) for name, read in named.items()}
+        every = self.c._instants if len(found) < len(named) else []
+        return {name: found[name] if name in found else np.array([read(x) for x in every], float) for name, read in named.items()}
 
     def history(self, pin: str, on: str | None, frame: str) -> LoadHistory:
         """See `Trajectory.load`."""
@@ -163,7 +168,7 @@ class SampleLoads:
         if self.acted is None:
             looked = range(len(self.c.t)) if self.cycle is None else [int(i) for i in self.cycle.judged]
             references = self.c.near_singular
-            return [self.c.instants[i] for i in looked if not references[i]] or [self.c.instants[int(i)] for i in looked[:1]]
+            return [self.c._instants[i] for i in looked if not references[i]] or [self.c._instants[int(i)] for i in looked[:1]]
         looked = np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int)
         if self.acted.stops:  # every set of stops that rest together
             sets = np.array([x != 0.0 for x in self.acted.stops.values()])

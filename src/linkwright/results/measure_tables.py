@@ -87,7 +87,7 @@ class Dwells(Result, Sequence[Dwell]):
 def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> Dwells:
     """See `Trajectory.dwells`."""
     kind = c.dimension(channel)
-    if np.shape(c.channel(channel).read(c.instant(0))) or kind not in KINDS:
+    if np.shape(c._channel(channel).read(c.instant(0))) or kind not in KINDS:
         raise UsageError(f"'{channel}' is not one number: dwells are those of a coordinate, guide or coupler.P.x.")
     height = quantity(within, KINDS[kind], "within")
     axis = by or c.drive or "t"

@@ -65,7 +65,7 @@ def why_no_loads(c: Trajectory) -> str:
     if "lam" not in c.arrays and (c.system is None or not c.drives):
         return "nothing drives this motion"
     try:
-        for x in c.judges[:1]:
+        for x in c._judges[:1]:
             _ = x.loads
     except LinkwrightError as problem:
         return f"loads cannot be computed: {' '.join(str(problem).split())}"
@@ -193,7 +193,7 @@ def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
     """
     d = c.skel.tree.description
     try:
-        looks = [x.loads for x in c.judges]
+        looks = [x.loads for x in c._judges]
         found = {(pin, body): all(x.on(pin, body).unique for x in looks) for pin, body in eyes(d)}
         drives = {n for x in looks for n, good in x.tau_unique.items() if not good}
     except LinkwrightError as problem:
@@ -211,7 +211,7 @@ def _is_of_pins(channel: str, pins: set[str]) -> bool:
 
 def measured_loads_check(c: Trajectory, channels: Sequence[str]) -> Check | None:
     """The check on the loads among these channels; None if none of them is a load."""
-    asked = [name for name in channels if name in c.load_channels]
+    asked = [name for name in channels if name in c._load_channels]
     return _unique(c, asked) if asked and not why_no_loads(c) else None
 
 
@@ -240,12 +240,11 @@ def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: 
 def _motors(c: Trajectory, why: str) -> list[Check]:
     """Motors of the file against their data sheets; limits of a plate are no part of a run's equations."""
     names = [x.joint for x in c.skel.tree.description.drives if x.motor]
-    presenter = getattr(c.system, "presenter", None)
-    if not names or why or presenter is None:
+    if not names or why or c.system is None or not hasattr(c, "drive_sizing"):
         return []
     try:
         driven = c.loads[0].tau
-        sizings = [presenter.drive_sizing(c, name) for name in names if name in driven]
+        sizings = [c.drive_sizing(name) for name in names if name in driven]
         return motor_checks(DRIVES, sizings)
     except LinkwrightError as problem:
         return [Check(DRIVES, "unknown", " ".join(str(problem).split()))]

@@ -22,7 +22,7 @@ def at_times(c: Trajectory, t: Any) -> State | Trajectory:
     """The state at one time, or a Trajectory at several; see `Trajectory.at`."""
     if c.static:  # positions between samples need the path's own rates
         moving = c.in_motion().at(t)
-        return replace(moving, v=0.0 * moving.v, a=0.0 * moving.v) if isinstance(moving, State) else moving.at_rest()
+        return replace(moving, v=0.0 * moving.v, a=0.0 * moving.v) if isinstance(moving, State) else moving._at_rest()
     one = isinstance(t, str) or np.ndim(t) == 0
     times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
     c._need_sample()
@@ -35,7 +35,7 @@ def at_times(c: Trajectory, t: Any) -> State | Trajectory:
     found = interpolation.states(c.frame, samples, times, c.arrays.get("closed"))
     references = CutReferences(c.skel, found.q, found.references)
     if one:
-        return State(c.skel, found.q[0], found.v[0], references[0], float(times[0]), found.a[0], c.counted_from)
+        return State(c.skel, found.q[0], found.v[0], references[0], float(times[0]), found.a[0], c._counted_from)
     where = interpolation.places(c.t, times)
     out = replace(
         c,
@@ -48,7 +48,7 @@ def at_times(c: Trajectory, t: Any) -> State | Trajectory:
         columns={name: Column(where.linear(x.values), x.dimension) for name, x in c.columns.items()},
         arrays={name: where.linear(x) for name, x in c.arrays.items()},
         settings={**c.settings, "interpolated": True},
-        origin=c.counted_from,
+        origin=c._counted_from,
     )
     if "lam" not in c.arrays:
         return out

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.numerics.stores import Store
 from linkwright.results.load_channels import eyes
 
 Component = tuple[tuple[str, int, float], ...]  # a sum: output of kernel `loads` ("u", "wrench"), entry, factor
@@ -56,11 +57,15 @@ class KernelHistory:
         return {name: x.combined([self.component(c) for c in x.components], self.v) for name, x in found.items()}
 
 
+TERMS: Store[tuple[str, ...], dict[str, LoadTerms]] = Store()  # by drives
+
+
 def load_terms(skel: Skeleton, drives: Sequence[str]) -> Mapping[str, LoadTerms]:
     """How each channel follows from efforts and reactions."""
-    if ("history", *drives) not in skel.tables:
-        skel.tables["history", *drives] = _terms(skel, drives)
-    return skel.tables["history", *drives]
+    known, key = TERMS.of(skel), tuple(drives)
+    if key not in known:
+        known[key] = _terms(skel, drives)
+    return known[key]
 
 
 def _terms(skel: Skeleton, drives: Sequence[str]) -> dict[str, LoadTerms]:

@@ -33,7 +33,7 @@ def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:
 
 def variables(c: Any, channels: Iterable[str] | None, units: Units) -> list[Variable]:
     """The chosen channels (t first), in SI, the file's units, or units by channel or dimension."""
-    wanted = [channels] if isinstance(channels, str) else list(channels) if channels is not None else c.main_channels()
+    wanted = [channels] if isinstance(channels, str) else list(channels) if channels is not None else c._main_channels()
     names = ["t", *(n for n in wanted if n != "t")]
     if isinstance(units, Mapping):
         known = [*names, *(c.dimension(n) for n in names)]
@@ -51,7 +51,7 @@ def _in_unit(c: Any, name: str, values: np.ndarray, units: Units) -> Variable:
     if isinstance(units, Mapping):
         unit = units.get(name, units.get(dimension))
         if unit is not None:
-            return Variable(name, values / c.channel(name).size_of(unit), unit)
+            return Variable(name, values / c._channel(name).size_of(unit), unit)
     symbol, size = c.unit(name) if units == "file" else unit_of((), dimension)
     return Variable(name, values / size if size != 1.0 else values, symbol)
 

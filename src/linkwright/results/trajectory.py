@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -38,6 +38,12 @@ from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 from linkwright.text.units import KINDS
 
+if TYPE_CHECKING:
+    from linkwright.rings.verbs import TrajectoryVerbs
+    from linkwright.system.system import System
+else:
+    from linkwright.verbs import RingVerbs as TrajectoryVerbs
+
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
@@ -46,7 +52,7 @@ __all__ = ["Column", "LoadHistory", "RunEvent", "RunQuality", "Trajectory", "uni
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(Result):
+class Trajectory(TrajectoryVerbs, Result):
     """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
@@ -101,7 +107,7 @@ class Trajectory(Result):
         """True for a static analysis: velocities, accelerations and powers are zero, and t only numbers the positions."""
         return bool(self.settings.get("static"))
 
-    def at_rest(self) -> Trajectory:
+    def _at_rest(self) -> Trajectory:
         """Return a static analysis of the same positions: velocities and accelerations are zero."""
         if self.static:
             return self
@@ -159,14 +165,14 @@ class Trajectory(Result):
         return out
 
     @cached_property
-    def instants(self) -> list[Instant]:
+    def _instants(self) -> list[Instant]:
         return [self.instant(i) for i in range(len(self))]
 
     def state(self, i: int) -> State:
         """Return the state at a sample."""
         self._need_sample(i)
         return State(
-            self.skel, self.q[i].copy(), self.v[i].copy(), self.references[i], float(self.t[i]), self.a[i].copy(), self.counted_from
+            self.skel, self.q[i].copy(), self.v[i].copy(), self.references[i], float(self.t[i]), self.a[i].copy(), self._counted_from
         )
 
     def _need_sample(self, i: int = 0) -> None:
@@ -185,7 +191,7 @@ class Trajectory(Result):
         return at_times(self, t)
 
     @property
-    def counted_from(self) -> np.ndarray:
+    def _counted_from(self) -> np.ndarray:
         """q at which the turns of bodies begin to count: the first of the whole run, for parts of it too."""
         if self.origin is not None:
             return self.origin
@@ -215,7 +221,7 @@ class Trajectory(Result):
             columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
             arrays={name: x[rows] for name, x in self.arrays.items()},
             events=tuple(inside),
-            origin=self.counted_from,
+            origin=self._counted_from,
         )
 
     # ---------------------------------------------------------------- channels
@@ -228,7 +234,7 @@ class Trajectory(Result):
     def channels(self) -> list[str]:
         return ["t", *self._readings.names]
 
-    def channel(self, name: str) -> Channel:
+    def _channel(self, name: str) -> Channel:
         return self._readings.channel(name)
 
     @overload
@@ -247,7 +253,7 @@ class Trajectory(Result):
             raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.")
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
-        return values if unit is None else values / self.channel(name).size_of(unit)
+        return values if unit is None else values / self._channel(name).size_of(unit)
 
     def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return several channels at once, in SI."""
@@ -273,10 +279,10 @@ class Trajectory(Result):
         """
         if self.system is None:
             raise UsageError("derivatives need the mechanism of this motion; take it from m.cycle().")
-        return self.system.derivatives_of(self, by, of, at)
+        return self.system._derivatives_of(self, by, of, at)
 
     def dimension(self, name: str) -> str:
-        return self.channel(name).dimension
+        return self._channel(name).dimension
 
     def unit(self, name: str) -> tuple[str, float]:
         """Return (symbol, size in SI) of the unit the model's file would use for a channel."""
@@ -296,20 +302,20 @@ class Trajectory(Result):
     @property
     def loads(self) -> Sequence[Any]:
         """Return drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
-        return EachLoads(self.instants)
+        return EachLoads(self._instants)
 
     @property
-    def load_channels(self) -> Mapping[str, Channel]:
+    def _load_channels(self) -> Mapping[str, Channel]:
         """Channels of loads: of the motion as it was, or for the drives of a turn."""
         return self._loads.channels
 
     @property
-    def one_by_one(self) -> list[Instant]:
+    def _one_by_one(self) -> list[Instant]:
         """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
         return self._loads.one_by_one
 
     @property
-    def judges(self) -> list[Instant]:
+    def _judges(self) -> list[Instant]:
         """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
         return self._loads.judges
 
@@ -317,90 +323,15 @@ class Trajectory(Result):
         """Return the force of a pin on a body's eye over the samples, in world axes or those of a body."""
         return self._loads.history(pin, on, frame)
 
-    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
+    def _sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
         """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them."""
         return self._loads.sampled(named, loads)
-
-    # ---------------------------------------------------------------- tables and pages, made by the presenter of the System
-
-    def cylinders(self) -> Any:
-        """Return the figures of every cylinder: lengths and stroke, push and pull, pressures, flows and volumes of its sides; a table."""
-        return self._presenter("cylinders").cylinders(self)
-
-    def belts(self) -> Any:
-        """Return the tension of every span of belts, chains and ropes over the samples, and where they go slack; a table."""
-        return self._presenter("belts").belts(self)
-
-    def bearings(self) -> Any:
-        """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
-        return self._presenter("bearings").bearings(self)
-
-    def load_cases(self, bodies: str | Iterable[str] | None = None) -> Any:
-        """Return load cases of links for strength analysis: points, forces and moments in body axes at the worst instants of each link
-        (`bodies`: names, default all); `.save("cases.csv")`."""
-        return self._presenter("load_cases").load_cases(self, bodies)
-
-    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
-        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
-        return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
-
-    def choose_motor(self, catalog: Any = None, **options: Any) -> Any:
-        """Return suitable motors and gearboxes of a catalog (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
-        gearbox (True, False or ratios), efficiency, lead (of a spindle), top."""
-        return self._presenter("choose_motor").choose_motor(self, catalog, **options)
-
-    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
-        """Return the free-body diagram of a link: every force on it, drawn to scale."""
-        return self._presenter("free_body").free_body(self, body, at, path, **options)
-
-    def flywheel(self, fluctuation: float, **options: Any) -> Any:
-        """Return the flywheel inertia at the drive that holds the speed fluctuation over the cycle below a share of its mean."""
-        return self._presenter("flywheel").flywheel(self, fluctuation, **options)
-
-    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
-        """Open the page that plays this result; with `path` it is written there."""
-        return self._presenter("show").show(self, path, browser=browser)
-
-    def page(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page that plays this result: one HTML file that needs nothing else."""
-        return self._presenter("page").page(self, path)
-
-    def report(self, path: str | os.PathLike[str], *, motor: Any = None, **options: Any) -> Path:
-        """Write the report of this motion, as a page or .pdf: what the machine is, how it moves, what it needs and carries; options as in
-        `m.report`: curves, variants, and the texts of the title block."""
-        return self._presenter("report").report(self, path, motor=motor, **options)
-
-    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Plot this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
-        return self._presenter("plot").plot(self, what, path, **options)
-
-    def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write this motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
-        return self._presenter("animate").animate(self, path, **options)
-
-    def control(self, between: Any = None) -> Any:
-        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
-        return self._presenter("control").control(self, between)
-
-    def _repr_html_(self) -> str | None:
-        """Notebooks: the page itself, playing this result; None of one without a mechanism or without samples, which prints as text."""
-        return None if getattr(self.system, "presenter", None) is None or not len(self) else self._presenter("snippet").snippet(self)
-
-    def _presenter(self, verb: str) -> Any:
-        """The object that makes tables and pages of this result."""
-        self._need_sample()
-        found = getattr(self.system, "presenter", None)
-        if self.system is not None and found is None:
-            raise UsageError(f"{verb} needs a System made by lw.compile(...); one made by lw.System(...) has no views.")
-        if found is None:
-            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().")
-        return found
 
     # ---------------------------------------------------------------- tables and files
 
     def table(self, channels: Iterable[str] | None = None) -> Table:
         """Return channels in the file's units, a row for each sample: by default t, joints, body angles and points."""
-        chosen = self.main_channels() if channels is None else [channels] if isinstance(channels, str) else list(channels)
+        chosen = self._main_channels() if channels is None else [channels] if isinstance(channels, str) else list(channels)
         columns: list[tuple[str, str, np.ndarray]] = []
         found = self.read(chosen)
         for name in chosen:
@@ -414,7 +345,7 @@ class Trajectory(Result):
         """Return the table of the main channels as plain data."""
         return self.table().as_dict()
 
-    def main_channels(self) -> list[str]:
+    def _main_channels(self) -> list[str]:
         """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
         multipliers and energies only when asked for."""
         return self._readings.main()
@@ -449,3 +380,11 @@ class Trajectory(Result):
     def identical(self, other: Trajectory) -> bool:
         """Return True if two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
         return run_files.identical(self, other)
+
+
+def with_mechanism(c: Trajectory, verb: str) -> System:
+    """Return the System of a result; raise UsageError for one without samples or without a mechanism, which the verb needs."""
+    c._need_sample()
+    if c.system is None:
+        raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().")
+    return c.system

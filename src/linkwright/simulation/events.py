@@ -20,6 +20,7 @@ from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, interpret, without_unused
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
+from linkwright.numerics.stores import Store
 from linkwright.results.state import State
 from linkwright.simulation.kernel_rows import SIDES, RowLayout
 
@@ -94,11 +95,14 @@ def interpreted_kernel(program: Program, n_in: int) -> StepKernel:
     return StepKernel(n_in, n_out, function=run)
 
 
+EVENTS: Store[tuple[Any, ...], tuple[StepKernel, bool]] = Store()  # kernels by channels and rows
+
+
 def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tuple[StepKernel, bool]:
     """The event functions: traced and compiled if they can be, else called back; and whether they may count turns."""
     kernels = system.kernels
     names = tuple((w.function, w.equals) for w in whens if isinstance(w.function, str))
-    known, key = system.stores.setdefault("events", {}), (names, tuple(row.sizes.items()))
+    known, key = EVENTS.of(system), (names, tuple(row.sizes.items()))
     if len(names) == len(whens) and key in known:  # every mode of a run watches the same channels
         return known[key]
 

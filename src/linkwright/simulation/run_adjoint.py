@@ -69,7 +69,7 @@ class RunAdjoint:
         def varied(x: Any) -> Loops:
             return eq.sim.system.kernels.equations(x).loops
 
-        run.channel(name)
+        run._channel(name)
         batch = Batch(run.frame, rows, None, varied)
         table = Channels(batch.skel)
         read = batch.traced(name, table[name].read) if name in table else None

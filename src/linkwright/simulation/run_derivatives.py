@@ -27,6 +27,7 @@ from linkwright.model.parameters import Parameter
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.stores import Store
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import acting, cut_rows, multipliers
 from linkwright.results.state import State
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from linkwright.mechanics.constraints.loops import Loops
     from linkwright.simulation.run_end import Proof
 
+FREED: Store[tuple[str, ...], Compiled] = Store()  # the mechanism with these numbers free
+FORMS: Store[Any, KernelStructure] = Store()  # kernels by the variant of the equations
 AT_ONCE = 256  # steps differentiated together
 NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
 ON_NUMPY = 0.02  # seconds of a batch run by numpy
@@ -127,10 +130,10 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
         if missing:
             raise UsageError(f"{listing(missing)} must be free: name them in lw.compile(..., free=[...]).")
     else:
-        key = ("free", *names)
-        if key not in core.stores:
-            core.stores[key] = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
-        system = core.stores[key]
+        key, known = tuple(names), FREED.of(core)
+        if key not in known:
+            known[key] = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
+        system = known[key]
     st = sim.start
     start = State(system.skel, st.q, st.v, st.references, st.t)
     free = sim.free if core.free else None
@@ -154,7 +157,7 @@ class RunEquations:
         self.near = near_of(sim, piece, True)
         self.table = sim.options.method.table
         form = replace(self.setup.kernels.chosen, power=False)
-        stores, key = sim.system.stores, ("by", form)
+        stores, key = FORMS.of(sim.system), form
         if key not in stores:
             stores[key] = KernelStructure(sim.system.kernels.variant(form))
         self.kernels: KernelStructure = stores[key]

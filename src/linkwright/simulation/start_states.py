@@ -16,6 +16,7 @@ from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.model.curves.lines import Line
+from linkwright.numerics.stores import Store
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -86,12 +87,15 @@ def _held(system: Compiled) -> list[str]:
     return [x.joint for x in system.description.drives if x.joint in one and np.ndim(system.start[x.joint]) == 0]
 
 
+WALKS: Store[str, LaneWalking | None] = Store()  # the walk of the model's drives, in lanes
+
+
 def _walk(system: Compiled) -> LaneWalking | None:
     """The walk in lanes with these drives; None where they do not determine the motion."""
-    key = ("starts", "walk")
-    if key not in system.stores:
-        system.stores[key] = _made(system)
-    return system.stores[key]
+    known = WALKS.of(system)
+    if "walk" not in known:
+        known["walk"] = _made(system)
+    return known["walk"]
 
 
 def _made(system: Compiled) -> LaneWalking | None:

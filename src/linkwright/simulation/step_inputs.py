@@ -16,6 +16,7 @@ from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
+from linkwright.numerics.stores import Store
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.option_checks import time_of
@@ -25,6 +26,8 @@ from linkwright.text.units import KINDS
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
+EQUATIONS: Store[str, StepEquations] = Store()  # the ones of a mechanism
+SETTLING: Store[str, StepKernel] = Store()
 NUMBERS = (int, float, np.integer, np.floating)
 FLOAT = np.dtype(float)
 
@@ -41,10 +44,11 @@ class StepEquations(NamedTuple):
 
 def equations(core: Compiled) -> StepEquations:
     """Kernels and layout of the rows; made once for a mechanism."""
-    if "steps" not in core.stores:
+    known = EQUATIONS.of(core)
+    if "steps" not in known:
         core.kernels.need_masses()
-        core.stores["steps"] = _equations(core)
-    return core.stores["steps"]
+        known["steps"] = _equations(core)
+    return known["steps"]
 
 
 def _equations(core: Compiled) -> StepEquations:
@@ -83,10 +87,11 @@ def settling_kernel(core: Compiled) -> StepKernel | None:
     """Two Newton steps back onto the loops in one call, for steps of first order; None without loops, made once for a mechanism."""
     if not len(core.loops.row_scale):
         return None
-    if "settling" not in core.stores:
+    known = SETTLING.of(core)
+    if "settling" not in known:
         kernels = core.kernels
-        core.stores["settling"] = step_kernel(kernels.get("loop_settling"), kernels.fallbacks["loop_projection"], equations(core).row)
-    return core.stores["settling"]
+        known["settling"] = step_kernel(kernels.get("loop_settling"), kernels.fallbacks["loop_projection"], equations(core).row)
+    return known["settling"]
 
 
 def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:

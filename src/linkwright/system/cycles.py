@@ -99,7 +99,7 @@ class Trajectories(Result):
             raise ChannelError(f"turns are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.")
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
-        return values if unit is None else values / self.system.cycle(**self.asked).channel(name).size_of(unit)
+        return values if unit is None else values / self.system.cycle(**self.asked)._channel(name).size_of(unit)
 
     def measure(self, text: Any, unit: str | None = None) -> np.ndarray:
         """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`; NaN if not ok."""
@@ -198,7 +198,7 @@ def cycles(
 def _refused(nominal: Trajectory, name: str, values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Derivatives of a channel, NaN where they do not exist; designs and samples in front."""
     flat = (values.reshape(-1, *values.shape[2:]), slopes.reshape(-1, *slopes.shape[2:]))
-    return refused(*flat, sizes, nominal.channel(name).kink)[0].reshape(slopes.shape)
+    return refused(*flat, sizes, nominal._channel(name).kink)[0].reshape(slopes.shape)
 
 
 def _shaped(arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> dict[str, np.ndarray]:

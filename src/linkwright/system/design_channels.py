@@ -14,6 +14,7 @@ from linkwright.motion.channel_kernels import DETERMINANT, STATE
 from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.design_channels import DesignTurns, ReadCycles
 from linkwright.motion.designs import Designs
+from linkwright.numerics.stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -22,6 +23,7 @@ from linkwright.system.motions import Motions
 if TYPE_CHECKING:
     from linkwright.system.system import System
 
+TURNS: Store[tuple[Any, ...], DesignTurns] = Store()  # by designs, what was asked and the channels
 STORED = 16  # ways of turning designs that are stored with a mechanism
 NOT_TURNED = "the design cannot be reached from the model's own numbers, or passes a singular position: see m.with_(...).cycle()"
 
@@ -110,14 +112,14 @@ class DesignReader:
         """Raise ChannelError for names that no turn has, UsageError for loads without masses."""
         for name in names:
             if name != DETERMINANT and name not in STATE:
-                self.nominal.channel(name)
-        if any(name in self.nominal.load_channels for name in names):
+                self.nominal._channel(name)
+        if any(name in self.nominal._load_channels for name in names):
             self.system.core.kernels.need_masses()
 
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
         """Native turns of designs; None where there is no code for them."""
         core = self.system.core
-        store = core.stores.setdefault("design turns", {})
+        store = TURNS.of(core)
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
         if key not in store:
             places = tuple(designs.key.index(name) for name in by)
@@ -136,7 +138,7 @@ class DesignReader:
     def _written(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> frozenset[str]:
         """Drives whose speeds are written with numbers; raise UsageError where derivatives do not exist."""
         c = self.nominal
-        loads = [name for name in names if name in c.load_channels]
+        loads = [name for name in names if name in c._load_channels]
         c.derivatives(list(by)).need(loads)  # says what is wrong
         chosen = [p for p in designs.chosen if p.name in by]
         return written_speeds(self.system.core, chosen, list(c.drives), c)
@@ -204,10 +206,10 @@ class DesignReader:
         """The turn of one design by its own System, in the coordinates of the model."""
         system = self.system
         description, cuts = designs.description(i), system.tree.cuts
-        c = type(system)(description, presenter=system.presenter).cycle(**self.asked)
+        c = type(system)(description).cycle(**self.asked)
         if c.skel.tree.cuts == cuts or not _same_joints(c, designs):
             return c
-        return type(system)(description, cuts, presenter=system.presenter).cycle(**self.asked)
+        return type(system)(description, cuts).cycle(**self.asked)
 
 
 def _same_joints(c: Trajectory, designs: Designs) -> bool:

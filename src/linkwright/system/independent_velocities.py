@@ -16,11 +16,13 @@ from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.numerics.linalg import factor, pivoted_columns
+from linkwright.numerics.stores import Store
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
     from linkwright.motion.compiled import Compiled
 
+INDEPENDENT: Store[str, Independent] = Store()  # of a mechanism, shared by all named terms
 FIRM = 1e-6  # share of a velocity that the ones chosen before must leave, for it to count as independent
 
 
@@ -112,3 +114,11 @@ class Independent:
         kinds = dict(zip(self.velocities, velocity_kinds(self.core.skel), strict=True))
         lengths = [kinds[n] == "length" if n in kinds else not is_rotary(self.core.description, n) for n in names]
         return np.where(lengths, self.core.loops.kappa, 1.0)
+
+
+def independent_velocities(core: Compiled) -> Independent:
+    """Return the independent velocities of a mechanism, made once."""
+    known = INDEPENDENT.of(core)
+    if "all" not in known:
+        known["all"] = Independent(core)
+    return known["all"]

@@ -112,7 +112,7 @@ def body_columns(X: Any, V: Any, A: Any, E: np.ndarray) -> np.ndarray:
 def _sample(
     system: System, c: Trajectory, i: int, E: np.ndarray, about: np.ndarray, drives: tuple[str, ...], weight: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    skel, m = c.skel, c.instants[i].motion
+    skel, m = c.skel, c._instants[i].motion
     pull = np.concatenate([np.zeros(3), skel.gravity])
     st = State(skel, c.q[i], c.v[i], c.references[i], float(c.t[i]))
     # what spins idly accelerates as the inverse dynamics says; all else is the cycle's own
@@ -125,13 +125,13 @@ def _sample(
     moment = np.array([-Y[:3] - skew(o - about) @ Y[3:] for Y, o in zip(shaking, skel.origins, strict=True)]).transpose(1, 0, 2)
     K = _efforts_of(system, c, i, drives)
     effort = np.array([K @ body_jacobian(skel, m, k).T @ Y for k, Y in enumerate(loaded)]).transpose(1, 0, 2)
-    rest = -K @ dynamics.generalized(skel, m, system.applied(st))
+    rest = -K @ dynamics.generalized(skel, m, system.core.applied(st))
     return force, moment, effort, rest
 
 
 def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) -> np.ndarray:
     """(drives, nv): least efforts for what the tree's coordinates need: u = W (N'B W)^+ N' g, N the motions of the loops, W the weights."""
-    loops, skel, m = system.loops, c.skel, c.instants[i].motion
+    loops, skel, m = system.loops, c.skel, c._instants[i].motion
     closed = loops.closure(m, c.v[i], float(c.t[i]), c.references[i])
     N = loops.columns[:, None] * loops.factored(closed).null
     pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.references[i]), drives)

@@ -27,20 +27,26 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: An
     return modelfile.read(model_file(model), **changes)
 
 
-def run(path: str | os.PathLike[str], presenter: Any = None) -> Trajectory:
-    """A turn or run from its file: the same numbers, with a System that has this presenter."""
+def of_other_program(model: Any) -> bool:
+    """True for the path of a file that another program wrote, by its ending."""
+    endings = (*files.ROBOTS, *files.SKETCHES)
+    return isinstance(model, (str, os.PathLike)) and os.path.splitext(os.fspath(model))[1].lower() in endings
+
+
+def run(path: str | os.PathLike[str]) -> Trajectory:
+    """A cycle or run from its file: the same numbers, with its System."""
     stored = run_files.read(path)
     about = stored.about
     try:
-        return _restored(stored, about, presenter)
+        return _restored(stored, about)
     except run_files.Misfit as problem:
         raise run_files.damaged(stored.path, str(problem)) from problem
 
 
-def _restored(stored: run_files.Stored, about: Mapping[str, Any], presenter: Any) -> Trajectory:
-    system = System(stored.model, about["cuts"] if about["cuts_given"] else None, about["length"], presenter=presenter)
+def _restored(stored: run_files.Stored, about: Mapping[str, Any]) -> Trajectory:
+    system = System(stored.model, about["cuts"] if about["cuts_given"] else None, about["length"])
     if list(system.tree.cuts) != about["cuts"]:  # another version would cut elsewhere today
-        system = System(stored.model, about["cuts"], about["length"], presenter=presenter)
+        system = System(stored.model, about["cuts"], about["length"])
     found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(about["drives"]))
     for name in about["drives"]:
         if coordinate_or_none(system.description, name) is None:

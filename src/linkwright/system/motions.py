@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained, whole_number
+from linkwright.errors import UsageError, whole_number
 from linkwright.kernels.equations.tasks import AXES, TWIST
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.kinematics.base import base_joints
@@ -22,6 +22,7 @@ from linkwright.motion.compiled import Compiled
 from linkwright.motion.cycle_lanes import CycleLanes
 from linkwright.motion.equilibrium import settle
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.stores import Store
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.state import LaterReferences, State
@@ -33,13 +34,12 @@ if TYPE_CHECKING:
     from linkwright.kernels.walk import Walking
     from linkwright.motion.designs import Designs
     from linkwright.results.derivatives import MotionDerivatives
-    from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
-    from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
 
 MOST_STEPS = 100_000
 STORED = 4  # turns of a mechanism
 MOST_STORED = 3600  # steps of a turn that is stored: larger ones need much memory
 FARTHEST = 4.0 * np.pi  # rad, or multiples of the mechanism's length: farther ways are those of `revolutions`
+PREPARED: Store[tuple[Any, ...], cycles.Prepared] = Store()  # cycles by what was asked and where they begin
 _UNIT, _NOW = np.array([0.0, 1.0]), np.zeros(1)
 
 
@@ -147,10 +147,10 @@ class Motions:
         return replace(c, references=CutReferences(c.skel, c.q, cut_rows(c.skel, c.references)))  # arrays: copied at once
 
     def _prepared(self, asked: tuple[Any, ...], begin: Any) -> cycles.Prepared:
-        core, key = self.core, ("cycle", asked, begin)
-        if key not in core.stores:
-            core.stores[key] = cycles.prepared(core.loops, core.start.instant, *asked)
-        return core.stores[key]
+        core, key, known = self.core, (asked, begin), PREPARED.of(self.core)
+        if key not in known:
+            known[key] = cycles.prepared(core.loops, core.start.instant, *asked)
+        return known[key]
 
     def derivatives(self, c: Trajectory, by: str | Sequence[str], of: str | None) -> MotionDerivatives:
         """See `Trajectory.derivatives`."""
@@ -166,42 +166,7 @@ class Motions:
 
         core = self.core
         times = sample_times(t, duration, steps, MOST_STEPS)
-        return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
-
-    def time_optimal(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> TimeOptimalMotion:
-        """See `Mechanism.time_optimal`."""
-        from linkwright.rings.robots.time_optimal import time_optimal
-
-        core, chosen = self.core, self.core.named_drives(drives)
-        where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
-        return call_explained(time_optimal)(*where, **options)
-
-    def map(self, system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace | WorkspaceModes:
-        """See `System.map`."""
-        from linkwright.rings.robots.workspace import atlas
-        from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
-
-        if over_drives(self.core.description, over):
-            return drive_map(system, what, over, options)
-        return call_explained(atlas, "map")(self.core, self.mobility.freedoms, system.presenter, what, over, **options)
-
-    def workspace(self, presenter: Any, over: Any, options: Mapping[str, Any]) -> Workspace | WorkspaceModes:
-        """See `System.workspace`."""
-        from linkwright.rings.robots.workspace import workspace
-
-        return call_explained(workspace)(self.core, self.mobility.freedoms, presenter, over, **options)
-
-    def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
-        """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
-        from linkwright.motion.following.native import ON_FLOATS
-
-        core = self.core
-        kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
-        if kernel is None:
-            return None
-        more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}
-        found = kernel(c.q, **more)
-        return None if found.failed else found.v
+        return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: drive_speeds(core, c, drives))
 
     def settled(self, start: State | None, hold: str | Sequence[str]) -> State:
         """See `System.settle`."""
@@ -294,3 +259,15 @@ def _with_own_arrays(c: Trajectory) -> Trajectory:
     q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
     assert isinstance(c.references, CutReferences)
     return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=c.references.copied(q), arrays=arrays)
+
+
+def drive_speeds(core: Compiled, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
+    """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
+    from linkwright.motion.following.native import ON_FLOATS
+
+    kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
+    if kernel is None:
+        return None
+    more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}
+    found = kernel(c.q, **more)
+    return None if found.failed else found.v

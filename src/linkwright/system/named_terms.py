@@ -22,17 +22,20 @@ from linkwright.kernels.equations.tasks import TaskRow, task_rows
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.structures import MAKING
 from linkwright.mechanics.closing.idle import NO_INERTIA
+from linkwright.numerics.stores import Store
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.independent_velocities import Chosen, Independent
+from linkwright.system.independent_velocities import Chosen, Independent, independent_velocities
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
 LOST = 1e-9  # smallest dimensionless singular value, relative to the largest, below which velocities do not determine the motion
 DEPENDENT = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
+SPENT: Store[str, float] = Store()  # seconds of a kernel's terms on floats
+TERMS: Store[tuple[Any, Any], NamedTerms] = Store()  # by tasks and columns
 MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
 Index = tuple[int, ...]
 
@@ -99,18 +102,18 @@ class NamedTerms:
 
     def _worth_code(self, kernel: Kernel) -> bool:
         """True once answers on floats have taken about as long as making code does, as for the other verbs of one state."""
-        spent = self.core.stores.setdefault("seconds of terms on floats", {})
+        spent = SPENT.of(self.core)
         spent[kernel.name] = spent.get(kernel.name, 0.0) + self.core.answer_on_floats
         return bool(kernel.native) and spent[kernel.name] > MAKING
 
 
 def named_terms(core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str]) -> NamedTerms:
     """Return the terms of these tasks and columns, made once for a mechanism."""
-    key = ("named terms", tasks if isinstance(tasks, str) else tuple(tasks), by if isinstance(by, str) else tuple(by))
-    if key not in core.stores:
-        shared = core.stores.setdefault("independent velocities", Independent(core))
-        core.stores[key] = NamedTerms(core, tasks, by, shared)
-    return core.stores[key]
+    key = (tasks if isinstance(tasks, str) else tuple(tasks), by if isinstance(by, str) else tuple(by))
+    known = TERMS.of(core)
+    if key not in known:
+        known[key] = NamedTerms(core, tasks, by, independent_velocities(core))
+    return known[key]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Runs:
         return call_explained(Stepper, "stepper")(self.core, n, **options)
 
     def start(self, drive: Mapping[str, Any]) -> State:
-        """See `System.starting`."""
+        """See `System._starting`."""
         from linkwright.drives import prescribed
 
         start = self.core.start

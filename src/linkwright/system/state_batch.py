@@ -17,6 +17,7 @@ from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
 from linkwright.motion.compiled import Compiled
+from linkwright.numerics.stores import Store
 from linkwright.results.state import LaterReferences, State
 from linkwright.text.units import KINDS
 
@@ -133,12 +134,15 @@ def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, 
     return value
 
 
+WALKS: Store[tuple[str, ...], LaneWalking | None] = Store()  # in lanes, by drives
+
+
 def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | None:
     """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
-    key = ("assembled", "walk", tuple(names))
-    if key not in core.stores:
+    key, known = tuple(names), WALKS.of(core)
+    if key not in known:
         kernel = core.ready("walk", names, seconds=seconds) if core.engine == "native" else None
         if kernel is None:
             return None
-        core.stores[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)
-    return core.stores[key]
+        known[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)
+    return known[key]

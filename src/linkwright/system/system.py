@@ -20,11 +20,10 @@ from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
-from linkwright.mechanics.kinematics.motion import displaced, locate, node_motion
-from linkwright.model.description import Description, Joint
+from linkwright.mechanics.kinematics.motion import locate, node_motion
+from linkwright.model.description import Description
 from linkwright.motion import joint_limits
 from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
@@ -35,11 +34,8 @@ from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.rings.exchange.bridges import bridge
-from linkwright.rings.robots.transmission import Transmission, transmission
 from linkwright.simulation.options import options_of, takes_options
 from linkwright.system.dynamics import Dynamics, mirrored
-from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
@@ -49,17 +45,15 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
     from linkwright.motion.controllability import Controllability
-    from linkwright.rings.control.controller import Controller
-    from linkwright.rings.control.linearize import Linearized
-    from linkwright.rings.exchange.bridges.functions import Bridge
-    from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
-    from linkwright.simulation.feedback.base import Control
+    from linkwright.rings.verbs import SystemVerbs
     from linkwright.simulation.run_batch import BatchRun
     from linkwright.simulation.stepper import Stepper
+else:
+    from linkwright.verbs import RingVerbs as SystemVerbs
 
 
 @calls_explained
-class System:
+class System(SystemVerbs):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
     __getstate__ = essentials
@@ -72,17 +66,14 @@ class System:
         formulation: Any = "auto",
         free: Sequence[str] = (),
         engine: str = "native",
-        *,
-        presenter: Any = None,
     ):
         formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
-        self.presenter = presenter  # makes tables and pages of results; one method a verb, with the Trajectory first
         self.core = core = Compiled(description, cuts, length, free, engine)
         self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
         self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
         self._dynamics, self._motions = Dynamics(core, cuts is not None), Motions(core)
-        self._runs, self._feedback = Runs(core), Feedback(core)
+        self._runs = Runs(core)
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
@@ -121,23 +112,12 @@ class System:
         of places of the bodies, with what the number rests on (docs/howto-modes.md). `method`: "homotopy" or "starts" (`tries` of them)."""
         return self.assembler.branches(q, most=most, tries=tries, method=method)
 
-    def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
-        return self.assembler.coordinate(name)
-
     def state(self, q: Numbers, v: Numbers | None = None) -> State:
         """Return a State from arrays, without closing the loops."""
         return self.core.state(q, v)
 
     def motion(self, st: State) -> Any:
         return self.core.motion(st)
-
-    def instant(self, st: State, a: Any = None) -> Instant:
-        return self.core.instant(st, a)
-
-    def displaced(self, st: State, step: Numbers) -> np.ndarray:
-        """Return q moved by a finite step in the space of v (names.v)."""
-        return displaced(self.skel, st.q, self.core.checked_step(step))
 
     def closure(self, st: State) -> Closure:
         return self.loops.at(st.q, st.v, st.t, st.references)
@@ -154,10 +134,6 @@ class System:
         """Return the bias of the loops at acceleration level: J a + k = 0."""
         return self.closure(st).k
 
-    def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
-        """Return the nonzero blocks J_ij: loop i against subsystem j."""
-        return self.closure(st).blocks
-
     def M(self, st: State) -> np.ndarray:
         """Return the mass matrix of the tree."""
         self.kernels.need_masses()
@@ -166,21 +142,12 @@ class System:
     def h(self, st: State) -> np.ndarray:
         """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self.kernels.need_masses()
-        return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
-
-    def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
-        """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
-        return self.core.applied(st, outside=outside)
+        return dynamics.bias_force(self.skel, self.motion(st), self.core.applied(st))
 
     def energy(self, st: State) -> dict[str, float]:
         """Return kinetic, potential and total energy, J."""
         self.kernels.need_masses()
         return st.instant.energies()
-
-    def momentum(self, st: State, about: Numbers | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the (linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
-        self.kernels.need_masses()
-        return dynamics.momentum(self.skel, self.motion(st), about)
 
     def pose(self, st: State, body: str) -> Pose:
         """X_WB of a body."""
@@ -227,10 +194,10 @@ class System:
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
         return self._dynamics.inverse(st, a, wrench, drives, method, options)
 
-    def loads_of_samples(self, c: Trajectory) -> Any:
+    def _loads_of_samples(self, c: Trajectory) -> Any:
         return self._dynamics.loads_of_samples(c)
 
-    def derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
+    def _derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
         return self._motions.derivatives(c, by, of) if c.proof is None else self._runs.derivatives(c, by, of, at)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
@@ -294,25 +261,9 @@ class System:
         """
         return named_terms(self.core, tasks, by)
 
-    def transmission(self, motors: Names, joints: Names, range: Named = None) -> Transmission:
-        """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
-        return transmission(self, motors, joints, range)
-
     def limits(self, joint: str) -> joint_limits.Limits:
         """Return the positions between which a joint can move from the start, the other drives held there."""
         return self._motions.limits(joint)
-
-    def map(self, what: Any, over: Any, **options: Any) -> Workspace | WorkspaceModes:
-        """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
-        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body; of drives,
-        `s.map("lift.force", over={"lift": "0.9..1.2 m / 40", "tilt": None})`, any channels at rest, over their strokes by default.
-        Options: at, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
-        """
-        return self._motions.map(self, what, over, options)
-
-    def workspace(self, over: Any, **options: Any) -> Workspace | WorkspaceModes:
-        """Return the reach over poses of a body or point: `map` without measures. With `orientations` that of any of them."""
-        return self._motions.workspace(self.presenter, over, options)
 
     @takes_options
     def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:
@@ -354,7 +305,7 @@ class System:
         """
         return self._runs.stepper(n, {"dt": dt, "substeps": substeps, "integrator": integrator, **options})
 
-    def starting(self, drive: Mapping[str, Any]) -> State:
+    def _starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
         return self._runs.start(drive)
 
@@ -365,45 +316,16 @@ class System:
         value of their speeds over the motions of the loops (dimensionless, at most `tolerance` where control is lost), `direction` the
         motion that is hardest to push; `nearly_lost`: below 1e-3. Idle degrees of freedom (a rod's spin between ball joints) do not count.
         """
-        return self._feedback.controllable(st, drives, tolerance)
+        from linkwright.motion.controllability import controllable, drive_rows
 
-    def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
-        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.control.projected(...))`, then `c(st)["A"]`.
-
-        st: where it begins (references that start from the present position, typical sizes); default the start of the model.
-        """
-        return self._feedback.controller(controller, st, free)
-
-    def linearize(
-        self,
-        st: State,
-        *,
-        coordinates: Names | None = None,
-        drives: Names | None = None,
-        control: Control | None = None,
-        actuators: Any = None,
-        tau: Any = None,
-        free: Any = None,
-    ) -> Linearized:
-        """Linearize about a state on the loops: A, B, poles, natural frequencies; prints as a table.
-
-        coordinates: one for each degree of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not named, drives
-        first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that hold the state. control:
-        the loop closed, with the controller's integrals and filters and, by `actuators`, currents of motors among the states; its reference
-        is constant; sampled (every=...) with eigenvalues `z` and poles log(z) / every. Idle degrees of freedom are left out.
-        """
-        about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
-        return self._feedback.linearize(st, free, **about)
+        self.core.need_closed(st)
+        names = self.core.named_drives(drives)
+        return controllable(self.loops, st, drive_rows(self.loops, st, names), names, tolerance=tolerance)
 
     @property
     def kernels(self) -> Kernels:
         """Kernels of this mechanism, each made on first use."""
         return self.core.kernels
-
-    @property
-    def stores(self) -> dict[Any, Any]:
-        """Results that other rooms compute once for this mechanism; not pickled."""
-        return self.core.stores
 
     def kernel(
         self, name: str, formulation: Any = None, *, drives: Names | None = None, baumgarte: bool = False,
@@ -419,18 +341,6 @@ class System:
         """
         chosen = None if drives is None else self.core.named_drives(drives)
         return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
-
-    def jax(self, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, return_status."""
-        return bridge(self.core, "jax", free, options)
-
-    def torch(self, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for PyTorch; numbers named `free` are an argument. Options: native."""
-        return bridge(self.core, "torch", free, options)
-
-    def casadi(self, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for CasADi; numbers named `free` are an argument. Options: compiled, hessian."""
-        return bridge(self.core, "casadi", free, options)
 
     def derivatives(self, st: State, tau: Numbers | Named = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.

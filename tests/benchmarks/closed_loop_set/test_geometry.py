@@ -72,7 +72,7 @@ def test_dietmaiers_modes_by_their_legs() -> None:
 
 def test_links_of_a_known_four_bar() -> None:
     """Poses of a coupler computed by circles in doubles: both links are among those found."""
-    from tests.synthesis.test_poses import FIVE
+    from tests.rings.synthesis.test_poses import FIVE
 
     links, others = burmester.dyads([tuple(mpf(float(v)) for v in p) for p in FIVE])
     assert len(links) + others == 4

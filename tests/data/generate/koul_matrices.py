@@ -1,7 +1,7 @@
 """Matrices of koul_reference.json, and accelerations and forces at the start of both examples of [Koul2013].
 
 Positions and velocities come from mpmath: two pairs of circles, or Newton's method on all loops. The matrices I, phi, J, Psi are
-links written out as complex numbers (tests/papers/koul_by_hand.py); accelerations and forces are the ones of all Newton-Euler equations in
+links written out as complex numbers (rings/papers/koul_by_hand.py); accelerations and forces are those of all Newton-Euler equations in
 absolute coordinates, with 34 digits.
 
     python -m tests.data.generate.koul_matrices              prints koul_reference.json again
@@ -19,7 +19,7 @@ from mpmath import mp, mpf, nstr
 from benchmarks.closed_loop_set.references import plane_cases, scrapers, three_rrr
 from benchmarks.closed_loop_set.references.plane import Plane
 from tests.data.generate.koul_motion import DIGITS, SPEED
-from tests.papers import koul_by_hand
+from tests.rings.papers import koul_by_hand
 
 BODIES = {  # links in the paper's order
     "carpet-scraper": ("crank", "rocker", "coupler", "arm", "link5", "tool", "link7"),

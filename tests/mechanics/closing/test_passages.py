@@ -112,7 +112,7 @@ def test_formulations_without_a_kernel_answer_time_loops_alike(formulation, rng)
 def chain(N, seconds, **how):
     """Error of the crank angle of N parallelograms: theta'' = g 3 (3 N + 1) / (2 (4 N + 1)) sin(theta), theta from upright."""
     s = lw.compile(lw.load("parallelogram-chain", N=N))
-    run = march(s, s.start, seconds, samples=[seconds], **how)
+    run = march(s.core, s.start, seconds, samples=[seconds], **how)
     pull = 9.81 * 3 * (3 * N + 1) / (2 * (4 * N + 1))
     right = solve_ivp(lambda t, y: [y[1], pull * np.sin(y[0])], (0, seconds), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
     assert run.solution.status == "finished"

@@ -106,7 +106,7 @@ def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
     n, dt = len(energy), c.t[1]
     rate = np.real(np.fft.ifft(2j * np.pi * np.fft.fftfreq(n, dt) * np.fft.fft(energy)))
     outside = []
-    for x in c.instants[:-1]:
+    for x in c._instants[:-1]:
         st = lw.State(x.skel, x.q, x.v, x.references, x.t)
         from linkwright.mechanics.dynamics import tree as dynamics
 
@@ -252,10 +252,10 @@ def test_following_a_platform_gives_the_leg_forces_of_the_same_motion():
     i = 12
     t = c.t[i]
     node = s.skel.node("platform")
-    w, p_dot = c.instants[i].motion.V[node][:3], c.instants[i].point_velocity(node, np.zeros(3))
+    w, p_dot = c._instants[i].motion.V[node][:3], c._instants[i].point_velocity(node, np.zeros(3))
     np.testing.assert_allclose(w, [0, 0, 0.4 * np.cos(2 * t)], atol=1e-11)  # the path is differentiated exactly
     np.testing.assert_allclose(p_dot, [0.15 * np.cos(3 * t), -0.06 * np.sin(2 * t), 0.02], atol=1e-11)
-    np.testing.assert_allclose(c.instants[i].A[node][:3], [0, 0, -0.8 * np.sin(2 * t)], atol=1e-11)
+    np.testing.assert_allclose(c._instants[i].A[node][:3], [0, 0, -0.8 * np.sin(2 * t)], atol=1e-11)
     loads = c.loads[i]
     legs = [x.joint for x in s.description.drives]
     st = lw.State(s.skel, c.q[i], c.v[i], c.references[i])

@@ -50,7 +50,7 @@ def compared(system, monkeypatch, world_axes):
     near = system.start.references
     m, classed = collected(system.loops, q, v, near, world_axes)
     assert m.like is not None
-    monkeypatch.setitem(system.loops.skel.tables, "like parts", None)
+    monkeypatch.setitem(repeated_subsystems.LIKE.of(system.loops.skel), "all", None)
     plain, each = collected(system.loops, q, v, near, world_axes)
     assert plain.like is None and all(close(a, b) for a, b in zip(classed, each, strict=True))
 
@@ -80,7 +80,7 @@ def test_symbols_give_the_program_of_body_by_body(monkeypatch):
     skel = system.loops.skel
     found = []
     for like in (repeated_subsystems.like_parts(skel), None):
-        monkeypatch.setitem(skel.tables, "like parts", like)
+        monkeypatch.setitem(repeated_subsystems.LIKE.of(skel), "all", like)
         g = TraceGraph()
         q, v = g.input("q", skel.tree.nq), g.input("v", skel.tree.nv)
         T = terms(system.loops, q, v, 0.0, skel.unpack(q, skel.pack(skel.start_coordinates)))

@@ -74,7 +74,7 @@ def test_branches_lists_both_elbows(scraper):
 def test_full_turn_returns_and_follows_the_listed_path(scraper):
     c = scraper.cycle(steps=72)
     assert c.full_turn and not c.notes
-    gaps = [np.abs(a.p - b.p).max() for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True)]
+    gaps = [np.abs(a.p - b.p).max() for a, b in zip(c._instants[0].motion.X, c._instants[-1].motion.X, strict=True)]
     assert max(gaps) < 1e-12
     S, T = c["coupler.S"], c["tool.T"]
     for row in SCRAPER["geometry"]["A"]["closure_R"]["path"]:

@@ -24,6 +24,7 @@ from linkwright.numerics.groups import Groups
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.scalars import eliminate, is_symbolic, real, where
 from linkwright.numerics.spatial import cross
+from linkwright.numerics.stores import Store
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
 GIMBAL = 1e-9  # volume of the axes of three hinges below which they are no ball
@@ -141,11 +142,15 @@ def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -
     return out
 
 
+IDLE: Store[str, list[_Link]] = Store()  # the links of a skeleton
+
+
 def links_of(skel: Skeleton) -> list[_Link]:
     """The links of a mechanism that may spin in place, found once."""
-    if "idle links" not in skel.tables:
-        skel.tables["idle links"] = _links(skel.tree.description)
-    return skel.tables["idle links"]
+    known = IDLE.of(skel)
+    if "all" not in known:
+        known["all"] = _links(skel.tree.description)
+    return known["all"]
 
 
 def resting(loops: Loops, q: np.ndarray, v: np.ndarray, null: np.ndarray) -> np.ndarray:

@@ -22,15 +22,20 @@ from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.profiles import Program, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
+from linkwright.numerics.stores import Store
+
+CAMS: Store[str, CamGeometry] = Store()  # by name
 
 
 def cam_of(skel: Skeleton, name: str) -> CamGeometry:
     """The geometry of a cam of the mechanism."""
-    key = ("cam", name)
-    if key not in skel.tables:
+    known = CAMS.of(skel)
+    if name not in known:
         made = next(c for c in skel.tree.description.cams if c.name == name)
-        skel.tables[key] = CouplingConstraint.of(skel, made).cam
-    return skel.tables[key]
+        cam = CouplingConstraint.of(skel, made).cam
+        assert cam is not None
+        known[name] = cam
+    return known[name]
 
 
 def coupling_curve(c: Coupling) -> Curve | None:

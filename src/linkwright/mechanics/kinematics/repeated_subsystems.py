@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.model.description import Joint
+from linkwright.numerics.stores import Store
 from linkwright.topology.tree import Node, Subsystem, Tree
 
 if TYPE_CHECKING:
@@ -206,15 +207,18 @@ def _symbols(*arrays: np.ndarray) -> bool:
     return {type(x) for array in arrays for x in array.flat} <= {Sym, float, int, np.float64}
 
 
+LIKE: Store[str, LikeParts | None] = Store()  # the classes of a skeleton
+
+
 def like_parts(skel: Skeleton) -> LikeParts | None:
     """The classes of a large mechanism with like subsystems, made once; else None."""
-    known = skel.tables
-    if "like parts" not in known:
-        known["like parts"] = None
+    known = LIKE.of(skel)
+    if "all" not in known:
+        known["all"] = None
         if len(skel.tree.nodes) >= FEWEST_NODES and not any(isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in _numbers(skel)):
             found = LikeParts(skel)
-            known["like parts"] = found if found.worthwhile else None
-    return known["like parts"]
+            known["all"] = found if found.worthwhile else None
+    return known["all"]
 
 
 def placed_part(own: Skeleton, x: Any) -> tuple[Skeleton, Skeleton, Any, Any, Any]:
@@ -284,5 +288,5 @@ def part(skel: Skeleton, subsystems: Sequence[int]) -> Skeleton:
 
 def _alone(skel: Skeleton) -> Skeleton:
     """The skeleton, in which no classes are looked for."""
-    skel.tables["like parts"] = None
+    LIKE.of(skel)["all"] = None
     return skel

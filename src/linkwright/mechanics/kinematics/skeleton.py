@@ -23,6 +23,7 @@ from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import EYE3, Body, Description, Joint, Placement
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_quaternion
+from linkwright.numerics.stores import Stores
 from linkwright.topology.tree import Tree
 
 ROUND_OFF = 4e-16
@@ -156,8 +157,8 @@ class Skeleton:
         return Augmented(tuple(mass), tuple(moment), tuple(inertia), slides)
 
     @cached_property
-    def tables(self) -> dict[Any, Any]:
-        """Tables that other rooms make once for this skeleton; not pickled."""
+    def stores(self) -> Stores:
+        """Results that rooms compute once for this skeleton; not pickled."""
         return {}
 
     @cached_property

@@ -153,7 +153,7 @@ def identical(one: Any, other: Any) -> bool:
             c.q,
             c.v,
             c.a,
-            c.counted_from,
+            c._counted_from,
             cut_rows(c.skel, c.references),
             *(x.values for x in c.columns.values()),
             *c.arrays.values(),

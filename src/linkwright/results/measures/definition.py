@@ -259,8 +259,8 @@ def check(measures: Sequence[Measure], c: Any) -> None:
     """Raise ChannelError or UsageError for measures that a motion like this one does not have."""
     for m in measures:
         for name in m.channels(c.drive):
-            c.channel(name)
-        size = np.shape(c.channel(m.channel).read(c.instant(0))) if m.reduction in (*OF_PATHS, *ONE_NUMBER) and len(c) else ()
+            c._channel(name)
+        size = np.shape(c._channel(m.channel).read(c.instant(0))) if m.reduction in (*OF_PATHS, *ONE_NUMBER) and len(c) else ()
         if m.reduction in OF_PATHS and (len(size) != 1 or c.dimension(m.channel) != "length"):
             raise UsageError(f"'{m.text}': {m.channel} is no path of a point; name a point, coupler.P.")
         if m.reduction in ONE_NUMBER and size:
@@ -289,7 +289,7 @@ def _is_kind(kind: str, unit: Any) -> bool:
 
 
 def _check_target(m: Measure, target: TargetPoints, c: Any) -> None:
-    axes = len(c.channel(m.channel).read(c.instant(0)))
+    axes = len(c._channel(m.channel).read(c.instant(0)))
     if target.points.shape[1] != axes:
         raise UsageError(f"'{m.text}': {m.channel} has {axes} coordinates, the points of {target.source} have {target.points.shape[1]}.")
     if target.at is None:

@@ -178,14 +178,14 @@ def _with_progress(c: Any) -> None:
     from rich.console import Console
     from rich.progress import track
 
-    for x in track(c.one_by_one, description="loads", console=Console(stderr=True), transient=True):
+    for x in track(c._one_by_one, description="loads", console=Console(stderr=True), transient=True):
         _ = x.loads
 
 
 def _channel_names(c: Any, loads: CycleLoads, more: Sequence[str]) -> list[str]:
     """Motion, if loads were computed every load that is one number, and channels by name."""
-    known = c.load_channels
-    motion = [n for n in c.main_channels() if n not in known]
+    known = c._load_channels
+    motion = [n for n in c._main_channels() if n not in known]
     return list(dict.fromkeys([*motion, *(() if loads.why else (n for n in known if c[n].ndim == 1)), *more]))
 
 

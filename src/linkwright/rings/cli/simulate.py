@@ -109,7 +109,7 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
     """A start position or speed that a prescribed motion would overrule is an error, not ignored."""
     from linkwright.drives import prescribed
 
-    motions = prescribed(m.system, drives, m.system.start)
+    motions = prescribed(m.system.core, drives, m.system.start)
     for flag, names, i in (("--set", given.set, 0), ("--speed", given.speed, 1)):
         for name in (n for n, _ in names if n in motions):
             asked = float(m.system.start[name if i == 0 else f"{name}.v"])
@@ -123,7 +123,7 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
 def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
     """Channels of tables, JSON and plots: those asked for, or the main ones."""
     if given.channels is None:
-        return [n for n in found.main_channels() if found[n].ndim == 1]
+        return [n for n in found._main_channels() if found[n].ndim == 1]
     for name in given.channels:
         if found[name].ndim != 1:
             raise UsageError(f"--channels: '{name}' has several components; name one of them, such as {name}.x or {name}.size.")

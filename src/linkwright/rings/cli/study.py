@@ -18,7 +18,7 @@ _COMMA = re.compile(r"\d,\d")
 def run(given: argparse.Namespace) -> int:
     outputs.check([(given.plot, files.PICTURES), (given.page, outputs.PAGES), (given.table, (".csv", ".xlsx"))], given.force)
     marks = options.csv_marks(given, given.table)
-    from linkwright.system.mechanism import study
+    from linkwright.rings.design.studies.request import study
 
     m = loading.load(given)
     vary = _pairs(given.vary)
@@ -60,7 +60,7 @@ def _print(found: Any, given: argparse.Namespace, written: list[str]) -> int:
             console.show(console.wrapped(f"note: {found.said}", 6))
         console.show(str(summary))
         for name, row in _bests(given, found):
-            numbers = ", ".join(f"{k} = {found.shown_number(k, x)}" for k, x in found.values(row).items())
+            numbers = ", ".join(f"{k} = {found._shown_number(k, x)}" for k, x in found.values(row).items())
             why = found.unknown.get(row)
             console.show(f"{name}: row {row}, {numbers}{f'; unknown: {why}' if why else ''}")
         if found.plan is not None and found.plan.kind == "saltelli" and found.complete:

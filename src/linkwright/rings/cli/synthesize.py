@@ -21,7 +21,7 @@ POINTS = re.compile(rf"\s*{NUMBER.pattern}\s+{NUMBER.pattern}(?:\s*,\s*{NUMBER.p
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.system.mechanism import synthesize
+    from linkwright.rings.synthesis.requests import synthesize
 
     folder = None if given.output is None else _folder(given.output, given.answers, given.force)
     more = {name.replace("-", "_").replace(" ", "_"): _with_angle(name, _value(text)) for name, text in given.options}

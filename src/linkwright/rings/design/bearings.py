@@ -319,7 +319,7 @@ def _movement(c: Trajectory, j: Joint) -> Movement:
 
 
 def _single(c: Trajectory, kind: str, j: Joint, k: int) -> Movement:
-    both = c.sampled({f"{j.name} moving": lambda i: np.array([i.coordinates(j)[k], i.rates(j)[k]])})
+    both = c._sampled({f"{j.name} moving": lambda i: np.array([i.coordinates(j)[k], i.rates(j)[k]])})
     x, v = both[f"{j.name} moving"].T
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)))])
     return _moved(c, kind, float(np.ptp(x)), way, np.abs(v))
@@ -333,7 +333,7 @@ def _tilting(c: Trajectory, j: Joint) -> Movement:
         spin = _spin(i, second) - _spin(i, first)
         return np.array([*(i.rotation(first).T @ i.rotation(second)), spin])
 
-    seen = c.sampled({f"{j.name} turning": turning})[f"{j.name} turning"]
+    seen = c._sampled({f"{j.name} turning": turning})[f"{j.name} turning"]
     turned = rotation_quaternions(seen[:, :3])
     between = 2.0 * np.arccos(np.clip(np.abs(turned @ turned.T), 0.0, 1.0))
     steps = np.diag(between, 1)
@@ -356,7 +356,7 @@ def _line_movement(c: Trajectory, e: LineEye) -> Movement:
         return np.array([x.rotation(node).T @ on.n, x.rotation(node).T @ along])
 
     name = f"{e.pin} turning on {e.body}"
-    n, rate = c.sampled({name: turning})[name].transpose(1, 0, 2)
+    n, rate = c._sampled({name: turning})[name].transpose(1, 0, 2)
     if c.skel.tree.description.planar:
         angle = np.unwrap(np.arctan2(n[:, 1], n[:, 0]))
         swing, steps = float(np.ptp(angle)), np.abs(np.diff(angle))
@@ -387,7 +387,7 @@ def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
 def _rods(c: Trajectory) -> tuple[RodLoad, ...]:
     out = []
     for rod, _ in elements.lengths(c.skel.tree.description):
-        push = c.sampled({f"rod {rod.name}": lambda x, name=rod.name: x.loads.lam[name][0]}, loads=True)[f"rod {rod.name}"]
+        push = c._sampled({f"rod {rod.name}": lambda x, name=rod.name: x.loads.lam[name][0]}, loads=True)[f"rod {rod.name}"]
         rms = float(np.sqrt(time_mean(c.t, push**2)))
         ends = extremes(c.t, push, c.t)
         out.append(RodLoad(rod.name, max(ends.high, 0.0), max(-ends.low, 0.0), rms))

@@ -188,7 +188,7 @@ def belts(c: Trajectory) -> BeltTable:
     rows = []
     for b in d.belts:
         name = f"tensions of {b.name}"
-        found = c.sampled({name: lambda x, n=b.name: np.array(belt_tensions(x.loads, n))}, loads=True)[name]
+        found = c._sampled({name: lambda x, n=b.name: np.array(belt_tensions(x.loads, n))}, loads=True)[name]
         least = SLACK * float(np.abs(found).max(initial=0.0))
         for k, (i, j) in enumerate(b.spans):
             y = found[:, k]

@@ -90,7 +90,7 @@ def cycle_loads(c: Trajectory) -> CycleLoads:
     wanted: dict[str, Callable[[Any], np.ndarray]] = {"shaking": lambda x: np.array(x.loads.ground_wrench)}
     if outside:
         wanted["within"] = lambda x: np.array(x.loads.shaking(outside=False))
-    found = c.sampled(wanted, loads=True)
+    found = c._sampled(wanted, loads=True)
     force, moment = (extremes(c.t, x, c.t) for x in _sizes(found["shaking"]).T)
     near = bool(c.near_singular[force.sample_high]), bool(c.near_singular[moment.sample_high])
     within = None

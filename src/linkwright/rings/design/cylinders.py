@@ -103,7 +103,7 @@ def cylinders(c: Trajectory) -> CylinderTable:
 def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
     length, rate = c[x.name], c[f"{x.name}.v"]
     name = f"force of {x.name}"
-    f = c.sampled({name: lambda i: force(i, x)}, loads=True)[name]
+    f = c._sampled({name: lambda i: force(i, x)}, loads=True)[name]
     lows, highs = stops_of(c.skel.tree.description, x.name)
     ends, reach, speed, work = (extremes(c.t, y, c.t) for y in (f, length, rate, f * rate))
     push, pull = max(ends.high, 0.0), max(-ends.low, 0.0)

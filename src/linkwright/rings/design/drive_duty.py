@@ -173,8 +173,8 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
     if name not in names:
         raise UsageError(f"there is no drive '{name}'. {nearest(name, names, 'Drives')}")
     d = c.skel.tree.description
-    effort = c.sampled({f"effort of {name}": lambda x: x.loads.tau[name]}, loads=True)[f"effort of {name}"]
-    unique = all(x.loads.tau_unique[name] for x in c.judges)
+    effort = c._sampled({f"effort of {name}": lambda x: x.loads.tau[name]}, loads=True)[f"effort of {name}"]
+    unique = all(x.loads.tau_unique[name] for x in c._judges)
     x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
     rotary = is_rotary(d, name)
     if np.abs(v).max(initial=0.0) <= HELD * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):

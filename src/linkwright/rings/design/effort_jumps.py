@@ -94,7 +94,7 @@ class Closer:
         key = (float(t[0]), float(t[-1]))
         if key not in self.known:
             try:
-                self.known[key] = [x.loads.tau for x in self.c.at(t).instants]
+                self.known[key] = [x.loads.tau for x in self.c.at(t)._instants]
             except LinkwrightError:
                 self.known[key] = None
         found = self.known[key]

@@ -194,7 +194,7 @@ def _worst(c: Trajectory, body: str) -> tuple[list[WorstInstant], list[str]]:
         "max acceleration": lambda x: x.point_acceleration(node, com),
         "max angular acceleration": lambda x: x.A[node][:3],
     }
-    found = c.sampled({f"{body} {name}": read for name, read in moving.items()})
+    found = c._sampled({f"{body} {name}": read for name, read in moving.items()})
     reach = float(max((np.linalg.norm(p.at) for p in c.skel.tree.description.body(body).points), default=0.0)) or 1.0
     accelerations_of = {name: np.linalg.norm(found[f"{body} {name}"], axis=1) for name in moving}
     largest = max(accelerations_of["max acceleration"].max(), reach * accelerations_of["max angular acceleration"].max())

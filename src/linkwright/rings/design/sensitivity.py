@@ -221,7 +221,7 @@ class Cycle:
         self.plan = cycle.plan(system.loops, system.start.instant, drive, None if speed is None else quantity(speed, KINDS[kind]))
         self.lead, self.full_turn, self.near_singular = c.drive, c.full_turn, c.near_singular
         self.notes = tuple(n for n in c.notes if n != PEAKS)
-        self.x = np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants])
+        self.x = np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c._instants])
         law = self.plan.laws[c.drive]
         begin, slope, _ = law(0.0)
         self.times = (self.x - begin) / slope if self.plan.open_ended else np.array(c.t)

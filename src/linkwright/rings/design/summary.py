@@ -334,7 +334,7 @@ class ChannelCurve:
     def read(self, x: Trajectory) -> np.ndarray:
         """(value, rate, acceleration) over the samples."""
         if self.passing is not None:
-            own = x.sampled({f"{self.channel} crossed": self.passing.crossed})[f"{self.channel} crossed"].T.copy()
+            own = x._sampled({f"{self.channel} crossed": self.passing.crossed})[f"{self.channel} crossed"].T.copy()
             own[0] = np.unwrap(own[0])
             return own
         own = np.array([x[f"{self.channel}{tail}"] for tail in ("", ".v", ".a")])

@@ -245,7 +245,7 @@ def rheonomic() -> Item:
         worst = max(worst, *(largest(a - push @ along / 2.0 * along - 2.0 * rate * w * across) for a in found))
     s = compile(load(bead(0.3)))
     turned = {"turn": drives.speed(w)}
-    end = float(s.simulate(s.starting(turned), 1.0, drive=turned, tolerance=1e-11)["way"][-1])
+    end = float(s.simulate(s._starting(turned), 1.0, drive=turned, tolerance=1e-11)["way"][-1])
     return compared(
         "Sec. III",
         "constraints that depend on time: a bead on a wire turned at 1.7 rad/s",

@@ -1,7 +1,7 @@
 """Printed data of [Koul2013]: Table 1, how its rows and columns are ordered, and the Jacobians of Appendix A.1 and A.2 as printed.
 
 `reference(name)` are the matrices of (15)-(17) of both examples from a derivation without the library, link by link in complex
-numbers: koul_reference.json, written by `tests/data/generate/koul_matrices.py`; `tests/papers/koul_by_hand.py` has the derivation.
+numbers: koul_reference.json, written by `tests/data/generate/koul_matrices.py`; `tests/rings/papers/koul_by_hand.py` has the derivation.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import numpy as np
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.synthesis.linkage import four_bar
+from linkwright.rings.synthesis.requests import synthesize
 from linkwright.rings.synthesis.tracing import crank_linkage
-from linkwright.system.mechanism import synthesize
 
 EIGHTEEN = (
     (0.5, 1.1), (0.4, 1.1), (0.3, 1.1), (0.2, 1.0), (0.1, 0.9), (0.05, 0.75), (0.02, 0.6), (0.0, 0.5), (0.0, 0.4), (0.03, 0.3), (0.1, 0.25),

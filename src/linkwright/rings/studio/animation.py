@@ -183,7 +183,7 @@ class Film:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        figure = self.canvas.figure(self.c.instants[k], again=True, off=off_at(self.c, k))
+        figure = self.canvas.figure(self.c._instants[k], again=True, off=off_at(self.c, k))
         if self.arrows is not None:
             self.arrows.draw(figure, k)
         if stamp:
@@ -228,7 +228,7 @@ def _samples(system: System, turn: Trajectory | None, seconds: float | None, fps
 
 def _closed(turn: Trajectory) -> bool:
     """True if the motion ends where it began, as a program of moves does."""
-    first, last = turn.instants[0].motion.X, turn.instants[-1].motion.X
+    first, last = turn._instants[0].motion.X, turn._instants[-1].motion.X
     return all(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6) for a, b in zip(first, last, strict=True))
 
 

@@ -42,7 +42,7 @@ class LoadArrows:
             size = 72.0 * np.array(figure.get_size_inches(), dtype=float)
             self.longest = LONGEST
             for sample in range(0, len(self.c), max(1, len(self.c) // LOOKS)) if self.canvas.scene.description.planar else ():
-                stage = Stage(self.c.skel, self.c.instants[sample])
+                stage = Stage(self.c.skel, self.c._instants[sample])
                 for spot, force in self.forces:
                     at = axes.transData.transform(stage.spot(spot)[:2]) * 72.0 / figure.dpi
                     along = force[sample, :2] / self.largest
@@ -66,7 +66,7 @@ class LoadArrows:
         over.set_axis_off()
         over.set_xlim(0.0, width)
         over.set_ylim(0.0, height)
-        stage = Stage(self.c.skel, self.c.instants[sample])
+        stage = Stage(self.c.skel, self.c._instants[sample])
         color = mixed(PALETTE[4], self.canvas.look.ink, 0.15)
         for spot, force in self.forces:
             at, along = self._seen(figure, picture, stage.spot(spot), force[sample])

@@ -235,7 +235,7 @@ def run_panels(run: Trajectory) -> list[ReportPanel]:
     """Time histories of a simulation: drives or joints, their speeds, what acted, and energies."""
     d = run.skel.tree.description
     driven = [x.joint for x in d.drives if x.joint in run.channels and run[x.joint].ndim == 1]
-    singles = [j.name for j in d.joints if j.name in run.channels and run.channel(j.name).dimension in ("angle", "length")]
+    singles = [j.name for j in d.joints if j.name in run.channels and run._channel(j.name).dimension in ("angle", "length")]
     lead = (driven or [n for n in singles if run[n].ndim == 1])[:MOST_CURVES]
     same = tuple(n for n in lead if run.dimension(n) == run.dimension(lead[0])) if lead else ()
     acted = [n for n in run.columns if n.endswith((".torque", ".force")) and not n.startswith("motor.")]

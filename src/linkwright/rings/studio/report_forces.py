@@ -125,7 +125,7 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     force, moment = [], []
     acts = forces.ElementForce(x)
     for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
-        f, m = acts.sizes(c.instants[i])
+        f, m = acts.sizes(c._instants[i])
         by_load, turns = _by_load(x, c, i)  # against the velocity, as the other parts of friction are
         force.append(float(np.linalg.norm(f)) + (0.0 if turns else by_load))
         moment.append(float(np.linalg.norm(m)) + (by_load if turns else 0.0))

@@ -304,7 +304,7 @@ class Scene:
         if self.turn is None:
             return np.zeros((0, 3))
         name = f"place {spot.node} {spot.at.tolist()}"
-        return self.turn.sampled({name: lambda x: Stage(self.skel, x).spot(spot)})[name]
+        return self.turn._sampled({name: lambda x: Stage(self.skel, x).spot(spot)})[name]
 
     def _ref(self, ref: PointRef) -> ScenePoint:
         return ScenePoint(self.skel.node(ref[0]), array(self.description.point(ref).at))
@@ -313,7 +313,7 @@ class Scene:
         now = float(self.start.coordinates(joint)[i])
         if self.turn is None:
             return now, now
-        values = self.turn.sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[i]})[f"travel of {joint.name}"]
+        values = self.turn._sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[i]})[f"travel of {joint.name}"]
         return min(now, float(values.min())), max(now, float(values.max()))
 
     def _guides(self) -> list[SceneGuide]:
@@ -439,7 +439,7 @@ class Scene:
 
     def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
         """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
-        instants = [at, *self.turn.instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
+        instants = [at, *self.turn._instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
         nodes: list[tuple[int, np.ndarray]] = [(p.node, dense(p.points)) for p in self.pieces]
         nodes += [(s.node, s.corner_points) for s in self.surfaces]
         nodes += [(w.spot.node, w.spot.at + w.radius * unit_circle(w.axis)) for w in self.wheels]

@@ -57,7 +57,7 @@ def suiting(study: Study) -> str:
     """The plot that suits the plan: curves or a map of a grid, a tornado of one at a time, a histogram of what was drawn."""
     plan = study.manifest["plan"].get("plan")
     if plan == "grid":
-        lengths = [len(np.unique(study.column(name))) for name in study.names]
+        lengths = [len(np.unique(study[name])) for name in study.names]
         return "map" if sum(n > 1 for n in lengths) > 1 else "curves"
     if plan in ("one at a time", Saltelli.kind):
         return "tornado"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import UsageError, counted
+from linkwright.errors import UsageError, call_explained, counted
 from linkwright.files.tables import Result, Table
 from linkwright.rings.synthesis.linkage import Linkage
+from linkwright.system.mechanism import Mechanism, load
 from linkwright.text.units import parse_unit
 
 DEFECTS = {
@@ -39,7 +40,6 @@ class SynthesizedLinkage:
     measures: Mapping[str, float] = field(default_factory=dict)  # largest deviation, link ratio, least transmission angle, ... in SI
     cognates: tuple[Linkage, ...] = ()
     notes: tuple[str, ...] = ()
-    made: Callable[[dict[str, Any]], Any] | None = field(default=None, repr=False)  # a Mechanism of a document
     unit: str = "m"
     speed: Any = "60 rpm"
     at: tuple[float, ...] = ()  # drive angle from the drawn position at each wanted position, rad
@@ -62,10 +62,9 @@ class SynthesizedLinkage:
         return self.linkage.document(unit=self.unit, speed=self.speed)
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """The Mechanism of the linkage, without masses."""
-        assert self.made is not None
-        return self.made(self.document)
+        return load(self.document)
 
     def text(self, name: str = "") -> str:
         """Return the model file of the linkage: YAML, with measures and defects in a comment."""
@@ -104,7 +103,6 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
     found: tuple[SynthesizedLinkage, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    plotter: Callable[..., Any] | None = field(default=None, repr=False)  # draws the linkages
 
     def __len__(self) -> int:
         return len(self.found)
@@ -124,8 +122,9 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
 
     def plot(self, path: Any = None, **options: Any) -> Any:
         """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); n: how many, six at most."""
-        assert self.plotter is not None
-        return self.plotter(self, path, **options)
+        from linkwright.rings.studio.synthesis_plots import plot
+
+        return call_explained(plot)(self, path, **options)
 
     def table(self) -> Table:
         """Return a row for each linkage, best first: what was minimized (SI), measures in the user's units, defects."""

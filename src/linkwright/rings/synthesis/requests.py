@@ -44,7 +44,6 @@ ANGLES = frozenset(
     ("dwell_angle", "start", "direction", "transmission", "swing", "input_range", "ground_angle", "crank_offset", "crank_angle")
 )  # options whose plain numbers are angles
 Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
-Maker = Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,46 @@ class SynthesisRequest:
     options: Mapping[str, Any]
 
 
-def synthesized(request: SynthesisRequest, made: Maker, plotter: Callable[..., Any] | None = None) -> SynthesisResult:
-    """Return the linkages for a request; `made` makes a Mechanism of a document, `plotter` draws the answer."""
+@call_explained
+def synthesize(
+    *,
+    path: Any = None,
+    function: Any = None,
+    poses: Any = None,
+    dwell: Any = None,
+    straight: Any = None,
+    dead_centers: Any = None,
+    kind: str | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    unit: str = "mm",
+    n: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> SynthesisResult:
+    """Find linkages from the motion that is wanted: `lw.synthesize(path=points).best.mechanism`. Best first, defects named, one task.
+
+    path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
+        timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.
+        closed: True for a whole curve (default: where the last point is the first one). direction of the crank: "counterclockwise",
+        "clockwise", "either". types: "crank-rocker", "drag link".
+        hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": .. (from the ground link) or "crank angle": .. (from x)}.
+        exact=True: all four-bars through exactly nine points.
+    function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
+    poses: rows (x, y, angle) through which the coupler is guided.
+    dead_centers: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
+    dwell: a dict, {"stroke": "100 mm", "dwell_angle": "80 deg"}.
+    straight: the length of the line, or a dict with it.
+    kind: "four-bar" (default; of poses every kind), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II",
+        "stephenson III", "six-bar", "geared five-bar".
+    bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
+    Numbers are in `unit` and rad, texts have their units; `n` answers; the same seed gives the same answers.
+    """
+    tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centers": dead_centers}
+    return synthesized(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options))
+
+
+def synthesized(request: SynthesisRequest) -> SynthesisResult:
+    """Return the linkages for a request."""
     given = [name for name in TASKS if request.tasks.get(name) is not None]
     if len(given) != 1:
         here = f"{' and '.join(given)} are given" if given else "none is given"
@@ -74,9 +111,9 @@ def synthesized(request: SynthesisRequest, made: Maker, plotter: Callable[..., A
     task = given[0]
     title, (found, facts, notes) = _DISPATCH[task](request, request.tasks[task])
     bounds = _demanded(request, task)
-    mine = [replace(x, made=made, unit=request.unit) for x in found]
+    mine = [replace(x, unit=request.unit) for x in found]
     checked = [replace(x, missed=missed_bounds(x, bounds, request.unit)) for x in mine] if bounds else mine
-    return SynthesisResult(title, tuple(sorted(checked, key=lambda x: bool(x.missed))), facts, tuple(notes), plotter)
+    return SynthesisResult(title, tuple(sorted(checked, key=lambda x: bool(x.missed))), facts, tuple(notes))
 
 
 def _demanded(request: SynthesisRequest, task: str) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
 
         def loaded() -> Any:
             c = replace(turned(), system=system, drives=drives)
-            return c, system.loads_of_samples(c)
+            return c, system._loads_of_samples(c)
 
         by = f"turn, derivatives by {len(numbers)} numbers"
         calls.append((by, lambda: loaded()[0].derivatives(numbers), loaded, "turn with loads"))
@@ -223,7 +223,7 @@ def _of_designs(m: Any) -> list[tuple[str, Call, int]]:
     numbers = [p for p in every_parameter(m.description).values() if p.value and p.by_default and p.name not in named]
     rng = np.random.default_rng(0)
     designs = {p.name: p.value * (1.0 + 2e-3 * rng.normal(size=DESIGNS)) for p in numbers}
-    loads = [n for n in m.cycle().load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
+    loads = [n for n in m.cycle()._load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
     return [
         ("turns, one torque or force", lambda: m.cycles(designs, read=loads[:1], threads=1), DESIGNS),
         ("turns, all loads", lambda: m.cycles(designs, read=loads, threads=1), DESIGNS),
@@ -238,7 +238,7 @@ def _of_gradients(m: Any, seconds: float) -> list[BenchRow]:
     numbers = _numbers(m)
     if not numbers:
         return []
-    loads = [n for n in m.cycle().load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
+    loads = [n for n in m.cycle()._load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
     rng, found = np.random.default_rng(0), []
     for label, names, count in (("all loads", loads, SLOPED), ("one design, four loads", loads[:1] + loads[-3:], 1)):
         plain, sloped = (CycleEvaluator(m.system, numbers, names, derivatives=by) for by in ((), numbers))

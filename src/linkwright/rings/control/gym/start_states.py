@@ -14,10 +14,14 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
 from linkwright.model.coordinates import JointCoordinate
+from linkwright.numerics.stores import Store
 from linkwright.simulation.start_states import closed_for
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
+
+
+WALKS: Store[str, LaneWalking | None] = Store()  # in lanes, by the kernel
 
 
 class ClosedRows(NamedTuple):
@@ -61,7 +65,7 @@ class RowCloser:
 
     def _walk(self, name: str) -> LaneWalking | None:
         """Kernel walk, or at rest stride, in lanes; None where the drives do not determine the motion, or without native code."""
-        stores, key = self.core.stores, ("row closer", name)
+        stores, key = WALKS.of(self.core), name
         if key not in stores:
             try:
                 kernel = self.core.kernels.get(name)

@@ -143,7 +143,7 @@ class Task:
         if isinstance(given, System):
             if not free:
                 return given
-            return System(given.described, given.tree.cuts, given.loops.kappa, free=free, engine=given.engine, presenter=given.presenter)
+            return System(given.described, given.tree.cuts, given.loops.kappa, free=free, engine=given.engine)
         m = given if isinstance(given, (Mechanism, Description)) else load(given)
         return compile(m, free=free)
 

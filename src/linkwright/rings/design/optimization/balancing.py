@@ -309,7 +309,7 @@ def _result(
         mechanism=model,
         drive=c.drive,
         drives=reg.drives,
-        angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants]),
+        angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c._instants]),
         before=CycleCurves(*reg.curves(reg.theta), c.t),
         after=CycleCurves(*reg.curves(theta), c.t),
         counterweights=tuple(rows),

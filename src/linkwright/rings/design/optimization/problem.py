@@ -213,8 +213,6 @@ class DesignProblem:
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...]
     full_turn: bool = False
-    presenter: Any = None
-    make: Callable[[Description], Any] | None = None
     tally: SearchTally = field(default_factory=SearchTally)
     unwritten: str = ""  # why new numbers cannot be written into the model file
     original: DesignProblem | None = None  # of the user's own file, where the search begins with another design
@@ -307,7 +305,7 @@ class DesignProblem:
             elif isinstance(q, OfFunction) and q.call is not None:
                 measures.append(MeasureFunction(q.name, q.call))
         numbers = VariedNumbers(self.described, tuple(v.target for v in self.variables))
-        return Work(numbers, self.case, tuple(measures), presenter=self.presenter)
+        return Work(numbers, self.case, tuple(measures))
 
     @cached_property
     def _measured(self) -> list[MeasuredValue]:

@@ -283,7 +283,7 @@ class SteppedMotion:
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
-        return values if unit is None else values / self._p.trajectory.channel(name).size_of(unit)
+        return values if unit is None else values / self._p.trajectory._channel(name).size_of(unit)
 
     def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         values = self._p.trajectory.read(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -36,13 +36,11 @@ def problem(
     vary: Any,
     subject_to: Any,
     of: Any,
-    make: Callable[[Description], Any],
-    presenter: Any,
 ) -> DesignProblem:
     """Read goals, constraints and variables; raise UsageError where they do not suit the mechanism or each other."""
-    done = case(of, lambda system: make(system.described))
+    done = case(of)
     numbers = variables(vary, described, done)
-    bare = DesignProblem(described, numbers, done, (), (), presenter=presenter, make=make)
+    bare = DesignProblem(described, numbers, done, (), ())
     try:
         c = bare.work.result(np.array([v.nominal for v in numbers]))
     except LinkwrightError as found:

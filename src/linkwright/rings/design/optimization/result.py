@@ -20,6 +20,7 @@ from linkwright.model.file.reader import reread
 from linkwright.rings.design.optimization.certificate import Binding, OptimumCertificate
 from linkwright.rings.design.optimization.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import OfMotion
+from linkwright.system.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,9 @@ class OptimizationResult(Result):
         return self.problem.original or self.problem
 
     @cached_property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the best design as a Mechanism."""
-        assert self.problem.make is not None
-        return self.problem.make(reread(self.original.described, **self.numbers))
+        return Mechanism(reread(self.original.described, **self.numbers))
 
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, sep: str | None = None, decimal: str | None = None
@@ -144,7 +144,6 @@ class OptimizationResult(Result):
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
-        assert self.problem.make is not None
         write = import_module("linkwright.rings.studio.compare_page").write
         t = self.table()
         wanted = [
@@ -157,7 +156,7 @@ class OptimizationResult(Result):
         ]
         bounds = {v.name: (v.low, v.high) for v in self.original.variables}
         channel = next(iter(self.channels), "")
-        own = self.problem.make(self.original.described)
+        own = Mechanism(self.original.described)
         return write(own, self.mechanism, path, names=list(self.numbers), table=table, bounds=bounds, channel=channel)
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:

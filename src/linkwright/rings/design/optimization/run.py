@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from linkwright.errors import UsageError
@@ -25,14 +25,12 @@ def optimize(
     vary: Any,
     subject_to: Any,
     of: Any,
-    make: Callable[[Description], Any],
-    presenter: Any,
     **options: Any,
 ) -> Any:
     """See `Mechanism.optimize`."""
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
-    found = problem(described, goal, vary, subject_to, of, make, presenter)
+    found = problem(described, goal, vary, subject_to, of)
     with blas.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)

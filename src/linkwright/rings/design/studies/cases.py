@@ -19,6 +19,7 @@ from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import options_of
+from linkwright.system.mechanism import Mechanism
 from linkwright.system.runs import chosen_drives
 from linkwright.system.system import System
 
@@ -111,7 +112,7 @@ class Run(Case):
 
     def run(self, system: System) -> Trajectory:
         drive, options = self.driven(system)
-        return system.simulate(system.starting(drive), self.duration, drive=drive, **options)
+        return system.simulate(system._starting(drive), self.duration, drive=drive, **options)
 
     def driven(self, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
         """The drives and the other options of a run of a System."""
@@ -155,11 +156,10 @@ class Calling(Case):
     """Any function of a mechanism that gives a turn, a run or a state."""
 
     function: Callable[[Any], Any]
-    made: Callable[[System], Any]  # the mechanism of a System
     kind = "function"
 
     def run(self, system: System) -> Trajectory | State:
-        found = self.function(self.made(system))
+        found = self.function(Mechanism(system.described))
         if not isinstance(found, Trajectory | State):
             raise UsageError(f"of: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
         return found
@@ -168,7 +168,7 @@ class Calling(Case):
         return {"of": self.kind, "function": source_of(self.function)}
 
 
-def case(given: Any, made: Callable[[System], Any]) -> Case:
+def case(given: Any) -> Case:
     """Read `of`."""
     if isinstance(given, Case):
         return given
@@ -177,7 +177,7 @@ def case(given: Any, made: Callable[[System], Any]) -> Case:
             return Cycle() if given == "cycle" else Equilibrium()
         raise UsageError(f"of: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.")
     if callable(given):
-        return Calling(given, made)
+        return Calling(given)
     raise UsageError(f"of is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
 
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -81,7 +81,6 @@ class Work:
     measures: tuple[Measure | MeasureFunction, ...]
     traced: tuple[str, ...] = ()  # channels whose thinned samples are stored
     thinned: int = 100  # samples of these
-    presenter: Any = field(default=None, compare=False, repr=False)
 
     def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
         """Compute rows; the first of them begins an aligned block."""
@@ -132,7 +131,7 @@ class Work:
     @cached_property
     def _batched(self) -> BatchedRuns | None:
         with self._alone():
-            return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
+            return BatchedRuns.of(self.numbers, self.case, self.measures)
 
     def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
         if self.lanes == "turns":
@@ -145,7 +144,7 @@ class Work:
     @cached_property
     def system(self) -> System:
         """The mechanism with the numbers of the file."""
-        return System(self.numbers.described, presenter=self.presenter)
+        return System(self.numbers.described)
 
     # ---------------------------------------------------------------- many turns at once
 
@@ -284,7 +283,7 @@ class Work:
             described, case = self.numbers.design(self.case, numbers)
             if isinstance(case, Run) and self._free is not None:
                 return self._simulated(self._free, described, case, numbers)
-            return case.run(System(described, presenter=self.presenter))
+            return case.run(System(described))
 
     @cached_property
     def _free(self) -> System | None:
@@ -292,14 +291,14 @@ class Work:
         names = [t.inner for t in self.numbers.targets if not t.where]
         if not names or not isinstance(self.case, Run) or self.case.options.get("free") is not None:
             return None
-        found = System(self.numbers.described, free=names, presenter=self.presenter)
+        found = System(self.numbers.described, free=names)
         return found if native.available() else None
 
     def _simulated(self, free: System, described: Description, case: Run, numbers: np.ndarray) -> Trajectory:
         """A run of a design from its own start, on the code that all designs share."""
-        own = System(described, free.tree.cuts, presenter=self.presenter)
+        own = System(described, free.tree.cuts)
         drive, options = case.driven(own)
-        there = own.starting(drive)
+        there = own._starting(drive)
         st = State(free.core.skel, there.q, there.v, there.references, there.t)
         values = np.array([x for t, x in zip(self.numbers.targets, numbers, strict=True) if not t.where])
         return free.simulate(st, case.duration, drive=drive, free=values, **options)

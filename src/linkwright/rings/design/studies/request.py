@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,36 +12,39 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, call_explained
 from linkwright.kernels import sources
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.written_values import bare_size
 from linkwright.results.files import versions
-from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
+from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, unit_of_measure
+from linkwright.results.measures import measure as measure_of
 from linkwright.results.state import State
 from linkwright.rings.design.studies.cases import Case, Equilibrium, case, case_again
 from linkwright.rings.design.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.rings.design.studies.execution import run
-from linkwright.rings.design.studies.plans import Drawn, Plan, Rows, plan
+from linkwright.rings.design.studies.plans import Drawn, Plan, Rows
+from linkwright.rings.design.studies.plans import plan as plan_of
 from linkwright.rings.design.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
 from linkwright.rings.design.studies.study import VERDICT_COLUMNS, Study
 from linkwright.rings.design.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.rings.design.studies.variations import Variation, variation
+from linkwright.system.mechanism import Mechanism, load
 from linkwright.text.ranges import unit_written
 from linkwright.text.units import parse_unit
 
-EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
+EQUATIONS = ("rings.design.studies.evaluation",)  # what this module imports decides the rows
 
 
+@call_explained
 def study(
-    described: Description,
+    mechanism: Mechanism | str | os.PathLike[str],
     vary: Any,
-    measures: Any,
-    of: Any,
-    make: Callable[[Description], Any],
+    measure: Any,
+    of: Any = "cycle",
     *,
-    plan_name: str | None = None,
+    plan: str | None = None,
     n: int | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
@@ -50,17 +53,27 @@ def study(
     progress: Any = None,
     traces: Sequence[str] = (),
     thinned: int = 100,
-    presenter: Any = None,
 ) -> Study:
-    """See `lw.study`."""
-    done = case(of, lambda system: make(system.described))
-    rows = _rows_of(vary, described, done, plan_name, n, seed)
-    wanted = _measures(measures)
+    """Compute many designs of a mechanism and measure each: `lw.study(m, {"rod": "180..260 mm / 20"}, "max A.torque")`.
+
+    vary: numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P"), each a list, "180..260 mm / 20", "200 +- 0.1 mm",
+    "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats; or a pandas frame in SI.
+    measure: "max A.torque", "range guide while 100..180 deg", "time when tool.T.x > 0.2 m", or functions of the result, in a dict by name.
+    of: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
+    plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with n rows.
+    folder: where rows are stored as they are done; the same call continues a study that was interrupted.
+    executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.
+    traces: channels of which `thinned` samples a row are stored, too.
+    """
+    described = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description
+    done = case(of)
+    rows = _rows_of(vary, described, done, plan, n, seed)
+    wanted = _measures(measure)
     _need_other_names(rows.names, [m.name for m in wanted])
     stored = [traces] if isinstance(traces, str) else list(traces)
     targets = tuple(target(name, described, done) for name in rows.names)
     _within_bounds(described, rows.variations)
-    work = Work(VariedNumbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
+    work = Work(VariedNumbers(described, targets), done, tuple(wanted), tuple(stored), thinned)
     shown = _checked(work, wanted, stored)
     units = {name: si for name, (si, _, _) in shown.items()}
     manifest = _manifest(described, work, rows, shown)
@@ -69,21 +82,21 @@ def study(
     store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, names)
     said = store.begin(manifest) if isinstance(store, FolderStore) else ""
     _need_executor(executor)
-    found = Study(work, rows, store, rows.names, tuple(names), units, manifest, make, len(rows), said)
+    found = Study(work, rows, store, rows.names, tuple(names), units, manifest, len(rows), said)
     run(work, rows, store, key, executor, threads, progress)
     return found
 
 
-def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> Study:
+def opened(place: Any) -> Study:
     """A study from its folder, as far as it is done."""
     manifest = manifest_of(Path(place))
     store = FolderStore(Path(place), manifest["key"], manifest["names"], manifest["measures"])
-    work, rows = _work_again(Path(place), manifest, presenter)
+    work, rows = _work_again(Path(place), manifest)
     names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
-    return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
+    return Study(work, rows, store, names, measures, manifest["units"], manifest, int(manifest["plan"]["rows"]))
 
 
-def _work_again(place: Path, manifest: Mapping[str, Any], presenter: Any) -> tuple[Work | None, Plan | None]:
+def _work_again(place: Path, manifest: Mapping[str, Any]) -> tuple[Work | None, Plan | None]:
     """Return the work and the plan of a manifest, to be continued; (None, None) if it had functions."""
     again = manifest.get("again")
     if not isinstance(again, dict):
@@ -94,7 +107,7 @@ def _work_again(place: Path, manifest: Mapping[str, Any], presenter: Any) -> tup
         rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"], known=True)
         targets = tuple(target(name, described, done) for name in rows.names)
         traces = manifest["work"]["traces"], manifest["work"]["thinned"]
-        work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
+        work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1])
         return work, rows
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise unusable(place) from problem
@@ -143,7 +156,7 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
             _need_unit(described, t, given)
         sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
         found.append(variation(key, given, t.dimension, sizes, nominal=t.nominal))
-    return plan(name, found, n, seed)
+    return plan_of(name, found, n, seed)
 
 
 def _need_unit(described: Description, t: Target, given: Any) -> None:
@@ -172,7 +185,7 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
         if callable(x):
             out.append(MeasureFunction(str(name or getattr(x, "__name__", "function")), x))
         else:
-            found = measure(x)
+            found = measure_of(x)
             out.append(found if name is None else replace(found, label=str(name)))
     texts = [m.name for m in out]
     twice = sorted({t for t in texts if texts.count(t) > 1})
@@ -207,7 +220,7 @@ def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Se
         return units
     check(plain, result)
     for name in stored:
-        result.channel(name)
+        result._channel(name)
     mine = result.skel.tree.description.units
     return {m.name: (unit_of_measure(m, result)[0], *unit_of_measure(m, result, mine)) for m in plain}
 

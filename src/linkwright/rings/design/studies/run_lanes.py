@@ -44,10 +44,9 @@ class BatchedRuns:
     numbers: VariedNumbers
     case: Run
     measures: tuple[Measure, ...]
-    presenter: Any = None
 
     @classmethod
-    def of(cls, numbers: VariedNumbers, case: Case, measures: tuple[Any, ...], presenter: Any) -> BatchedRuns | None:
+    def of(cls, numbers: VariedNumbers, case: Case, measures: tuple[Any, ...]) -> BatchedRuns | None:
         """None where runs have to be done one by one."""
         if not isinstance(case, Run) or not numbers.plain or not all(isinstance(m, Measure) for m in measures):
             return None
@@ -55,7 +54,7 @@ class BatchedRuns:
         sampled = getattr(options.get("control"), "every", None) is not None
         if sampled or isinstance(options.get("output"), str) or numbers.described.rigid_stops:  # which a batch does not hold
             return None
-        made = cls(numbers, case, measures, presenter)
+        made = cls(numbers, case, measures)
         nominal = np.array([[t.nominal for t in numbers.targets]] * 2)
         try:
             trial = made.batch(nominal, 1)
@@ -66,11 +65,11 @@ class BatchedRuns:
 
     @cached_property
     def system(self) -> System:
-        return System(self.numbers.described, free=[t.inner for t in self.numbers.targets], presenter=self.presenter)
+        return System(self.numbers.described, free=[t.inner for t in self.numbers.targets])
 
     def batch(self, values: np.ndarray, threads: int | None) -> BatchRun:
         drive, options = self.case.driven(self.system)
-        start = self.system.starting(drive)
+        start = self.system._starting(drive)
         return self.system.simulate_batch(start, self.case.duration, threads=threads, drive=drive, free=values, **options)
 
     @property

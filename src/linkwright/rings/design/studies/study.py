@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from linkwright.errors import UsageError, calls_explained, counted, nearest, package
 from linkwright.files.tables import Column, Result, Table
-from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
 from linkwright.results.checks import Verdict
 from linkwright.results.state import State
@@ -22,6 +21,7 @@ from linkwright.rings.design.studies.evaluation import Work
 from linkwright.rings.design.studies.plans import Grid, Plan, Saltelli
 from linkwright.rings.design.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
 from linkwright.rings.design.studies.store import FolderStore, MemoryStore, Part
+from linkwright.system.mechanism import Mechanism
 from linkwright.text.units import shown
 
 VERDICT_COLUMNS = ("ok", "verdict", "why")
@@ -58,7 +58,6 @@ class Study(Result):
     measures: tuple[str, ...]
     units: Mapping[str, str]  # SI units of measures
     manifest: Mapping[str, Any]
-    make: Callable[[Description], Any] = field(repr=False)  # a mechanism of a description
     total: int = 0
     said: str = ""
 
@@ -88,14 +87,12 @@ class Study(Result):
         """Rows in stretches, in their order; of a folder one stretch in memory at a time."""
         return self.store.parts()
 
-    def column(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> np.ndarray:
         """Return one variable or measure over all rows, in SI."""
         if name in self.names:
             return self._gathered(lambda p: p.numbers[:, self.names.index(name)])
         at = self._place(name)
         return self._gathered(lambda p: p.values[:, at])
-
-    __getitem__ = column
 
     def sampling_errors(self, name: str) -> np.ndarray:
         """Return how far a measure that is an extreme may go beyond its value between samples, over all rows, in SI: 0 where it is located,
@@ -182,11 +179,11 @@ class Study(Result):
             data = {}
             for name in self.measures:
                 whole = np.full(len(self.plan), np.nan)
-                whole[self.rows.astype(int)] = self.column(name)
+                whole[self.rows.astype(int)] = self[name]
                 data[name] = (list(self.names), whole.reshape(shape), {"units": self.units.get(name, "")})
             return xr.Dataset(data, coords, attrs)
-        coords = {"row": self.rows.astype(int), **{name: ("row", self.column(name)) for name in self.names}}
-        return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
+        coords = {"row": self.rows.astype(int), **{name: ("row", self[name]) for name in self.names}}
+        return xr.Dataset({n: ("row", self[n], {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
 
     def traces(self, row: int) -> dict[str, np.ndarray]:
         """Return the thinned samples that were stored of a row."""
@@ -199,11 +196,11 @@ class Study(Result):
 
     def summary(self) -> StudySummary:
         """Return means, spread, percentiles, extremes with their rows, correlations, and the reasons of rows that failed or are unknown."""
-        numbers = {name: self.column(name) for name in self.names}
+        numbers = {name: self[name] for name in self.names}
         failures, unknown = Counter(self.why.values()), Counter(self.unknown.values())
         found = []
         for name in self.measures:
-            said = self.units.get(name, ""), self.column(name), numbers, self.shown(name)
+            said = self.units.get(name, ""), self[name], numbers, self.shown(name)
             found.append(statistics(name, *said, self.sampling_errors(name), self.scale(name)))
         return StudySummary(len(self), failures, tuple(found), unknown, self.not_checked)
 
@@ -219,7 +216,7 @@ class Study(Result):
         symbol, size = self.manifest["shown"].get(name, (self.units.get(name, ""), 1.0))
         return str(symbol), float(size)
 
-    def shown_number(self, name: str, x: float) -> str:
+    def _shown_number(self, name: str, x: float) -> str:
         """A number that varies as text, in the unit that the file would use; a parameter without a unit as the file counts it."""
         t = next((t for t in self.work.numbers.targets if t.name == name), None) if self.work is not None else None
         if t is None or t.dimension is None or self.work is None:
@@ -235,7 +232,7 @@ class Study(Result):
             )
         if not self.complete:
             raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")
-        return sobol_indices(name, self.names, self.column(name))
+        return sobol_indices(name, self.names, self[name])
 
     def _one(self, of: str | None) -> str:
         if of is None and len(self.measures) == 1:
@@ -257,11 +254,11 @@ class Study(Result):
                 return dict(zip(self.names, map(float, p.numbers[row - p.first]), strict=True))
         raise UsageError(f"there is no row {row}; rows go from 0 to {self.total - 1}.")
 
-    def mechanism(self, row: int) -> Any:
+    def mechanism(self, row: int) -> Mechanism:
         """Return the mechanism of a row."""
         work = self._need_work()
         numbers = np.array(list(self.values(row).values()))
-        return self.make(work.numbers.design(work.case, numbers)[0])
+        return Mechanism(work.numbers.design(work.case, numbers)[0])
 
     def result(self, row: int) -> Trajectory | State:
         """Return the turn, run or state of a row, computed again."""
@@ -272,7 +269,7 @@ class Study(Result):
         word, _, rest = " ".join(goal.split()).partition(" ")
         if word not in ("min", "max") or not rest:
             raise UsageError(f"'{goal}' is no goal: write min or max and a measure, {('min ' + self.measures[0])!r}.")
-        y = self.column(rest) if rest in self.measures else self.column(self.measures[self._place(rest)])
+        y = self[rest] if rest in self.measures else self[self.measures[self._place(rest)]]
         known = np.flatnonzero(np.isfinite(y))
         if not len(known):
             failed = len(self.why)

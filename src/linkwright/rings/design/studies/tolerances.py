@@ -177,7 +177,7 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     ends = _limits(limits, study, nominal)
     failed, unknown = study.verdicts == "failed", study.unknown
     for k, name in enumerate(study.measures):
-        y = study.column(name)
+        y = study[name]
         low, high = ends[name]
         beyond = failed | ~np.isfinite(y)
         if low is not None:
@@ -185,7 +185,7 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
         if high is not None:
             beyond |= y > high
         units = study.units.get(name, ""), study.shown(name)
-        texts = [study.shown_number(v.name, _band(v)) for v in variations]
+        texts = [study._shown_number(v.name, _band(v)) for v in variations]
         finite = y[np.isfinite(y)]
         out.append(_result(name, *units, values[k], slopes[k], variations, texts, finite, (low, high), beyond, study.scale(name)))
     if not study.complete:
@@ -247,7 +247,7 @@ def _is_elsewhere(v: Variation, in_file: float) -> bool:
 
 
 def _elsewhere(study: Study, v: Variation, in_file: float) -> str:
-    said = study.shown_number(v.name, in_file)
+    said = study._shown_number(v.name, in_file)
     return f"Another design than that of the file: {v.name} is {said} there, outside {v.text}; '+- ...' alone is about the file's number."
 
 

@@ -96,7 +96,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     """Return the state from the drawn one down the residuals; from states beside it where that does not close the loops."""
     rng, best, least = np.random.default_rng(0), drawn, np.inf
     for spread in SPREADS:
-        begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
+        begin = drawn if not spread else _at(system, system.core.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
         if left < least and (least >= OPEN or left < CLOSED):  # of gaps that later steps close, the one of the file's own pose
             best, least = found, left
@@ -122,7 +122,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
             damping *= 10.0
             continue
         length = float(np.abs(step).max(initial=0.0))
-        trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
+        trial = _at(system, system.core.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
         after = residuals(trial)
         if after @ after < phi @ phi:
             # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism

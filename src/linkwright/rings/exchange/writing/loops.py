@@ -215,7 +215,7 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
     out = np.zeros(system.tree.nv)
     if isinstance(tau, Mapping):
         for name, value in tau.items():
-            joint, i, kind = system.coordinate(name)
+            joint, i, kind = system.assembler.coordinate(name)
             pushes += forces.joint_effort(moment, joint, quantity(value, KINDS["torque" if kind == "angle" else "force"]), i)
     elif tau is not None:
         given = np.asarray(tau, dtype=float)

@@ -110,7 +110,7 @@ class PinocchioModel:
             found = pin.aba(self.model, data, q, v, effort)
         a = self.acceleration(st, found)
         force, moment = self._loop_forces(datas)
-        instant = self.system.instant(st, a)
+        instant = self.system.core.instant(st, a)
         return PinocchioAcceleration(a, force, moment, lambda name: st.channels[name if name.endswith(".a") else f"{name}.a"].read(instant))
 
     def _loop_forces(self, datas: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

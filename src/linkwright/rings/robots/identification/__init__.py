@@ -62,7 +62,7 @@ def identify(
 
     options: dict[str, Any] = {"bodies": bodies, "friction": friction, "armature": armature, "gains": gains, "columns": columns}
     more: dict[str, Any] = {"filter": filter, "noise": noise, "robust": robust, "consistent": consistent, "prior": prior}
-    return identified(_description(mechanism, "identify"), data, type(mechanism), **options, **more)
+    return identified(_description(mechanism, "identify"), data, **options, **more)
 
 
 @call_explained
@@ -116,4 +116,4 @@ def calibrate(
     from linkwright.rings.robots.identification.calibration_fit import calibrate as calibrated
 
     options: dict[str, Any] = {"vary": vary, "offsets": offsets, "noise": noise, "columns": columns}
-    return calibrated(_description(mechanism, "calibrate"), poses, type(mechanism), **options)
+    return calibrated(_description(mechanism, "calibrate"), poses, **options)

@@ -8,7 +8,7 @@ others, so that more encoders than drives calibrate a mechanism by its loops alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,6 @@ class _CalibrationProblem:
 def calibrate(
     description: Description,
     poses: Any,
-    make: Callable[[Description], Any],
     *,
     vary: Vary,
     offsets: Any = (),
@@ -105,11 +104,11 @@ def calibrate(
     near = np.asarray(start.near) if start.near is not None and np.size(start.near) else np.zeros((len(x), 0))
     problem = _CalibrationProblem(system, near, seen, sigma, chosen)
     p0, size = (np.array([getattr(f, name) for f in system.free], dtype=float) for name in ("value", "size"))
-    return _solved(problem, np.array(x), np.asarray(start.q), p0, np.append(np.abs(size), np.ones(len(chosen))), description, make, noise)
+    return _solved(problem, np.array(x), np.asarray(start.q), p0, np.append(np.abs(size), np.ones(len(chosen))), description, noise)
 
 
 def _solved(
-    problem: _CalibrationProblem, x: np.ndarray, q: np.ndarray, p: np.ndarray, size: np.ndarray, d: Description, make: Any, noise: Any
+    problem: _CalibrationProblem, x: np.ndarray, q: np.ndarray, p: np.ndarray, size: np.ndarray, d: Description, noise: Any
 ) -> Calibration:
     """Iterate to the least squares; deviations from the last Jacobian."""
     size = np.where(size > 0.0, size, 1.0)
@@ -142,7 +141,7 @@ def _solved(
     names = tuple(f.name for f in problem.system.free)
     written, T = _as_written(d, names, u[:P], size[:P])
     u, covariance = np.append(written, u[P:]), _turned(covariance, T)
-    return Calibration(names, tuple(problem.offsets), u, u0, covariance, s, Vt[rank:], residual, variance, iterations, d, make)
+    return Calibration(names, tuple(problem.offsets), u, u0, covariance, s, Vt[rank:], residual, variance, iterations, d)
 
 
 def _as_written(d: Description, names: Sequence[str], p: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from linkwright.errors import counted
 from linkwright.files.tables import ENDINGS, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file import reread, rewrite
+from linkwright.system.mechanism import Mechanism
 
 VISIBLE = 0.05  # share of a direction below which a parameter is not named in it
 
@@ -32,7 +32,6 @@ class Calibration(Result):
     variance: float  # of residuals against the deviations that were given or assumed
     iterations: int
     description: Description = field(repr=False)
-    make: Any = field(repr=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,9 +57,9 @@ class Calibration(Result):
         return float(self.singular_values[0] / self.singular_values[len(self.values) - len(self.directions) - 1])
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
-        return self.make(self._described())
+        return Mechanism(self._described())
 
     def save(
         self, path: str | os.PathLike[str], *, digits: int | None = 12, sep: str | None = None, decimal: str | None = None

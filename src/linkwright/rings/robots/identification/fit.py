@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,6 @@ DEFAULT = ("coulomb", "viscous")
 def identify(
     description: Description,
     data: Any,
-    make: Callable[[Description], Any],
     *,
     bodies: Sequence[str] | None = None,
     friction: Any = (),
@@ -68,7 +67,7 @@ def identify(
             break
         system, before = System(identified(description, r.columns, theta)[0]), theta
     u, t = (np.concatenate([getattr(x, part) for x in measured]) for part in ("u", "t"))
-    return Identification(base, fit, r, theta, u, t, gained, description, make, sought, rounds)
+    return Identification(base, fit, r, theta, u, t, gained, description, sought, rounds)
 
 
 def _round(

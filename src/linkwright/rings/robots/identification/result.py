@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from linkwright.rings.robots.identification.regressor import (
     frictions_of,
     possible_columns,
 )
+from linkwright.system.mechanism import Mechanism
 from linkwright.system.system import System
 
 DOUBTFUL = 0.3  # relative standard deviation above which a base parameter is called poorly known
@@ -46,7 +46,6 @@ class Identification(Result):
     t: np.ndarray
     gained: tuple[str, ...]
     description: Description
-    make: Any = field(repr=False, compare=False)  # a Mechanism of a description
     sought: Sought = field(repr=False, compare=False)
     rounds: int = 1
 
@@ -110,9 +109,9 @@ class Identification(Result):
         return dict(zip(self.regressor.names, self.theta.tolist(), strict=True))
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the mechanism with the identified masses, friction and armatures."""
-        return self.make(self._identified()[0])
+        return Mechanism(self._identified()[0])
 
     def save(
         self, path: str | os.PathLike[str], *, digits: int | None = 9, sep: str | None = None, decimal: str | None = None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from linkwright.motion.following import along
 from linkwright.motion.following.authority import authority_shares
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.results.records import Column
-from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.time_optimal.limits import MotionLimit, read_limits
 from linkwright.rings.robots.time_optimal.one_piece import MotionTask, SolvedPiece, solved
@@ -34,6 +34,8 @@ from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
 from linkwright.rings.robots.time_optimal.smooth import LAWS
 from linkwright.rings.robots.time_optimal.stops import pieces
 from linkwright.rings.robots.time_optimal.terms import PathTerms
+from linkwright.system.motions import drive_speeds
+from linkwright.system.system import System
 from linkwright.text.units import KINDS
 
 MOST_STEPS = 20_000
@@ -45,31 +47,29 @@ TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
 
 
 def time_optimal(
-    assembler: Assembler,
-    start: State,
+    system: System,
     path: Mapping[str, Any],
     limits: Any,
-    system: Any,
-    drives: Sequence[str],
-    walking: Callable[..., Any],
-    speeds: Callable[[Trajectory], np.ndarray | None],
+    drives: Any = None,
     *,
-    law: str = "fastest",
-    span: Any = (0.0, 1.0),
-    steps: int = 400,
-    duration: Any = None,
-    pause: Any = 0.0,
+    law: str,
+    span: Any,
+    steps: int,
+    duration: Any,
+    pause: Any,
 ) -> TimeOptimalMotion:
-    """See `System.fastest`."""
+    """See `Mechanism.time_optimal`."""
+    core, drives = system.core, system.core.named_drives(drives)
+    assembler, here, sampled = core.assembler, core.start, []
+    speeds = partial(drive_speeds, core, drives=drives)
     task, ends = _asked(path, law, span, steps, duration, pause)
     times = np.linspace(*ends, steps + 1)
     try:
-        paths = [prescribed_path(assembler, start, str(name), _over_s(one), times) for name, one in path.items()]
+        paths = [prescribed_path(assembler, here, str(name), _over_s(one), times) for name, one in path.items()]
         _need_determined(paths, system.mobility.freedoms, assembler.description.planar)
         parts, notes = pieces(paths, ends, steps, assembler.loops.kappa, law)
-        here, sampled = start, []
         for part in parts:
-            c = along(assembler, here, part.paths, part.s, drives, walking, speeds)
+            c = along(assembler, here, part.paths, part.s, drives, core.walking, speeds)
             sampled.append(replace(c, system=system, drives=tuple(drives)))
             here = c.state(len(c) - 1)
     except LinkwrightError as error:

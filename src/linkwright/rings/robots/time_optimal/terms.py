@@ -149,14 +149,14 @@ def forces_of(c: Trajectory, names: Sequence[str]) -> dict[str, np.ndarray]:
     out = {n: np.asarray(x, dtype=float).reshape(len(c), -1) for n, x in read.items()}
     loads = {n: n[: -len(".load")] for n in names if n.endswith(".load")}
     if loads:
-        found = None if c.system is None else c.system.loads_of_samples(c)
+        found = None if c.system is None else c.system._loads_of_samples(c)
         if found is not None:
             order = [j.name for j in c.skel.tree.description.joints]
             wrench = found.wrench.reshape(len(c), -1, 6)
             out |= {n: wrench[:, order.index(joint), 3:] for n, joint in loads.items()}
         else:
             named = {n: lambda x, j=joint: x.loads.reaction(j).force for n, joint in loads.items()}
-            out |= {n: np.asarray(x, dtype=float) for n, x in c.sampled(named, loads=True).items()}
+            out |= {n: np.asarray(x, dtype=float) for n, x in c._sampled(named, loads=True).items()}
     return out
 
 

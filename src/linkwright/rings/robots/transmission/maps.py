@@ -147,7 +147,7 @@ class Transmission:
         """Other joints, which are held; a floating base stays by itself, because nothing moves it."""
         return [n for n in self.others if n not in self.terms.independent.base]
 
-    def rotary(self, name: str) -> bool:
+    def _rotary(self, name: str) -> bool:
         """True for an angle."""
         return is_rotary(self.core.description, name)
 
@@ -165,14 +165,14 @@ class Transmission:
             raise UsageError(f"{what} of {listing([n for n in names if n not in given])} are missing.")
         out: dict[str, Any] = {n: 0.0 for n in names if n not in given}
         for name, x in given.items():
-            kind = KINDS[kinds[0 if self.rotary(name) else 1]]
+            kind = KINDS[kinds[0 if self._rotary(name) else 1]]
             if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) > 0:
                 out[name] = np.asarray(x, dtype=float) if _floats(x) else np.array([quantity(value, kind, f"'{name}'") for value in x])
             else:
                 out[name] = quantity(float(x) if isinstance(x, np.ndarray) else x, kind, f"'{name}'")
         return {n: out[n] for n in names}, all(np.ndim(x) == 0 for x in out.values())
 
-    def read_positions(self, q: np.ndarray, near: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    def _read_positions(self, q: np.ndarray, near: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """Positions of joints and cylinders at states in rows."""
         skel = self.core.skel
         every = self.core.kernels.entries["q"]
@@ -201,12 +201,12 @@ class Transmission:
 
     def _effort(self, name: str, value: Any) -> np.ndarray:
         plain = isinstance(value, (np.ndarray, list, tuple))
-        return np.asarray(value, dtype=float) if plain else np.asarray(quantity(value, KINDS[EFFORTS[self.rotary(name)]], f"'{name}'"))
+        return np.asarray(value, dtype=float) if plain else np.asarray(quantity(value, KINDS[EFFORTS[self._rotary(name)]], f"'{name}'"))
 
     # ---------------------------------------------------------------- dynamics
 
     @cached_property
-    def halved(self) -> NamedTerms:
+    def _halved(self) -> NamedTerms:
         """Terms of the mechanism with half the inertia of the parts, whose share is twice the difference: without any, the equations of
         chains that have no other mass would be singular."""
         self.core.kernels.need_masses()
@@ -287,7 +287,7 @@ class Transmission:
         head = f"Transmission of {self.core.description.name}: motors {listing(self.motors)}; joints {listing(self.joints)}"
         return f"{head}\n{as_table(self, self.limits(), show)}\n  {conditioning(self._ranges)}"
 
-    def dead(self, joint: Any) -> SingularityError:
+    def _dead(self, joint: Any) -> SingularityError:
         """The error of a dead center of the motors."""
         return SingularityError(
             f"dead center of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move; "

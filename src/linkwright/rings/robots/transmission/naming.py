@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted, listing
 from linkwright.model.coordinates import is_rotary
-from linkwright.system.independent_velocities import FIRM, Independent
+from linkwright.system.independent_velocities import FIRM, Independent, independent_velocities
 from linkwright.system.named_terms import NamedTerms
 from linkwright.text.units import KINDS, shown
 
@@ -32,7 +32,7 @@ class TransmissionNames(NamedTuple):
 
 def named(core: Compiled, motors: Any, joints: Any) -> tuple[TransmissionNames, NamedTerms]:
     """Return the names, checked, and the terms by joints with the motors read beside; raise UsageError where they do not fit."""
-    independent = core.stores.setdefault("independent velocities", Independent(core))
+    independent = independent_velocities(core)
     m, x = (_listed(independent, names, what) for names, what in ((motors, "motors"), (joints, "joints")))
     both = [n for n in m if n in x]
     if both:
@@ -71,7 +71,7 @@ def _count(names: Sequence[str], what: str) -> str:
 
 def scaled(core: Compiled, J: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
     """A Jacobian of joints with lengths as multiples of the characteristic length."""
-    scales = core.stores["independent velocities"].scales
+    scales = independent_velocities(core).scales
     return J * scales(columns) / scales(rows)[:, None]
 
 

@@ -66,12 +66,12 @@ class TransmissionTerms:
     @cached_property
     def joint(self) -> Labeled:
         """Positions of the joints."""
-        return Labeled(self._known(self.of.read_positions(self.q, self.near, self.of.joints)), self.of.joints)
+        return Labeled(self._known(self.of._read_positions(self.q, self.near, self.of.joints)), self.of.joints)
 
     @cached_property
     def motor(self) -> Labeled:
         """Positions of the motors."""
-        return Labeled(self._known(self.of.read_positions(self.q, self.near, self.of.motors)), self.of.motors)
+        return Labeled(self._known(self.of._read_positions(self.q, self.near, self.of.motors)), self.of.motors)
 
     @cached_property
     def joint_speed(self) -> Labeled:
@@ -109,7 +109,7 @@ class TransmissionTerms:
         s = np.linalg.svd(scaled(self.of.core, np.where(known[..., None, None], J, eye), self.of.motors, self.of.joints), compute_uv=False)
         good = known & (s[..., -1] > DEAD * s[..., 0])
         if J.ndim == 2 and not good:
-            raise self.of.dead(self.joint)
+            raise self.of._dead(self.joint)
         found = np.linalg.inv(np.where(good[..., None, None], J, eye))
         return Labeled(np.where(good[..., None, None], found, np.nan), self.of.joints, self.of.motors)
 
@@ -151,7 +151,7 @@ class TransmissionTerms:
     @cached_property
     def reflected(self) -> ReducedEquations:
         """The share of the parts between motors and joints in `whole`: inertia of rotors, cranks and rods at the joints, and their bias."""
-        return ReducedEquations(self, self._terms, self.of.halved._at(self.q, self.v, {"near": self.near}))
+        return ReducedEquations(self, self._terms, self.of._halved._at(self.q, self.v, {"near": self.near}))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ ABOUT = {
 def atlas(
     core: Compiled,
     freedoms: int,
-    presenter: Any,
     what: Any,
     over: Any,
     *,
@@ -84,16 +83,15 @@ def atlas(
     )
     task = MapTask(solver, grid, ranges, data, dynamic, wanted)
     if modes == "start":
-        return _atlas(task, computed(task, here.q, pose), pose, 0, notes, presenter)
+        return _atlas(task, computed(task, here.q, pose), pose, 0, notes)
     found = working_modes(solver, here.q, pose, ranges if ranges.ranges else None)
-    every = [_atlas(task, computed(task, q, pose), pose, k, notes, presenter) for k, q in enumerate(found.q)]
+    every = [_atlas(task, computed(task, q, pose), pose, k, notes) for k, q in enumerate(found.q)]
     return WorkspaceModes(tuple(every), found.starts, found.share, found.seldom)
 
 
 def workspace(
     core: Compiled,
     freedoms: int,
-    presenter: Any,
     over: Any,
     *,
     orientations: Mapping[str, Any] | None = None,
@@ -105,7 +103,7 @@ def workspace(
 ) -> Workspace | WorkspaceModes:
     """See `System.workspace`."""
     if orientations is None:
-        return atlas(core, freedoms, presenter, "reach", over, at=at, drives=drives, start=start, modes=modes, limits=limits)
+        return atlas(core, freedoms, "reach", over, at=at, drives=drives, start=start, modes=modes, limits=limits)
     if not isinstance(orientations, Mapping) or not orientations:
         raise UsageError(f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.")
     if modes != "start":
@@ -125,7 +123,7 @@ def workspace(
     x = reachable(task, here.q, pose, len(names))
     if not x.refined:
         notes.append("ends of the reach are those of the given orientations: between them it may be a little larger.")
-    return _reachable_atlas(task, x, pose, names, notes, presenter)
+    return _reachable_atlas(task, x, pose, names, notes)
 
 
 def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> tuple[PoseSolver, list[str]]:
@@ -205,7 +203,7 @@ def _grid(
     return PoseGrid(tuple(values), tuple(places), base), notes
 
 
-def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Sequence[str], presenter: Any) -> Workspace:
+def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Sequence[str]) -> Workspace:
     solver, grid = task.solver, task.grid
     efforts = {n: "N m" if n.endswith("torque") else "N" for n in measures.effort_names(solver)}
     units = {**UNITS, **measures.UNITS, **efforts}
@@ -223,12 +221,11 @@ def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Se
         located=tuple(x.located),
         mode=mode,
         notes=tuple([*notes, *_notes(x.inside, x.reached.lost)]),
-        presenter=presenter,
     )
 
 
 def _reachable_atlas(
-    task: MapTask, x: ReachablePlaces, pose: np.ndarray, names: Sequence[str], notes: Sequence[str], presenter: Any
+    task: MapTask, x: ReachablePlaces, pose: np.ndarray, names: Sequence[str], notes: Sequence[str]
 ) -> Workspace:
     solver, whole = task.solver, task.grid
     grid = PoseGrid(whole.axes[: len(names)], whole.places[: len(names)], whole.base)
@@ -243,7 +240,6 @@ def _reachable_atlas(
         reasons=x.reasons,
         located=tuple(x.located),
         notes=tuple([*notes, *_notes(x.inside, x.lost)]),
-        presenter=presenter,
     )
 
 

@@ -31,6 +31,7 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.workspace import request
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
 from linkwright.rings.robots.workspace.result import Workspace, axis
+from linkwright.system.system import System
 from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 REASONS = ("", "out of reach", "beyond a stop")
@@ -45,7 +46,7 @@ def over_drives(d: Description, over: Any) -> bool:
     return all(name in known for name in request.names_over(over))
 
 
-def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace:
+def drive_map(system: System, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace:
     """Return channels over positions of drives; `at` holds others than at their start, `limits` are ranges in place of the stops."""
     core: Compiled = system.core
     d, names = core.description, request.names_over(over)
@@ -89,7 +90,6 @@ def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> 
         home=home,
         notes=tuple(notes),
         file_units=tuple(d.units),
-        presenter=system.presenter,
         display=display,
     )
 

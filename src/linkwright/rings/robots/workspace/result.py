@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.errors import UsageError, call_explained, calls_explained, counted, nearest
 from linkwright.files.tables import ENDINGS, Result, Table
 from linkwright.rings.robots.workspace import pieces
 from linkwright.rings.robots.workspace.grid import PoseGrid
@@ -92,7 +92,6 @@ class Workspace(Result):
     mode: int = 0
     notes: tuple[str, ...] = ()
     file_units: tuple[str, ...] = field(default=(), repr=False)
-    presenter: Any = field(default=None, repr=False)
     display: Mapping[str, tuple[str, float]] = field(default_factory=dict, repr=False)  # unit in which a measure is shown, and its size
 
     @property
@@ -290,16 +289,15 @@ class Workspace(Result):
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
-        return self._presented().atlas_plot(self, what, path, **options)
+        from linkwright.rings.studio.atlas_plots import maps
+
+        return call_explained(maps, "plot")(self, what, path, **options)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file with the maps, curves, and a slider for each axis; it needs nothing else."""
-        return self._presented().atlas_page(self, path)
+        from linkwright.rings.studio.atlas_page import write
 
-    def _presented(self) -> Any:
-        if self.presenter is None:
-            raise UsageError("pictures and pages need a System made by lw.compile or lw.load.")
-        return self.presenter
+        return write(self, path)
 
 
 def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import calls_explained, counted
+from linkwright.errors import call_explained, calls_explained, counted
 from linkwright.files.tables import Result, Table
 from linkwright.rings.robots.workspace.result import AtlasCurve, Workspace
 
@@ -58,8 +58,12 @@ class WorkspaceModes(Result):
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw one measure of all modes side by side."""
-        return self.modes[0]._presented().atlas_plot(self, what, path, **options)
+        from linkwright.rings.studio.atlas_plots import maps
+
+        return call_explained(maps, "plot")(self, what, path, **options)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file with a slider for the working mode beside those of the axes."""
-        return self.modes[0]._presented().atlas_page(self, path)
+        from linkwright.rings.studio.atlas_page import write
+
+        return write(self, path)

@@ -152,7 +152,7 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
 
 def _closed(system: System, c: Trajectory) -> bool:
     """True if the last sample shows every body where the first does, so that the cycle may be played round and round."""
-    first, last = c.instants[0].motion, c.instants[-1].motion
+    first, last = c._instants[0].motion, c._instants[-1].motion
     gaps = [max(np.abs(A.p - B.p).max() / system.loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
     return bool(max(gaps, default=0.0) < 1e-6)
 
@@ -182,7 +182,7 @@ def _reference(c: Trajectory, motion: PageMotion) -> dict[str, Any]:
     at, u = [], []
     for i in compared_samples(c):
         try:
-            tau = c.instants[i].loads.tau
+            tau = c._instants[i].loads.tau
         except LinkwrightError:
             continue
         at.append(i)
@@ -195,7 +195,7 @@ def _reference(c: Trajectory, motion: PageMotion) -> dict[str, Any]:
 def _judged(c: Trajectory) -> list[Instant]:
     """Samples at which uniqueness is decided, as in `c.checks()`; none where nothing has a mass."""
     try:
-        return c.judges if c.drives else []
+        return c._judges if c.drives else []
     except LinkwrightError:
         return []
 

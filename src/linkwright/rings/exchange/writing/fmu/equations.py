@@ -37,6 +37,7 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.numerics.garbage_pause import all_in_use
+from linkwright.numerics.stores import Stores
 from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
 from linkwright.rings.exchange.writing.fmu.laws import followed, inside, need_outside, steering
 from linkwright.rings.exchange.writing.fmu.outputs import ChosenOutputs, FmuOutput, OutputReader
@@ -62,7 +63,7 @@ class Tracing(NamedTuple):
 
     loops: Loops
     kernels: Kernels
-    stores: dict[Any, Any]
+    stores: Stores
 
 
 @dataclass(frozen=True, eq=False)

@@ -271,8 +271,8 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
     steered = tuple(FmuVariable(n, "", float(values[n]), f"the parameter {n}") for n, kind in kinds.items() if kind == "parameter")
     kinds = {n: kind for n, kind in kinds.items() if kind != "parameter"}
     moved = {n: d for n, d in drive.items() if n not in kinds or (kinds[n] in MOTIONS and not isinstance(d, (Torque, Voltage)))}
-    st = system.starting(moved) if start is None else start
-    x = InputEquations(system, ()).here(_arrays(system, st))
+    st = system._starting(moved) if start is None else start
+    x = InputEquations(system.core, ()).here(_arrays(system, st))
     at = Start(system.description, x, system.loops.kappa)
     bodies = {b.name for b in system.description.bodies[1:]}
     external, wrenches = [], []
@@ -438,7 +438,7 @@ def _internal(system: Any, on: DriveTarget, d: Any, at: Start, st: State) -> Bou
     advice = f"make it an input, inputs={{'{on.name}': '{_own_kind(system, on.name, {on.name: d}, ())}'}}."
     if bound.every:
         raise UsageError(f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}")
-    alone = InputEquations(system, (bound,))
+    alone = InputEquations(system.core, (bound,))
     if isinstance(bound.signal, Called) and cannot_be_traced(alone, bound.signal):
         raise UsageError(f"the {bound.signal.function.label} is Python code that cannot be compiled: {advice}")
     if not isinstance(bound.signal, OfInstant) and not bound.signal.traceable:

@@ -95,7 +95,7 @@ def _can_be_held(system: System, servo: Servo) -> bool:
     tendons, names = lengths(system.description), [x for x, _ in servo.coefficients]
     if any(x in tendons for x in names):
         return len(names) == 1
-    return all(system.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
+    return all(system.assembler.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
 
 
 def _ends(drive: Drive, gear: float) -> tuple[float, float]:
@@ -113,7 +113,7 @@ def _transmission(system: System, name: str) -> dict[str, str]:
     """The joint or tendon that a drive of ours means."""
     if name in lengths(system.description):
         return {"tendon": name}
-    joint, i, _ = system.coordinate(name)
+    joint, i, _ = system.assembler.coordinate(name)
     if joint.name not in system.tree.node_of_joint:
         raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.")
     node = system.tree.node_of_joint[joint.name]

@@ -1,0 +1,242 @@
+"""Verbs of the designer on mechanisms and motions: what is there, how good it is, and what would be better."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from linkwright.results.trajectory import with_mechanism
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+    from linkwright.rings.design.bearings import Bearings
+    from linkwright.rings.design.belts import BeltTable
+    from linkwright.rings.design.cams import CamDesign
+    from linkwright.rings.design.catalog import Catalog
+    from linkwright.rings.design.comparison.report import ControlReport
+    from linkwright.rings.design.cylinders import CylinderTable
+    from linkwright.rings.design.drive_sizing import DriveSizing
+    from linkwright.rings.design.flywheel import Flywheel
+    from linkwright.rings.design.load_cases import LoadCases
+    from linkwright.rings.design.motor_choice import MotorChoices
+    from linkwright.rings.design.optimization.balancing import Balanced
+    from linkwright.rings.design.optimization.pareto_front import ParetoFront
+    from linkwright.rings.design.optimization.result import OptimizationResult
+    from linkwright.rings.design.sensitivity import Sensitivity
+    from linkwright.rings.design.studies.study import Study
+    from linkwright.rings.design.studies.tolerances import ToleranceAnalysis
+    from linkwright.rings.design.summary import Summary
+    from linkwright.rings.design.topology_view import TopologyView
+    from linkwright.system.mechanism import Mechanism
+
+    OneGoal = str | Callable[..., Any] | Mapping[str, float]
+
+
+def study_of_folder(path: str | os.PathLike[str]) -> Study:
+    """Return the study of a folder, for `lw.load_result`."""
+    from linkwright.rings.design.studies.request import opened
+
+    return opened(path)
+
+
+class MechanismVerbs:
+    """Verbs of a designer on a mechanism."""
+
+    @cached_property
+    def topology(self: Mechanism) -> TopologyView:
+        """Return loops, cuts, subsystems, solve order and mobility."""
+        from linkwright.rings.design.topology_view import TopologyView
+
+        return TopologyView(self.system)
+
+    def info(self: Mechanism) -> Summary:
+        """Return degrees of freedom, reach, swing and transmission as a Summary."""
+        from linkwright.rings.design.summary import summarize
+
+        return summarize(self.system)
+
+    def balance(
+        self: Mechanism,
+        *,
+        weights: Mapping[str, float] | None = None,
+        counterweights: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+        bounds: Mapping[str, Mapping[str, Any]] | None = None,
+        steps: int = 72,
+        about: Any = None,
+        weight: bool = False,
+        drive: str | None = None,
+        speed: Any = None,
+    ) -> Balanced:
+        """Return counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
+        from linkwright.rings.design.optimization.balancing import balance
+
+        options = {"weights": weights, "counterweights": counterweights, "bounds": bounds, "steps": steps, "about": about}
+        return balance(self, **options, weight=weight, drive=drive, speed=speed)
+
+    @overload
+    def optimize(
+        self: Mechanism, goal: OneGoal, vary: Any, subject_to: Any = ..., of: Any = ..., *,
+        search: str | None = ..., n: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
+    ) -> OptimizationResult: ...  # fmt: skip
+    @overload
+    def optimize(
+        self: Mechanism, goal: Sequence[Any], vary: Any, subject_to: Any = ..., of: Any = ..., *,
+        search: str | None = ..., n: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
+    ) -> OptimizationResult | ParetoFront: ...  # fmt: skip
+    def optimize(
+        self: Mechanism,
+        goal: Any,
+        vary: Any,
+        subject_to: Any = (),
+        of: Any = "cycle",
+        *,
+        search: str | None = None,
+        n: int | None = None,
+        starts: int = 8,
+        seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
+        threads: int | None = None,
+        progress: Any = None, within: Any = None,
+    ) -> OptimizationResult | ParetoFront:  # fmt: skip
+        """Return the design that serves a goal best: `m.optimize("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission > 40 deg"])`.
+
+        goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission", a function of the result; a list of
+        goals gives a Pareto front of `points` designs.
+        vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
+        subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
+        of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with n candidates, then local searches with exact gradients
+        (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end early at a
+        value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or seconds).
+        progress: False writes no lines to stderr; a function is called instead.
+        """
+        from linkwright.rings.design.optimization.run import optimize
+
+        options = {"search": search, "n": n, "starts": starts, "seed": seed, "points": points, "enough": enough}
+        more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
+        return optimize(self.description, goal, vary, subject_to, of, **options, **more)
+
+    def sensitivity(
+        self: Mechanism,
+        quantity: str,
+        parameters: Sequence[str] | None = None,
+        tolerances: Mapping[str, Any] | None = None,
+        *,
+        steps: int = 72,
+        drive: str | None = None,
+        speed: Any = None,
+    ) -> Sensitivity:
+        """Return the exact derivatives of a peak torque or load by dimensions and masses, and the scatter from tolerances."""
+        from linkwright.rings.design.sensitivity import sensitivity
+
+        return sensitivity(self, quantity, parameters, tolerances, steps=steps, drive=drive, speed=speed)
+
+    def tolerances(
+        self: Mechanism,
+        vary: Mapping[str, Any],
+        measure: Any,
+        *,
+        limits: Any = None,
+        n: int = 4096,
+        seed: int = 0,
+        of: Any = "cycle",
+        **options: Any,
+    ) -> ToleranceAnalysis:
+        """Return what tolerances do: `m.tolerances({"*.length": "+- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
+
+        `n` designs are drawn (a Sobol sequence), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
+        two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.
+        """
+        from linkwright.rings.design.studies.request import study
+        from linkwright.rings.design.studies.tolerances import half_widths, holding, tolerances
+
+        held = type(self)(holding(self.description, self.system, of))
+        return tolerances(study(held, half_widths(vary), measure, of, plan="sobol", n=n, seed=seed, **options), limits)
+
+    def cam(self: Mechanism, name: str | None = None, *, turn: Any = None, steps: int = 1440) -> CamDesign:
+        """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""
+        from linkwright.rings.design.cams import designed
+
+        return designed(self.system, name, turn=turn, steps=steps)
+
+
+class TrajectoryVerbs:
+    """Tables and sizes of a motion."""
+
+    def cylinders(self: Trajectory) -> CylinderTable:
+        """Return the figures of every cylinder: lengths and stroke, push and pull, pressures, flows and volumes of its sides; a table."""
+        from linkwright.rings.design.cylinders import cylinders
+
+        with_mechanism(self, "cylinders")
+        return cylinders(self)
+
+    def belts(self: Trajectory) -> BeltTable:
+        """Return the tension of every span of belts, chains and ropes over the samples, and where they go slack; a table."""
+        from linkwright.rings.design.belts import belts
+
+        with_mechanism(self, "belts")
+        return belts(self)
+
+    def bearings(self: Trajectory) -> Bearings:
+        """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        from linkwright.rings.design.bearings import bearings
+
+        with_mechanism(self, "bearings")
+        return bearings(self)
+
+    def load_cases(self: Trajectory, bodies: str | Sequence[str] | None = None) -> LoadCases:
+        """Return load cases of links for strength analysis: points, forces and moments in body axes at the worst instants of each link
+        (`bodies`: names, default all); `.save("cases.csv")`."""
+        from linkwright.rings.design.load_cases import load_cases
+
+        with_mechanism(self, "load_cases")
+        return load_cases(self, bodies)
+
+    def drive_sizing(
+        self: Trajectory,
+        drive: str | None = None,
+        *,
+        motor: Mapping[str, Any] | Any = None,
+        ratio: Any = None,
+        efficiency: Any = None,
+        lead: Any = None,
+    ) -> DriveSizing:
+        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        from linkwright.rings.design.drive_sizing import drive_sizing
+
+        with_mechanism(self, "drive_sizing")
+        return drive_sizing(self, drive, motor=motor, ratio=ratio, efficiency=efficiency, lead=lead)
+
+    def choose_motor(
+        self: Trajectory,
+        catalog: Catalog | str | os.PathLike[str] | None = None,
+        *,
+        drive: str | None = None,
+        sort: str = "heat",
+        gearbox: bool | float | Sequence[float] = True,
+        efficiency: Any = None,
+        lead: Any = None,
+        top: int = 10,
+    ) -> MotorChoices:
+        """Return suitable motors and gearboxes of a catalog (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
+        gearbox (True, False or ratios), efficiency, lead (of a spindle), top."""
+        from linkwright.rings.design.motor_choice import choose_motor
+
+        with_mechanism(self, "choose_motor")
+        return choose_motor(self, catalog, drive=drive, sort=sort, gearbox=gearbox, efficiency=efficiency, lead=lead, top=top)
+
+    def flywheel(self: Trajectory, fluctuation: float, *, drive: str | None = None, speed: Any = None) -> Flywheel:
+        """Return the flywheel inertia at the drive that holds the speed fluctuation over the cycle below a share of its mean."""
+        from linkwright.rings.design.flywheel import flywheel
+
+        with_mechanism(self, "flywheel")
+        return flywheel(self, fluctuation, drive=drive, speed=speed)
+
+    def control(self: Trajectory, between: Any = None) -> ControlReport:
+        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
+        from linkwright.rings.design.comparison.report import control_report
+
+        with_mechanism(self, "control")
+        return control_report(self, between)

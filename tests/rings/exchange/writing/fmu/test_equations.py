@@ -1,0 +1,59 @@
+"""Traced equations of FMUs on numbers, without a compiler: the accelerations and loads of the system, also with other parameters."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+import linkwright as lw
+from linkwright.compiler.program import interpret
+from linkwright.rings.exchange.writing.fmu.inputs import read_inputs
+from tests.rings.exchange.writing import states
+from tests.sweeps import sweep
+
+equations = importlib.import_module("linkwright.rings.exchange.writing.fmu.equations").equations
+CASES = {"stewart": {"h": 0.72, "rp": 0.41}, "delta": {}, "excavator": {}, "carpet-scraper": {"g": 5.0}}
+
+
+def row(eq, st, parameters):
+    """The row that all programs read, at a state."""
+    constants = interpret(eq.tapes["constants"], np.array([parameters.get(p.name, p.start) for p in eq.parameters]))
+    return np.concatenate([st.q, st.v, [0.0], [u.start for u in eq.plan.inputs], st.skel.pack(st.references), constants])
+
+
+@sweep("name", CASES, now=["carpet-scraper"])
+def test_accelerations_and_loads_are_those_of_the_system(name, rng):
+    """Free motion at random states on the loops; every named number is a symbol, and what cancels for all of them was removed."""
+    m = lw.load(name)
+    loads = [f"{j.name}.load" for j in m.description.joints][:6]
+    eq = equations(m.system, read_inputs(m.system, {}, [], None), None, [*loads, "energy.total"])
+    changed = lw.compile(m.with_(**CASES[name]), cuts=m.system.tree.cuts)
+    for s, parameters in ((m.system, {}), *([(changed, CASES[name])] if CASES[name] else [])):
+        st = states.on_loops(s, rng, 0.05)
+        x = row(eq, st, parameters)
+        y = eq.programs["rates"].unpack(interpret(eq.programs["rates"], np.concatenate([x, np.zeros(eq.sizes["nswitches"])])))
+        right = s.forward(st)
+        assert np.abs(y["a"] - right.a).max() < 1e-9 * np.abs(right.a).max()
+        run = s.simulate(st, 0.0, drive={}, output=[0.0])
+        found = interpret(eq.programs["outputs"], np.concatenate([x, y["a"], y["lam"]]))
+        for value, output in zip(found, eq.outputs, strict=True):
+            assert abs(value - run[output.name][0]) < 1e-8 * max(1.0, abs(value)), output.name
+
+
+def test_parameters_cost_little():
+    """Constants that depend on parameters alone are computed beforehand: a Stewart platform with a hundred of them has about as many
+    operations as one with none."""
+    s = lw.load("stewart").system
+    plan = read_inputs(s, {}, [], None)
+    many, none = (equations(s, plan, names, ["leg1"]) for names in (None, []))
+    assert len(many.parameters) > 100 and not none.parameters
+    assert many.programs["rates"].operations < 1.1 * none.programs["rates"].operations
+
+
+def test_zeros_of_large_models_are_parameters_on_demand():
+    s = lw.load("stewart").system
+    plan = read_inputs(s, {}, [], None)
+    default = {p.name for p in equations(s, plan, None, ["leg1"]).parameters}
+    asked = {p.name for p in equations(s, plan, ["rod1.*"], ["leg1"]).parameters}
+    assert {"h", "wp", "rod1.mass"} <= default and asked - default and all(n.startswith("rod1.") for n in asked)
