@@ -1,12 +1,12 @@
 """Forward dynamics in time: `simulate` and everything a run consists of.
 
-options.py      options of a run, listed              checking.py      their values, checked
+options.py      options of a run, listed              option_checks.py  their values, checked
 run.py          modes, events, the loop
-switching.py    what events do, impacts                recording.py     rows -> Trajectory
-evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
-finish.py       the end of a run, its proof            certificate.py   the verdict
+mode_switching.py   what events do, impacts            run_records.py   rows -> Trajectory
+certificate_evidence.py   accepted steps               passages.py      singular positions on the way
+run_end.py      the end of a run, its proof            certificate.py   its summary, passed or not
 accuracy.py     its error, estimated by cheaper runs   run_derivatives.py, run_adjoint.py   derivatives by numbers of the model
-batch.py        many runs at once                      stepper.py       one step, many mechanisms (single_steps.py: one)
+run_batch.py    many runs at once                      stepper.py       one step, many mechanisms (single_steps.py: one)
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
     regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
-    fitting.py       weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
-    identifying.py   all of it in order                             rings/robots/identification.py its result
+    least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
+    fit.py           all of it in order                             result.py         its result
     fourier_excitation.py   motions of least condition number
-    calibrating.py   geometry and encoder offsets from poses        observations.py, calibration.py   columns, result
+    calibration_fit.py   geometry and encoder offsets from poses    observations.py, calibration_result.py   columns, result
 """
 
 from __future__ import annotations
