@@ -113,7 +113,7 @@ def test_files_that_packages_list_exist() -> None:
 
 @pytest.mark.parametrize(
     ("name", "found"),
-    [("views/page.py", False), ("motion/atlas", False), ("optimisation/", False), ("src/linkwright/joints", True), ("joints/<name>.py", True)],
+    [("views/page.py", False), ("motion/atlas", False), ("optimisation/", False), ("src/linkwright/joints", True), ("joints/<x>.py", True)],
 )
 def test_names_of_former_folders_are_found(name: str, found: bool, tmp_path: Path) -> None:
     page = tmp_path / "page.md"

@@ -1,7 +1,7 @@
 """LLVM code of a flat program: one state at a time, or many states in lanes; text of the intermediate language, then object bytes.
 
     one(x, y, w)       packed inputs, packed outputs, work; returns a status word
-    many(...)          rows of states, eight at a time (see `batches`)
+    many(...)          rows of states, eight at a time (see `state_lanes`)
 
 Status: bit 0 says that some output is not finite, bit 1 that the output named `margin` is not positive. Products are
 fused into sums explicitly (`sums`) and no fast-math flag is used, so one state and many give the same bits.

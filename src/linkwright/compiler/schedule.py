@@ -4,7 +4,7 @@ Depth first keeps few values alive. Sines and cosines of several angles are comp
 they fit into one vector. Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
 pieces through an array whose slots are used again. One state and many do the same arithmetic; code of one state keeps like parts of a
 mechanism in lanes (`lanes`) where that saves instructions, and orders the steps of short programs by urgency. Code of many states runs
-through like parts one after the other; long programs that repeat themselves are loops (`rolling`).
+through like parts one after the other; long programs that repeat themselves are loops (`repeats`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Places of the operands and results of a series in its machine code: constants, strides and tables (see `rolling`)."""
+"""Places of the operands and results of a series in its machine code: constants, strides and tables (see `repeats`)."""
 
 from __future__ import annotations
 

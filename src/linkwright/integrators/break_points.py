@@ -1,6 +1,6 @@
 """Break points of the equations: steps end on them, so that every step sees one smooth piece.
 
-A switching function is watched like an event (see `reporting`). Its side, the sign it has, is held over a step as a parameter of
+A switching function is watched like an event (see `step_output`). Its side, the sign it has, is held over a step as a parameter of
 rates and inputs, which continue smoothly beyond the break point; where the function changes sign in a step, the step ends there
 and the side changes. Two exceptions:
 

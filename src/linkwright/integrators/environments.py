@@ -1,4 +1,4 @@
-"""`Environments`: memory of many states of one problem, stepped together by the loops of `steps`.
+"""`Environments`: memory of many states of one problem, stepped together by the loops of `environment_steps`.
 
 Rows of the environments are one array, which every thread works on in place; a thread has scratch memory and rank-revealing callbacks of
 its own. Threads come from the pool of the compiler and stay alive between calls; machine code runs outside the interpreter's lock.
@@ -66,7 +66,7 @@ def _is_fixed(table: Tableau) -> bool:
 
 
 class Environments:
-    """Rows (q, v, t, tau, parameters) of n environments, the efforts of the next step, and a code for each: see `steps`."""
+    """Rows (q, v, t, tau, parameters) of n environments, the efforts of the next step, and a code for each: see `environment_steps`."""
 
     def __init__(
         self,

@@ -111,7 +111,7 @@ class LaneBlock:
         self.d[lockstep.TASK] = lockstep.MARCH
 
     def _store(self, first: int, count: int, code: int) -> None:
-        """How far the runs came and how; see `many.store`."""
+        """How far the runs came and how; see `run_queue.store`."""
         r, k, record = self.runs, slice(first, first + count), self.lanes(self.e.record, RECORD)[:, :count]
         r.codes[k], r.final[k] = code, -1
         r.counts[k] = self.counts[: mem.COUNTS]

@@ -1,7 +1,7 @@
 """Fixed steps of eight runs in lockstep: one call of a kernel for all, entry by entry with eight lanes each.
 
 All lanes have the same clock, which is that of the scalar memory (f, c); what differs between them is in `g`. Every lane does
-the operations of `stepping` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
+the operations of `step` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
 row while others continue. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
 be done by the scalar loop, run after run, from what was saved at its beginning.
 Functions of the subset that `compiler.python_loops` makes native.
@@ -162,7 +162,7 @@ def copy(g: np.ndarray, source: int, target: int, n: int) -> None:
 
 
 def begin_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, out: Output) -> bool:
-    """The clock and the first derivative; see `march.begin`."""
+    """The clock and the first derivative; see `time_loop.begin`."""
     counts[STARTED] = 1
     floats[TIME] = floats[START]
     floats[NEXT] = floats[START]
@@ -214,7 +214,7 @@ def stage_lanes(a: np.ndarray, first: int, row: int, h: float, g: np.ndarray, x:
 
 
 def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray) -> bool:
-    """One step from y to new; see `stepping.attempt`."""
+    """One step from y to new; see `step.attempt`."""
     if plan_step(plan, floats, counts) != 0:
         return False
     n, last = LANES * plan.n, plan.stages
@@ -254,7 +254,7 @@ def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y
 
 
 def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, t: float) -> bool:
-    """The trial states onto the manifold, every lane with as many calls as it needs; see `stepping.settle`.
+    """The trial states onto the manifold, every lane with as many calls as it needs; see `step.settle`.
 
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
@@ -307,7 +307,7 @@ def judge(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, call: i
 
 
 def report_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> bool:
-    """Samples of the step just done; see `reporting.report`."""
+    """Samples of the step just done; see `step_output.report`."""
     end = floats[NEXT]
     near = 8.0 * 2.2e-16 * max(abs(end), floats[USED])
     if counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
@@ -337,7 +337,7 @@ def put_eight(plan: MemoryPlan, counts: np.ndarray, g: np.ndarray, d: np.ndarray
 
 
 def prepare_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray) -> None:
-    """Cubic Hermite polynomials through the step; see `stepping.prepare_inside`."""
+    """Cubic Hermite polynomials through the step; see `step.prepare_inside`."""
     h, n = floats[USED], LANES * plan.n
     last = e.K + plan.stages * n
     for i in range(n):

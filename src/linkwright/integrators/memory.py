@@ -123,7 +123,7 @@ class MemoryPlan(NamedTuple):
     theta: int
     last_theta: int  # the same, also of those reported
     corners: int  # times at which steps end, then infinity
-    stop_rows: int  # of `rests`: values, k and rows of all stops; responses, their matrix and its diagonal; pushes, efforts set aside, ends
+    stop_rows: int  # of `stop_rests`: values, k, rows of all stops; responses, their matrix, its diagonal; pushes, efforts set aside, ends
     responses: int
     W: int
     diagonal: int

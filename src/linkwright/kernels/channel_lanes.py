@@ -1,4 +1,4 @@
-"""Readings of designs along their motions, eight samples of a design at a time: a kernel of `reading` with a sample in each lane.
+"""Readings of designs along their motions, eight samples of a design at a time: a kernel of `channel_program` with a sample in each lane.
 
     read = LaneReading(kernel, samples=361)
     out, bad = read(rows, t, laws, free)         out: (outputs, designs, padded samples), each output in one piece

@@ -6,7 +6,7 @@ With A = [J; S], the loops' Jacobian and the rows S of the drives, eliminated in
     jerk       A j = [0; f'''] - d/dt [J a + k; s'']   with a held and the drives' laws f
     push       A' (lam, u) = -Q        multipliers and efforts that balance a unit load with row Q', and the load itself
 
-`results.held_motion` solves the same for samples that are known; in a singular position, where it decides on numbers, kernels refuse.
+`results.driven_samples` solves the same for samples that are known; in a singular position, where it decides on numbers, kernels refuse.
 """
 
 from __future__ import annotations

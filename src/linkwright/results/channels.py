@@ -13,7 +13,7 @@
     energy.kinetic  .potential  .total
 
 Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
-becomes a program for whole runs (`results.batch`). A `Channel` knows its dimension, so results convert units and
+becomes a program for whole runs (`results.channel_programs`). A `Channel` knows its dimension, so results convert units and
 label axes by themselves.
 """
 
@@ -66,7 +66,7 @@ class Channel:
     winds: int | None = None  # node of the body whose turns are counted
     raw: Callable[[Instant], Any] | None = None
     cook: Callable[[np.ndarray], np.ndarray] | None = None
-    needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `held_motion`
+    needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `driven_samples`
     kink: float | None = None  # value at which it has one: the length of a vector at 0
 
     def size_of(self, unit: str) -> float:

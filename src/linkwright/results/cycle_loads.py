@@ -1,6 +1,6 @@
 """Loads of a whole turn at once.
 
-J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.batch`),
+J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.channel_programs`),
 the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the
 loads do in any joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a
 singular position whose limit is needed) are solved one by one; so is everything if the efforts of two samples do not agree with

@@ -5,7 +5,7 @@
     guide.advantage.A             between any two places: the output, then the input
     guide.transmission.force      share of the forces on the output's body that does work, as an angle (see `mechanics.inverse.power_share`)
 
-They hold at every sample of a turn; `held_motion` has the equations. Sizes: |ratio| is infinite where the output rests while the input
+They hold at every sample of a turn; `driven_samples` has the equations. Sizes: |ratio| is infinite where the output rests while the input
 moves, zero where the input rests.
 """
 

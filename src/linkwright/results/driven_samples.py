@@ -6,9 +6,9 @@ With A = [J; S], the loops' Jacobian and the rows S of the held coordinates (dri
     jerk       A j = [0; f'''] - d/dt [J a + k; s'']      with a held: the rate of the accelerations, exactly
     push       A' (lam, u) + Q = 0         multipliers and efforts that balance a unit load with row Q' while everything is held
 
-Residuals are read on symbols (`results.batch`), so the same program serves one motion and many designs, and their derivatives by numbers
-of the model are those of the residuals, solved with the same matrix. Where A is singular a tangent is the motion of the sample (up to its
-size), a push the self-stress without a load; a jerk is NaN there.
+Residuals are read on symbols (`results.channel_programs`), so the same program serves one motion and many designs, and their derivatives
+by numbers of the model are those of the residuals, solved with the same matrix. Where A is singular a tangent is the motion of the
+sample (up to its size), a push the self-stress without a load; a jerk is NaN there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Loads of samples from a kernel: drive torques and forces, and forces of pins on bodies.
 
-Only where every effort and reaction is determinate. Other channels of loads (shaking force and moment) are solved by `turn_loads`.
+Only where every effort and reaction is determinate. Other channels of loads (shaking force and moment) are solved by `cycle_loads`.
 """
 
 from __future__ import annotations

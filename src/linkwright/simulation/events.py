@@ -33,7 +33,7 @@ class When:
     """An event: its function passes through `equals` (direction +1: rising, -1: falling); a terminal one ends the run.
 
     `function` is the name of a channel ("rocker.P.x", "t"), a function of one State, or a function of the arrays t, q, v.
-    `do` is what happens then: nothing but a note, or what `simulation.switching` knows.
+    `do` is what happens then: nothing but a note, or what `simulation.mode_switching` knows.
     """
 
     function: Callable[..., Any] | str

@@ -1,6 +1,6 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
-`System.simulate`, `simulate_batch`, `lw.control.compare` and `linkwright simulate` read them here, `checking` checks their values.
+`System.simulate`, `simulate_batch`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
 Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
 

@@ -1,8 +1,8 @@
 """Assembly modes: the different ways a mechanism with few loops can be put together.
 
 Deterministic multi-start: many random joint positions are closed with the given joints held, and the results are sorted by the poses of
-the bodies. How many starts brought nothing new bounds what may be missing; it does not prove completeness (`motion.modes` does, where the
-loops are polynomials in the poses). A rod between a universal and a ball joint may sit in them the other
+the bodies. How many starts brought nothing new bounds what may be missing; it does not prove completeness (`motion.assembly_modes` does,
+where the loops are polynomials in the poses). A rod between a universal and a ball joint may sit in them the other
 way round, turned by half a turn about its own line: that is another set of coordinates of the same assembly mode, and counted as a flip.
 """
 

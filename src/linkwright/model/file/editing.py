@@ -4,7 +4,7 @@
     rewrite(description, "better.yaml")                                         the same to a file
 
 Parameters, pins, starts and drives have one number in the text each. Numbers of bodies, points and forces may follow from others there
-(a center given in the drawing, the inertia of a uniform rod): `fitting` finds the literals, and where a number is derived an entry
+(a center given in the drawing, the inertia of a uniform rod): `value_fitting` finds the literals, and where a number is derived an entry
 that states it is added (`inertia:`). What the text gives by an expression, or in a `repeat:` block, is not touched: the error says what it
 depends on. The new text is read again and compared before it is given away.
 """

@@ -1,6 +1,6 @@
 """Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
 
-Where all loads are determinate `slopes_by_kernel` takes them from compiled derivatives (`motion.turn_derivatives`), for all numbers at
+Where all loads are determinate `slopes_by_kernel` takes them from compiled derivatives (`motion.cycle_derivatives`), for all numbers at
 once. `Disturbed` is the way of every other mechanism, one number at a time. The model's numbers get an imaginary step i h. Position,
 velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored Jacobian of the
 undisturbed state),

@@ -2,7 +2,7 @@
 
     compare_page.write(m, best, "better.html", names=["C.x", "crank.mass"], table=[("max A.torque", "3.9 N m", "2.1 N m", "least")])
 
-It is the page of the first mechanism that computes by itself (`views.live`), whose sliders are the numbers that differ: they begin at the
+It is the page of the first mechanism that computes by itself (`studio.live`), whose sliders are the numbers that differ: they begin at the
 second design, go back to the first and beyond both within their bounds. The first design stays gray in the drawing and in the curves.
 """
 

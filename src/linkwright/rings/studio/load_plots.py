@@ -5,7 +5,7 @@ pin_loads(c, "loads.png")                   size of every pin's load over the tu
 hodograph(c, "C", "hodograph.png")          a pin's load as a curve in the axes of the links it joins
 torque_speed(sizing, "motor.png")           the motor's cycle in its torque-speed diagram, with its limits
 
-They are drawn in `views.plots`, one file a family; `c.plot("torque")`, `c.plot("hodograph", pin="C")` are the same.
+They are drawn in `studio.plots`, one file a family; `c.plot("torque")`, `c.plot("hodograph", pin="C")` are the same.
 """
 
 from linkwright.rings.studio.plots.efforts import effort_channels, eyes, pin_loads, torque

@@ -4,7 +4,7 @@
     peak    ||u|| = sup_t max_i |u_i|               [Aghili2005 IX]
 
 Where torques and forces are mixed, forces count times the characteristic length of the mechanism  [Aghili2005 (48)], so that
-the norms do not depend on the units of a model's file. Integrals are those of `quadrature`; a peak is the largest sample.
+the norms do not depend on the units of a model's file. Integrals are those of `time_integrals`; a peak is the largest sample.
 """
 
 from __future__ import annotations

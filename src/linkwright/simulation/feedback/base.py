@@ -1,6 +1,6 @@
 """Contract of a controller: an object the caller writes, and what it says at an instant.
 
-A written controller is frozen: a reference to follow, gains, the drives it may use. `bind` (in `binding`) puts it at a
+A written controller is frozen: a reference to follow, gains, the drives it may use. `bind` (in `controller_setup`) puts it at a
 mechanism and a state; from then on its law is a pure function of what is measured, so that it can be traced, compiled with the
 mechanism and run in a time stepper, or called alone. Adding a kind: one file with `states` and `command`, one line in `CONTROLLERS`.
 """

@@ -2,7 +2,7 @@
 
 Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
 there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
-masses and gravity may differ, and named loads may be missing (`unknown`).
+masses and gravity may differ, and named loads may be missing (`unmodeled_loads`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The script of a mechanism for its page: which kernels, with which parameters left free, moved by which coordinates.
 
-Kinematics, loads, free motion and energy come from `compiler.export`; beside them a page needs poses and twists for drawing and
+Kinematics, loads, free motion and energy come from `kernels.export`; beside them a page needs poses and twists for drawing and
 dragging, the loop Jacobian, what acts on each body, the side of the branch, and the places of the drawing as functions of the
 free parameters.
 """
