@@ -88,7 +88,7 @@ ENTRIES = (
     ),
     Entry(
         "(70)-(75), Figs. 5, 6, Table I", "three control laws of the slider-crank", (closed_forms, two_joints, one_joint, torques),
-        "control/",
+        "rings/control/",
     ),
     Entry("Sec. IX, Table II, Fig. 8", "arm on a slider", (least_at_every_instant, arm_torques), "model/library/3r-slider.yaml"),
     Entry("Sec. IX", "bandwidth of 3.5 Hz with G_P = 480", (bandwidth,), "rings/control/linearize.py"),
