@@ -204,7 +204,7 @@ def test_a_pivot_that_is_zero_in_one_order_is_no_reason_to_refuse() -> None:
     found = [s.forward(s.start, pushes, formulation=name).a for name in ("kkt", "slm", "sslm", "nullspace", "projection")]
     assert np.abs(found[0]).max() > 0.1 and np.allclose(found, found[0], rtol=1e-9, atol=1e-9)
     run = s.simulate(s.start, 0.1, progress=False)
-    assert run.ok and np.array_equal(run.q[-1], run.q[0])
+    assert run.checks().ok and np.array_equal(run.q[-1], run.q[0])
 
 
 def test_names_that_look_like_hexadecimal_numbers_reach_the_page() -> None:
