@@ -126,7 +126,6 @@ def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
         lambda m, x: m.follow({"A": x}),
         lambda m, x: m.simulate("1 ms", control=lw.control.pd({"A": lw.control.setpoint(x)}, P=1.0, D=0.1)),
         lambda m, x: m.tolerances({"L1": "+- 1 mm"}, "range D", limits=(None, x), n=4),
-        lambda m, x: lw.compile(m).map("A.torque", over={"A": (0, x)}),
         lambda m, x: lw.synthesize(dwell={"stroke": "60 mm", "dwell_angle": x}),
     ],
 )
@@ -143,3 +142,11 @@ def test_angles_that_count_revolutions_are_taken():
         assert s.assemble({"A": given})["A"] == pytest.approx(wanted, rel=1e-12)
     c = lw.load("four-bar").follow({"A": "10 rad/s*t"})  # passes 7 rad, 8 rad, ... exactly
     assert c["A"][-1] == pytest.approx(10.0, rel=1e-9)
+
+
+def test_ends_of_an_axis_in_si_are_asked_for_as_other_angles_are():
+    s = lw.compile(lw.load("four-bar"))
+    with pytest.raises(lw.UsageError, match=r"= 90 has no unit: it could mean '90 deg' \(1\.571 rad\) or '90 rad'\. Write the one"):
+        s.map("A.torque", over={"A": (0, 90)})
+    with pytest.raises(lw.UsageError, match="one end is in SI, the other has no unit"):
+        s.map("A.torque", over={"A": (0, "90")})

@@ -91,7 +91,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, ratio=20),
     "Dwells": lambda: four_bar().dwells("D", "5 deg"),
     "Efforts": lambda: efforts(four_bar()),
-    "TimeOptimalMotion": lambda: lw.load("five-bar").fastest(
+    "TimeOptimalMotion": lambda: lw.load("five-bar").time_optimal(
         {"left_rod.C": lambda s: (0.06 + 0.08 * s, 0.24 - 0.02 * s)}, {"*.torque": "1.5 N m"}, steps=40
     ),
     "Flywheel": lambda: four_bar().flywheel(0.05),

@@ -104,8 +104,8 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         "export": {"path": "."},
     },
     WIPER: {
-        "assemble": {"q": {"A": 0.3}}, "assemble_batch": {"q": {"A": [0.1, 0.2]}}, "coordinate": {"name": "A"}, "state": {"q": START.q},
-        "displaced": {"st": START, "step": [0.0, 0.0, 0.0]}, "momentum": {"st": START}, "pose": {"st": START, "body": "crank"},
+        "assemble": {"q": {"A": 0.3}}, "assemble_batch": {"q": {"A": [0.1, 0.2]}}, "state": {"q": START.q},
+        "pose": {"st": START, "body": "crank"},
         "point": {"st": START, "name": "B"}, "terms": {"st": START}, "forward": {"st": START}, "crosscheck": {"st": START},
         "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
         "transmission": {"motors": ["A"], "joints": ["D"]}, "simulate_batch": {"states": START, "duration": 0.01},

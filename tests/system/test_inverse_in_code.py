@@ -40,7 +40,7 @@ def same(s: lw.System, st: lw.State, a: Any, drives: list[str] | None = None) ->
     """Loads from a kernel, equal to those on floats."""
     found = [s.inverse(st, a, drives=drives) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads)
-    exact = s._dynamics._inverse(st, a, None, drives, "subsystem", {})
+    exact = s._dynamics.solved(st, a, None, drives, "subsystem", {})
     assert "whole" not in vars(found) and found.tau.keys() == exact.tau.keys() and found.base.keys() == exact.base.keys()
     pairs = [(found.tau[name], x) for name, x in exact.tau.items()] + [(found.base[name], x) for name, x in exact.base.items()]
     size = 1.0 + max([np.abs(w.force).max() for w in exact.wrench.values()] + [abs(x) for _, x in pairs])
@@ -90,7 +90,7 @@ def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
     there = s.settle()
     found = [s.inverse(there, drives=[]) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads) and found.tau == {}
-    exact = s._dynamics._inverse(there, None, None, [], "subsystem", {})
+    exact = s._dynamics.solved(there, None, None, [], "subsystem", {})
     for joint, w in exact.wrench.items():
         np.testing.assert_allclose(found.wrench[joint].force, w.force, atol=1e-7)  # as far as the position is settled
     with pytest.raises(lw.UsageError, match="no drive acts on"):

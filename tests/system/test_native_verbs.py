@@ -111,7 +111,7 @@ def test_loads_from_the_kernel_are_those_on_floats(name):
     a = {d: float(rng.normal()) for d in s.core.drive_names}
     for _ in range(3):
         found = s.inverse(st, a)
-    exact = s._dynamics._inverse(st, a, None, None, "subsystem", {})
+    exact = s._dynamics.solved(st, a, None, None, "subsystem", {})
     size = max(np.abs(w.force).max() for w in exact.wrench.values())
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     assert found.tau.keys() == exact.tau.keys() and found.tau_unique == exact.tau_unique
@@ -133,7 +133,7 @@ def test_loads_by_other_drives_come_from_a_kernel_of_theirs(name, drives, a):
     st, _ = moving(s, name)
     for _ in range(2):
         found = s.inverse(st, a, drives=drives)
-    exact = s._dynamics._inverse(st, a, None, drives, "subsystem", {})
+    exact = s._dynamics.solved(st, a, None, drives, "subsystem", {})
     assert isinstance(found, KernelLoads) and list(found.tau) == list(exact.tau) == drives
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     joint = s.description.joints[-1]
@@ -239,7 +239,7 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
     found, exact = s.forward(st), s.forward(st, formulation="kkt")
     close(found.a, exact.a, 1e-9)
     assert np.abs(found.a - s.forward(s.start).a).max() > 0.1  # the spring pushes harder
-    close(list(s.inverse(st).tau.values()), list(s._dynamics._inverse(st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
+    close(list(s.inverse(st).tau.values()), list(s._dynamics.solved(st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
 
 
 def test_external_loads_reach_ground_in_loads_of_a_kernel():

@@ -51,7 +51,7 @@ def study(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def optimize(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    (v,) = variables({"l": given}, m.description, case("turn", lambda system: m))
+    (v,) = variables({"l": given}, m.description, case("cycle"))
     return v.low, v.high
 
 

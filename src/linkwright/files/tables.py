@@ -275,7 +275,8 @@ class Table:
         heads = "".join(_tag("th", c.name, c.unit, c.meaning) for c in self.columns)
         body = ["".join(_aligned_cell(c, i) for c in self.columns) for i in shown]
         if len(shown) < len(self):
-            body.insert(len(shown) // 2, f'<td colspan="{len(self.columns)}">{len(self) - len(shown):,} more rows</td>')
+            more = counted(len(self) - len(shown), "more row", spec=",")
+            body.insert(len(shown) // 2, f'<td colspan="{len(self.columns)}">{more}</td>')
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         said = "".join(f"<div>{escape(x)}</div>" for x in self.notes)
         rows = "".join(f"<tr>{x}</tr>" for x in body)

@@ -81,7 +81,7 @@ class SampleLoads:
 
     def solver(self, i: int) -> Any:
         if self.acted is None:
-            return None if self.c.system is None else lambda x: self.c.system.inverse(State.of(x), x.a, drives=self.c.drives)
+            return None if self.c.system is None else lambda x: self.c.system._solved_loads(State.of(x), x.a, self.c.drives)
         acted = self.acted
         efforts, wrenches, stops = ({name: x[i] for name, x in of.items()} for of in (acted.efforts, acted.wrenches, acted.stops))
         acted = Acted(acted.lam[i], efforts, wrenches, acted.exact, stops=stops)

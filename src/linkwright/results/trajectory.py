@@ -339,7 +339,7 @@ class Trajectory(TrajectoryVerbs, Result):
             values = found[name] / size
             parts = [(name, values)] if values.ndim == 1 else [(f"{name}[{i}]", x) for i, x in enumerate(values.T)]
             columns += [(part, symbol, x) for part, x in parts]
-        return Table.of_columns(columns, "run" if self.proof is not None else "turn", self.notes)
+        return Table.of_columns(columns, "run" if self.proof is not None else "cycle", self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table of the main channels as plain data."""

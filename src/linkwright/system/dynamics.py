@@ -113,7 +113,7 @@ class Dynamics:
         """See `System.inverse`."""
 
         def solved() -> Loads:
-            return self._inverse(st, a, wrench, drives, method, options)
+            return self.solved(st, a, wrench, drives, method, options)
 
         core, names = self.core, self.core.named_drives(drives)
         named = method is inverse.METHODS["subsystem"] or (isinstance(method, str) and method == "subsystem")
@@ -187,7 +187,7 @@ class Dynamics:
         """True for drives that turn, by name; others than those of the model are added when a call names them."""
         return {name: is_rotary(self.core.description, name) for name in self.core.drive_names}
 
-    def _inverse(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
+    def solved(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
         """The same on floats, for any motion, method and choice among reactions that are not unique."""
         core = self.core
         core.kernels.need_masses()

@@ -194,6 +194,11 @@ class System(SystemVerbs):
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
         return self._dynamics.inverse(st, a, wrench, drives, method, options)
 
+    def _solved_loads(self, st: State, a: Numbers, drives: Names) -> Loads:
+        """Loads on floats, with the whole problem behind them: what tables of a motion take apart."""
+        options = dict.fromkeys(("rated", "preload", "stiffness", "release"))
+        return self._dynamics.solved(st, a, None, drives, "subsystem", options)
+
     def _loads_of_samples(self, c: Trajectory) -> Any:
         return self._dynamics.loads_of_samples(c)
 

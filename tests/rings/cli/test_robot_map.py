@@ -25,7 +25,7 @@ def test_a_map_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[s
     there = lw.compile("five-bar").map("all", over, speeds="300 rpm")
     assert str(there) in text
     head, *rows = out.read_text(encoding="utf-8").splitlines()
-    assert head.startswith('"left_rod.C.x [m]","left_rod.C.y [m]","reach","type1"') and len(rows) == 72
+    assert head.startswith('"left_rod.C.x [m]","left_rod.C.y [m]","reach","type1 [-]"') and len(rows) == 72
     column = head.split(",").index('"speed [m/s]"')
     found = np.array([float(r.split(",")[column] or "nan") for r in rows])
     assert found == pytest.approx(there["speed"].ravel(), nan_ok=True)

@@ -45,7 +45,7 @@ def test_implausible_inputs_make_every_row_unknown() -> None:
     assert str(s.summary()).startswith("0 of 2 rows met every check, 2 unknown, none failed\n  2 unknown: inputs (gravity of 9810")
     found = s.summary().as_dict()
     assert (found["passed"], sum(found["unknown"].values()), found["failures"]) == (0, 2, {})
-    assert s.frame["verdict"].tolist() == ["unknown"] * 2 and not s.frame["ok"].any() and "gravity" in s.frame["why"][0]
+    assert s.to_pandas()["verdict"].tolist() == ["unknown"] * 2 and not s.to_pandas()["ok"].any() and "gravity" in s.to_pandas()["why"][0]
 
 
 def test_designs_at_a_change_point_are_unknown_in_lanes_as_row_by_row() -> None:
@@ -78,7 +78,7 @@ def test_lanes_say_what_they_do_not_check() -> None:
     of = lw.Run("0.05 s", drive={})
     s = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", of=of)
     assert s.work.lanes == "runs" and {"energy", "estimated error"} < set(s.not_checked)
-    assert "not checked: loops, velocities, energy" in str(s.summary()) and s.frame.attrs["not_checked"] == list(s.not_checked)
+    assert "not checked: loops, velocities, energy" in str(s.summary()) and s.to_pandas().attrs["not_checked"] == list(s.not_checked)
     single = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", of=of, traces=["A"])
     assert single.work.lanes == "" and single.not_checked == ()
 
@@ -110,7 +110,7 @@ def test_verdicts_are_stored_and_older_folders_are_unknown(tmp_path: Any) -> Non
 def test_tables_and_json_have_the_verdicts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     lw.load(HEAVY).save(tmp_path / "heavy.yaml")
     path = tmp_path / "rows.csv"
-    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=40 mm, 50 mm", "--measure", "max A.torque", "--table", str(path)]
+    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=0.04, 0.05", "--measure", "max A.torque", "--table", str(path)]
     goal = "min max A.torque"
     assert main([*said, "--best", goal, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -17,6 +17,7 @@ from linkwright.motion.compiled import Compiled
 from linkwright.rings.robots.workspace.joint_margins import positions
 from linkwright.rings.robots.workspace.measures import RobotData
 from linkwright.text.ranges import Place, Range, Values, meaning, open_ends
+from linkwright.text.readings import typed_angle
 from linkwright.text.units import KINDS, parse_unit, quantity
 
 COUNTS = {1: 400, 2: 100, 3: 30, 4: 16}  # values of an axis, by the number of axes
@@ -42,6 +43,10 @@ def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, pre
     if given is None or (isinstance(given, str) and given.strip() == "auto"):
         return None
     place = _place(f"over: '{name}'", kind, d, present)
+    if kind == "angle" and isinstance(given, tuple | list):
+        for end in given[:2] if isinstance(given, tuple) else given:
+            if isinstance(end, int):
+                typed_angle(end, place.name)
     meant = meaning(given, place.name)
     if isinstance(meant, Values) and meant.single:
         raise place.refused(meant, "a range")
