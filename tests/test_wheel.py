@@ -22,6 +22,7 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
     models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
     assert models and inside >= {*models, "linkwright/py.typed", "linkwright/rings/synthesis/coupler_atlas.npz"}
     assert not [name for name in inside if name.startswith(("tests", "benchmarks", "tools"))]
+    assert not [name for name in inside if Path(name).name.startswith("make_")], "generators of stored data are in tools/"
     sources = {name.rpartition("/")[0] for name in inside if name.endswith((".cpp", ".hpp"))}
     assert sources == {"linkwright/rings/robots/transmission/ros2"}, "texts of exports; drivers of other programs stay in the checkout"
     compare = [sys.executable, "-m", "linkwright", "bench", "--peers"]
