@@ -252,6 +252,15 @@ class Either:
         own = (tuple(k for k in side if k in keys) for side in self.sides)
         return Either(tuple(filter(None, own)), self.needed)
 
+    def fault(self, given: Collection[str]) -> str:
+        """Return the fault in the keys of an entry, as said after its name; empty without one."""
+        found = [next(k for k in side if k in given) for side in self.sides if any(k in given for k in side)]
+        if len(found) > 1:
+            return f"has {' and '.join(f'`{k}`' for k in found)}; keep one."
+        names = [f"`{k}`" for side in self.sides for k in side]
+        none = f"has {'neither ' if len(names) > 1 else 'no '}{' nor '.join(names)}. Add one."
+        return none if self.needed and not found else ""
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -263,6 +272,12 @@ class Needs:
     def within(self, keys: Collection[str]) -> Needs | None:
         """The same of some of its keys; None without the key itself."""
         return Needs(self.key, tuple(k for k in self.others if k in keys)) if self.key in keys else None
+
+    def fault(self, given: Collection[str]) -> str:
+        """Return the fault in the keys of an entry, as said after its name; empty without one."""
+        if self.key not in given or any(k in given for k in self.others):
+            return ""
+        return f"has `{self.key}` without {' or '.join(f'`{k}`' for k in self.others)}. Add one, or take `{self.key}` out."
 
 
 Together = Either | Needs
@@ -402,7 +417,7 @@ class ModelElement:
     group: ClassVar[str] = "forces"  # of sections: "constraints" close loops, "motion" may be driven
     constraint: ClassVar[str] = ""  # of an element that closes a loop: the kind of its rows in `mechanics.constraints`
     some_of: ClassVar[tuple[str, ...]] = ()  # keys one of which must be there
-    together: ClassVar[tuple[Together, ...]] = ()  # keys that go together or exclude each other: the reader says why
+    together: ClassVar[tuple[Together, ...]] = ()  # keys that go together or exclude each other; `refused` or its form may say why
     type: ClassVar[str] = ""  # of a section with several kinds: its key `type:`
     typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out, the most of them; one kind has none
     synonyms: ClassVar[tuple[str, ...]] = ()  # sections that people try, answered with "Did you mean"

@@ -138,7 +138,9 @@ def _field(role: Any) -> dict[str, Any]:
     if isinstance(role, NumberRole):
         bounds = {"minimum": role.least, "exclusiveMinimum": role.above, "maximum": role.most}
         one = ref("varying" if role.varies else "number") | {k: x for k, x in bounds.items() if x is not None}
-        form = any_of(one, {"type": "array", "items": one, "minItems": 2, "maxItems": 3}) if role.axes else one
+        listed = {"type": "array", "items": one, "minItems": 2, "maxItems": 3}
+        each = listed if role.axes == "along" and role.varies else any_of(one, listed)  # laws along axes are given one by one
+        form = each if role.axes else one
         return form | {"description": f"{role.meaning}; {measure(role.dimension)}" if measure(role.dimension) else role.meaning}
     said = {"description": role.meaning}
     if isinstance(role, EndsRole):
@@ -153,9 +155,10 @@ def _field(role: Any) -> dict[str, Any]:
 
 
 _NAMES = {"joint": "name", "body": "name", "point": "place", "number": "number", "moves": "moves"}
+_ROW = {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2}
 _PLAIN: dict[str, dict[str, Any]] = {
     "numbers": {"type": "array", "items": ref("number"), "minItems": 1},
-    "table": {"type": "array", "items": any_of(ref("number"), {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2})},
+    "table": {"type": "array", "minItems": 2, "items": any_of(ref("number"), _ROW)},
     "flag": ref("flag"),
     "text": {"type": "string"},
     "joints": {"type": "array", "items": ref("name"), "minItems": 2, "maxItems": 2},
