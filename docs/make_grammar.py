@@ -14,7 +14,11 @@ from typing import Any
 from blocks import renewed  # beside this file
 
 from linkwright import elements
-from linkwright.elements import AxesRole, EndsRole, JointRole, Key, NumberRole, PointRole, TiedRole, TurnsRole
+from linkwright.elements import AxesRole, EndsRole, JointRole, Key, Needs, NumberRole, PointRole, TiedRole, Together, TurnsRole
+from linkwright.elements.base import table_keys, table_together
+from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER
+from linkwright.model.file.loads import TABLE_KEYS
+from linkwright.model.file.moves import MOVE_KEYS, MOVE_TOGETHER
 from linkwright.model.file.reader import MODEL_KEYS
 
 PAGE = Path(__file__).resolve().parent / "model-grammar.md"
@@ -36,6 +40,12 @@ FORMS = {
     "flag": "true | false", "text": "path", "joint": "joint", "joints": "[joint, joint]", "body": "body", "point": "place",
     "points": "place | [place, place]", "factors": "number*", "moves": "[move, ..]",
 }  # fmt: skip
+SPAN = "time | angle | length"
+MOVE = {"to": "position", "in": SPAN, "law": "law", "dwell": SPAN}
+DRIVE = {
+    "speed": "varying", "position": "varying", "moves": "[move, ..]", "torque": "varying", "force": "varying", "motor_dc": "motor",
+    "free": "true", "gear": "number", "limits": "torque | force | [least, most]",
+}  # fmt: skip
 TABLE = {"table": "[[x, y], ..]", "x": "[number, ..]", "y": "[number, ..]"}
 
 
@@ -55,9 +65,11 @@ def parts() -> str:
         out += [_rule(word, " | ".join(names))] if names else []
         for way, (keys, need, one) in among[0].ways.items():
             forms = {key: "number" if key in one else form for key, form in _forms(among[0]).items()}
-            out.append(_rule(way, _keys({key: forms[key] for key in keys}, need)))
+            own = filter(None, (rule.within(keys) for rule in elements.together(among[0])))
+            out.append(_rule(way, _keys({key: forms[key] for key in keys}, need), own))
         if not among[0].ways:
-            out += [_rule(name, _keys(_typed(x), elements.required(x))) for name, x in zip(names or [word], among, strict=True)]
+            named = zip(names or [word], among, strict=True)
+            out += [_rule(name, _keys(_typed(x), elements.required(x)), elements.together(x)) for name, x in named]
         out += [_rule(*inner) for x in among for inner in _inner(x.further)]
     return _fenced(list(dict.fromkeys(out)))
 
@@ -103,35 +115,62 @@ def _key(name: str, key: Key) -> str:
     return name if key.form == "entries" else FORMS[key.form]
 
 
-def _inner(keys: Mapping[str, Key]) -> Iterable[tuple[str, str]]:
+def laws() -> str:
+    """Return the rules of moves, curves and drives, which elements and drives share."""
+    table = table_keys("channel")
+    curve = {"over": "channel", **{key: _key(key, table[key]) for key in TABLE_KEYS}}
+    drive = {key: DRIVE[key] for key in (*DRIVE_KEYS, *ACTUATOR_KEYS)}
+    return _fenced(
+        [
+            _rule("move", _keys({key: MOVE[key] for key in MOVE_KEYS}, ()), MOVE_TOGETHER),
+            _rule("curve", _keys(curve, ("over",)), table_together(needed=True)),
+            _rule("drive_entry", _keys(drive, ()), DRIVE_TOGETHER),
+        ]
+    )
+
+
+def _inner(keys: Mapping[str, Key]) -> Iterable[tuple[str, str, Iterable[Together]]]:
     """Rules of mappings inside elements."""
     for name, key in keys.items():
         if key.of:
             need = [n for n, x in key.of.items() if x.required]
-            yield "pulley" if key.form == "items" else name, _keys({n: _key(n, x) for n, x in key.of.items()}, need)
+            yield "pulley" if key.form == "items" else name, _keys({n: _key(n, x) for n, x in key.of.items()}, need), key.together
 
 
 def _keys(forms: Mapping[str, str], required: Iterable[str]) -> str:
-    """Keys in braces, in lines that break between keys."""
+    """Keys in braces."""
     needed = set(required)
+    return "{" + _lines([f"{key}{'' if key in needed else '?'}: {form}" for key, form in forms.items()], ",") + "}"
+
+
+def _lines(pieces: Iterable[str], sign: str) -> str:
+    """Pieces with a sign between them, in lines that break between pieces."""
     lines = [""]
-    for key, form in forms.items():
-        piece = f"{key}{'' if key in needed else '?'}: {form}, "
-        if len(lines[-1] + piece) > WIDTH - len(INDENT):
+    for piece in pieces:
+        if len(lines[-1] + piece) + 2 > WIDTH - len(INDENT):
             lines.append("")
-        lines[-1] += piece
-    return "{" + f"\n{INDENT}".join(line.rstrip() for line in lines).removesuffix(",") + "}"
+        lines[-1] += f"{piece}{sign} "
+    return f"\n{INDENT}".join(line.rstrip() for line in lines).removesuffix(sign)
 
 
-def _rule(name: str, text: str) -> str:
-    return f"{name:10s} = {text}"
+def _rule(name: str, text: str, together: Iterable[Together] = ()) -> str:
+    """A rule, below it what its keys have to do with each other."""
+    said = _lines(map(_said, together), ";")
+    return f"{name:10s} = {text}" + (f"\n{INDENT}with {said}" if said else "")
+
+
+def _said(rule: Together) -> str:
+    if isinstance(rule, Needs):
+        return f"{rule.key} needs {' or '.join(rule.others)}"
+    sides = " | ".join(", ".join(side) for side in rule.sides)
+    return f"{'some of' if len(rule.sides) == 1 else 'one of' if rule.needed else 'at most one of'} {sides}"
 
 
 def _fenced(rules: list[str]) -> str:
     return "\n".join(["```text", *rules, "```"])
 
 
-TABLES = {"model": model, "elements": parts}
+TABLES = {"model": model, "elements": parts, "laws": laws}
 
 
 def main() -> None:

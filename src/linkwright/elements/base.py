@@ -18,7 +18,7 @@ A law sees its own travel alone, so no file knows poses, trees, cut joints or co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from itertools import pairwise
@@ -232,8 +232,71 @@ def all_keys(among: tuple[type, ...]) -> tuple[str, ...]:
 def required(kind: Any) -> tuple[str, ...]:
     """Keys that a model file must give."""
     own = roles(kind).items()
+    by_type = ("type",) if kind.typical == ("type",) else ()
     fields = (key_of(n, r) for n, r in own if not r.optional and not getattr(r, "named", False) and n not in kind.hidden)
-    return (*fields, *(name for name, key in kind.further.items() if key.required))
+    return (*by_type, *fields, *(name for name, key in kind.further.items() if key.required))
+
+
+# -------------------------------------------------------------------- keys that go together or exclude each other
+
+
+@dataclass(frozen=True)
+class Either:
+    """Sides that exclude each other: some keys of one side are there, and none of the others; `needed` False: or none at all."""
+
+    sides: tuple[tuple[str, ...], ...]
+    needed: bool = True
+
+    def within(self, keys: Collection[str]) -> Either:
+        """The same of some of its keys."""
+        own = (tuple(k for k in side if k in keys) for side in self.sides)
+        return Either(tuple(filter(None, own)), self.needed)
+
+    def fault(self, given: Collection[str]) -> str:
+        """Return the fault in the keys of an entry, as said after its name; empty without one."""
+        found = [next(k for k in side if k in given) for side in self.sides if any(k in given for k in side)]
+        if len(found) > 1:
+            return f"has {' and '.join(f'`{k}`' for k in found)}; keep one."
+        names = [f"`{k}`" for side in self.sides for k in side]
+        none = f"has {'neither ' if len(names) > 1 else 'no '}{' nor '.join(names)}. Add one."
+        return none if self.needed and not found else ""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A key that is not there without one of some others."""
+
+    key: str
+    others: tuple[str, ...]
+
+    def within(self, keys: Collection[str]) -> Needs | None:
+        """The same of some of its keys; None without the key itself."""
+        return Needs(self.key, tuple(k for k in self.others if k in keys)) if self.key in keys else None
+
+    def fault(self, given: Collection[str]) -> str:
+        """Return the fault in the keys of an entry, as said after its name; empty without one."""
+        if self.key not in given or any(k in given for k in self.others):
+            return ""
+        return f"has `{self.key}` without {' or '.join(f'`{k}`' for k in self.others)}. Add one, or take `{self.key}` out."
+
+
+Together = Either | Needs
+
+
+def either(*sides: str | tuple[str, ...], needed: bool = True) -> Either:
+    """Exclude sides from each other, each a key or several; of one side alone some keys must be there."""
+    return Either(tuple((side,) if isinstance(side, str) else side for side in sides), needed)
+
+
+def needs(key: str, *others: str) -> Needs:
+    return Needs(key, others)
+
+
+def together(kind: Any) -> tuple[Together, ...]:
+    """Keys of an element that go together or exclude each other: its places where it has two, `some_of`, and its own."""
+    places = [key_of(n, r) for n, r in roles(kind).items() if r.optional and isinstance(r, (EndsRole, JointRole))]
+    some = (either(kind.some_of),) if kind.some_of else ()
+    return (*((either(*places),) if places else ()), *some, *kind.together)
 
 
 # -------------------------------------------------------------------- keys that are no fields
@@ -255,6 +318,7 @@ class Key:
     choices: tuple[str, ...] = ()
     required: bool = False
     channels: bool = False  # a number may be a formula of channels or a table
+    together: tuple[Together, ...] = ()  # conditions on the keys `of`
 
 
 class Way(NamedTuple):
@@ -263,6 +327,12 @@ class Way(NamedTuple):
     keys: tuple[str, ...]
     required: tuple[str, ...]
     one: tuple[str, ...] = ()
+
+
+def table_together(*, needed: bool = False) -> tuple[Together, ...]:
+    """Conditions on the keys of a law by points; `needed`: there is no other law."""
+    rows = either("table", ("x", "y"), "csv", needed=needed)
+    return rows, needs("x", "y"), needs("y", "x"), needs("interpolation", "table", "x", "csv")
 
 
 def table_keys(over: str) -> dict[str, Key]:
@@ -347,6 +417,7 @@ class ModelElement:
     group: ClassVar[str] = "forces"  # of sections: "constraints" close loops, "motion" may be driven
     constraint: ClassVar[str] = ""  # of an element that closes a loop: the kind of its rows in `mechanics.constraints`
     some_of: ClassVar[tuple[str, ...]] = ()  # keys one of which must be there
+    together: ClassVar[tuple[Together, ...]] = ()  # keys that go together or exclude each other; `refused` or its form may say why
     type: ClassVar[str] = ""  # of a section with several kinds: its key `type:`
     typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out, the most of them; one kind has none
     synonyms: ClassVar[tuple[str, ...]] = ()  # sections that people try, answered with "Did you mean"

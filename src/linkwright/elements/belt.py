@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
-from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, Scalar, held, number, place
+from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, Scalar, either, held, needs, number, place
 from linkwright.errors import Source
 
 PULLEY = {
@@ -18,6 +18,7 @@ PULLEY = {
     "teeth": Key("number", "in the place of `radius`, next to the `pitch` of the belt", "pure number"),
     "turn": Key("word", "sense in which the belt passes", choices=("ccw", "cw")),
 }
+PULLEY_TOGETHER = (either("joint", "at"), needs("body", "joint"), either("radius", "teeth"))
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,11 @@ class Belt(ModelElement):
     formats = held(mjcf="coordinates", robot="mimic")
     hidden = ("radii", "rests")
     order = ("around", "path", "crossed", "pretension", "pitch", "length")
+    together = (either("around", "path"), needs("pretension", "around"))
     further = MappingProxyType(
         {
-            "around": Key("items", "pulleys of a closed belt, in its order", of=PULLEY),
-            "path": Key("items", "a rope's ends and the pulleys between them", of=PULLEY),
+            "around": Key("items", "pulleys of a closed belt, in its order", of=PULLEY, together=PULLEY_TOGETHER),
+            "path": Key("items", "a rope's ends and the pulleys between them", of=PULLEY, together=PULLEY_TOGETHER),
             "crossed": Key("flag", "a belt around two pulleys that turn against each other"),
         }
     )

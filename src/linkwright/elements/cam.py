@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, held, table_keys
-from linkwright.elements.coupling import MOVES, Coupling
+from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, either, held, table_keys, table_together
+from linkwright.elements.coupling import MOVES, MOVES_TOGETHER, Coupling
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Cam(Coupling):
     synonyms = ("cam", "followers", "follower")
     hidden = ("ratio", "offset")
     formats = held()  # of a coupling: a law of the coordinates, which they are not alone
+    together = (either("roller", "flat"), either("moves", ("table", "x", "y", "csv")), *MOVES_TOGETHER, *table_together())
     further = MappingProxyType(
         {
             "roller": Key(

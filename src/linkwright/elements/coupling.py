@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from linkwright.elements.base import Key, ModelElement, Scalar, held, number, place, table_keys, tied
+from linkwright.elements.base import Key, ModelElement, Scalar, either, held, needs, number, place, table_keys, table_together, tied
 from linkwright.errors import Source
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ MOVES = {
     "begin": Key("number", "coordinate of `to` where the moves begin", "second travel"),
     "phase": Key("number", "coordinate of `from` where the moves begin", "first travel"),
 }
+MOVES_TOGETHER = (needs("begin", "moves"), needs("phase", "moves"))
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Coupling(ModelElement):
     synonyms = ("ratio", "ratios", "mimic", "transmission", "transmissions")
     constraint = "coupling"
     formats = held(mjcf="coordinates", robot="mimic")
+    together = (
+        either(("ratio", "offset"), "polynomial", "moves", ("table", "x", "y", "csv"), needed=False),
+        *MOVES_TOGETHER,
+        *table_together(),
+    )
     further = MappingProxyType(
         {
             "polynomial": Key("numbers", "coefficients, lowest power first, in the place of `ratio`", "second/first^i"),

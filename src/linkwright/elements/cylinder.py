@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import DRIVES, Key, Limit, Looks, ModelElement, PointRef, Scalar, ends, held, number, place
+from linkwright.elements.base import DRIVES, Key, Limit, Looks, ModelElement, PointRef, Scalar, either, ends, held, needs, number, place
 from linkwright.errors import Source
 
 
@@ -23,6 +23,7 @@ class Cylinder(ModelElement):
     formats = held(mjcf="cylinder")
     lost_as = "a cylinder between two points"
     order = ("between", "stroke", "force", "pressure", "bore", "rod")
+    together = (either("force", "pressure", needed=False), needs("pressure", "bore"), needs("rod", "bore"))
     further = MappingProxyType(
         {
             "stroke": Key("numbers", "shortest and longest length between the eyes: a rigid stop", "length"),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements.base import Looks, ModelElement, Scalar, held, in_joint, number, place
+from linkwright.elements.base import Looks, ModelElement, Scalar, either, held, in_joint, needs, number, place
 from linkwright.errors import Source
 
 
@@ -28,6 +28,7 @@ class Friction(ModelElement):
     by_load = True
     looks = Looks("", mark="rub")
     formats = held(mjcf="friction", robot="friction")
+    together = (either(("coulomb", "viscous", "mu")), needs("radius", "mu"), needs("speed", "coulomb", "mu"))
 
     name: str
     joint: str = in_joint(named=True, one="mu")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import Key, ModelElement, Scalar, Way, held, number, place, tied
+from linkwright.elements.base import Key, ModelElement, Scalar, Way, either, held, needs, number, place, tied
 from linkwright.errors import Source
 
 
@@ -22,6 +22,7 @@ class Gear(ModelElement):
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
     order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
+    together = (either(("radii", "radius"), "teeth"), needs("teeth", "module"))
     ways = MappingProxyType(
         {
             "wheels": Way(("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",)),

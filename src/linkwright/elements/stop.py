@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import IDLE, REACH, Key, Limit, Looks, ModelElement, Scalar, held, in_joint, number, place
+from linkwright.elements.base import IDLE, REACH, Key, Limit, Looks, ModelElement, Scalar, either, held, in_joint, needs, number, place
 from linkwright.errors import Source
 from linkwright.numerics.scalars import real, where
 
@@ -33,6 +33,7 @@ class Stop(ModelElement):
     looks = Looks("", mark="wall")
     formats = held(mjcf="range", robot="range")
     order = ("joint", "between", "min", "max", "stiffness", "damping", "restitution")
+    together = (either("between", ("min", "max")), needs("damping", "stiffness"), either("stiffness", "restitution", needed=False))
     further = MappingProxyType({"between": Key("numbers", "both ends, in the place of `min` and `max`", "travel")})
 
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from linkwright import elements
-from linkwright.elements import Gear
+from linkwright.elements import Gear, Tether
+from linkwright.elements.base import either, needs
+from linkwright.errors import LinkwrightError, ModelError
+from linkwright.model.file import read_text
 from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.schema import schema
 from tests import ROOT
@@ -81,6 +85,77 @@ def test_good_entries_are_accepted_and_misspelt_keys_refused(good: Good):
     for i, (key, value) in enumerate(good.pairs):
         for wrong in (f"{key}x", key.capitalize()):
             assert faults(whole(good, (*good.pairs[:i], (wrong, value), *good.pairs[i + 1 :]))), wrong
+
+
+ABOUT_KEYS = re.compile(r"`|lacks '|has no key '|exactly one of|[Kk]eep one|Leave one")
+BEYOND_KEYS = {  # messages about keys that the schema cannot know -> why
+    "Define it under `parameters:`": "names",
+    "A speed is written `A.v: 45 rpm`": "names",
+    "`mu` alone does nothing in a hinge": "the joint decides",
+    "a slider has no lever": "the joint decides",
+    "take out `free` and `preload`": "the joint decides",
+    "the face of a swinging follower needs two points": "the joint decides",
+    "turns, so it takes a torque": "the joint decides",
+    "a rack is written `pinion:`": "the joints decide",
+    "which is a rigid stop already": "another section",
+    "`teeth` need the `pitch:` of the belt": "the belt has it, not the pulley",
+    "a groove guides a roller": "`groove: false` is allowed",
+    "a crossed belt goes `around:` two pulleys": "`crossed: false` is allowed",
+    "with an inductance L the time constant": "L may be 0",
+    "whose pulleys one body carries": "the bodies decide",
+    "turns one pulley only": "the bodies decide",
+    "say which way the rope is wound": "the drawing decides",
+    "may pass it on either side": "the drawing decides",
+    "coincide. Give `length:`": "the drawing decides",
+    "belts are planar": "another section",
+    "moment is a single number in a plane": "another section",
+    "the speed would jump": "neighbors decide",
+    "Take `monotone` or `cubic`": "elsewhere straight lines are allowed",
+}
+
+
+def _own(entry: corpus.Entry) -> Any:
+    """The section of an entry; None where it is no YAML, which no schema sees."""
+    try:
+        return plain(from_text("\n".join(entry.lines()) + "\n", "m.yaml"))
+    except LinkwrightError:
+        return None
+
+
+@pytest.mark.parametrize("section", corpus.sections())
+def test_keys_that_the_reader_misses_or_finds_contradicting_are_refused(section: str):
+    stored = corpus.stored(section)
+    given = {name: own for name, entry in corpus.entries(section).items() if (own := _own(entry)) is not None}
+    refused = {name for name, own in given.items() if not VALIDATOR.is_valid(own)}
+    assert not [name for name in refused if stored[name].startswith("ok")]
+    missed = [name for name in given if ABOUT_KEYS.search(stored[name]) and not stored[name].startswith("ok") and name not in refused]
+    assert not {name: stored[name] for name in missed if not any(piece in stored[name] for piece in BEYOND_KEYS)}
+
+
+def test_exceptions_of_the_schema_are_messages_of_entries_that_it_accepts():
+    said = {corpus.stored(s)[name] for s in corpus.sections() for name, e in corpus.entries(s).items() if VALIDATOR.is_valid(_own(e))}
+    assert not [piece for piece in BEYOND_KEYS if not any(piece in message for message in said)]
+
+
+TETHER = "between: [ground.E, coupler.P], stiffness: 2 N/mm"
+CONDITIONS = [  # on the keys of a tether, which has none; keys of an entry; what reading it says
+    (either("stiffness", "length", needed=False), f"{TETHER}, length: 9", "has `stiffness` and `length`; keep one."),
+    (either(("length",)), TETHER, "has no `length`. Add one."),
+    (either("length", "between"), f"{TETHER}, length: 9", "has `length` and `between`; keep one."),
+    (needs("stiffness", "length"), TETHER, "has `stiffness` without `length`. Add one, or take `stiffness` out."),
+    (needs("length", "between"), f"{TETHER}, length: 9", ""),
+    (either("length", "between"), TETHER, ""),
+]
+
+
+@pytest.mark.parametrize(("rule", "keys", "said"), CONDITIONS)
+def test_conditions_of_an_element_are_those_of_reader_and_schema(rule, keys, said, monkeypatch):
+    monkeypatch.setattr(Tether, "together", (rule,))
+    text = BASES["plane"] + "tethers: {x: {" + keys + "}}\n"
+    assert Draft202012Validator(schema()).is_valid(plain(from_text(text, "m.yaml"))) == (not said)
+    with pytest.raises(ModelError) if said else nullcontext() as found:
+        read_text(text, "m.yaml")
+    assert not said or str(found.value.message) == f"tether 'x' {said}"
 
 
 def _records(form: Any) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkwright.elements.base import either
 from linkwright.errors import counted, listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
@@ -37,6 +38,11 @@ from linkwright.text.units import (
 
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
 ACTUATOR_KEYS = ("gear", "limits")  # beside a torque, a force or `free`
+DRIVE_TOGETHER = (
+    either((*DRIVE_KEYS, *ACTUATOR_KEYS)),
+    either(*DRIVE_KEYS, needed=False),
+    either(ACTUATOR_KEYS, ("speed", "position", "moves", "motor_dc"), needed=False),
+)
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
     "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from linkwright import elements
 from linkwright.elements import AxesRole, ChoiceRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole
+from linkwright.elements.base import either
 from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
@@ -163,9 +164,8 @@ class Elements:
         else:
             keys = entry.keys(what, elements.keys(kind), elements.required(kind))
         plan = _plan(kind)
-        lacking = [f"`{k}`" for k in kind.some_of if k not in keys]
-        if kind.some_of and len(lacking) == len(kind.some_of):
-            raise entry.error(f"{what} has neither {' nor '.join(lacking)}. Add one.")
+        if kind.some_of and (fault := either(kind.some_of).fault(keys)):
+            raise entry.error(f"{what} {fault}")
         found = self._places(plan, keys, entry, what, name)
         slides = "joint" not in found or self.slides(found["joint"])
         for field, role in plan.numbers:

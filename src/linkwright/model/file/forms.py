@@ -41,4 +41,13 @@ def _section(reader: Elements, section: str, node: FileNode) -> tuple[Any, ...]:
     among = elements.kinds(section)
     form = FORMS.get(among[0].form)
     entries = reader.entries(node, section, among[0].word)
-    return tuple(reader.element(name, entry, among) if form is None else form(reader, name, entry) for name, entry in entries)
+    found = ((entry, reader.element(name, entry, among) if form is None else form(reader, name, entry)) for name, entry in entries)
+    return tuple(_checked(thing, entry) for entry, thing in found)
+
+
+def _checked(thing: Any, entry: FileNode) -> Any:
+    """The element, whose keys go together; its own messages come first, since they can say why."""
+    for rule in thing.together:
+        if fault := rule.fault(entry.entries or {}):
+            raise entry.error(f"{thing.word} '{thing.name}' {fault}")
+    return thing

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from linkwright.elements.base import either, needs
 from linkwright.errors import nearest
 from linkwright.model.curves.laws import LAWS, MEETING, SYNONYMS
 from linkwright.model.description import Move
@@ -17,6 +18,7 @@ from linkwright.text.units import ANGLE, TIME, Dimension
 
 WHOLE_TURN = 1e-9  # of a turn: how well spans of moves must add up to turns in order to repeat
 MOVE_KEYS = ("to", "in", "law", "dwell")
+MOVE_TOGETHER = (either("to", "dwell"), needs("to", "in"), needs("in", "to"), needs("law", "to"))
 _MOVE = re.compile(r"(?:to\s+)?(?P<to>.+?)\s+in\s+(?P<span>.+?)(?:\s+by\s+(?P<law>\S+))?\Z")
 _EXAMPLES = {TIME: ("0.4 s", "0.2 s"), ANGLE: ("60 deg", "120 deg")}
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, JointRole, Key, NumberRole, PointRole, TiedRole, TurnsRole
-from linkwright.elements.base import table_keys
+from linkwright.elements.base import table_keys, table_together
 from linkwright.errors import call_explained
 from linkwright.joints import JOINTS
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
-from linkwright.model.file.schema_parts import any_of, mapping, one_of, record, ref
+from linkwright.model.file.schema_parts import any_of, conditions, mapping, one_of, record, ref
 from linkwright.model.file.schema_sections import SECTION_FORMS, described, measured, shared
 from linkwright.text.units import KINDS, OF_PLACE
 
@@ -51,7 +51,7 @@ def schema() -> dict[str, Any]:
 def _laws() -> dict[str, Any]:
     """Forms that elements and drives share."""
     from linkwright.model.file.loads import TABLE_KEYS
-    from linkwright.model.file.moves import MOVE_KEYS
+    from linkwright.model.file.moves import MOVE_KEYS, MOVE_TOGETHER
 
     table = _keys(table_keys("channel"))
     move = {
@@ -62,10 +62,11 @@ def _laws() -> dict[str, Any]:
     }
     over = {"type": "string", "description": "channel, for example t, A or A.v"}
     curve = record({"over": over, **{key: table[key] for key in TABLE_KEYS}}, ("over",))
+    curve |= conditions(table_together(needed=True))
     return {
         "curve": curve,
         "varying": any_of(ref("number"), ref("curve")) | {"description": "a number, an expression of channels, or a curve over a channel"},
-        "moves": {"type": "array", "minItems": 1, "items": record({key: move[key] for key in MOVE_KEYS})},
+        "moves": {"type": "array", "minItems": 1, "items": record({key: move[key] for key in MOVE_KEYS}) | conditions(MOVE_TOGETHER)},
         "interpolation": one_of(INTERPOLATIONS, "curve between the rows"),
     }
 
@@ -112,7 +113,8 @@ def _way(kind: Any, way: str) -> dict[str, Any]:
     keys, required, one = kind.ways[way]
     forms = _forms(kind)
     single = {key: ref("number") | {"description": kind.further[key].meaning} if key in one else forms[key] for key in keys}
-    return record(single, required) | {"title": way, "description": _text(kind)}
+    own = filter(None, (rule.within(keys) for rule in elements.together(kind)))
+    return record(single, required) | {"title": way, "description": _text(kind)} | conditions(own)
 
 
 def _element(kind: Any) -> dict[str, Any]:
@@ -120,9 +122,7 @@ def _element(kind: Any) -> dict[str, Any]:
     forms = _forms(kind)
     out = record({**typed, **{key: forms[key] for key in elements.keys(kind)}}, elements.required(kind))
     out |= {"title": kind.says or (f"{kind.type} {kind.word}" if kind.type else kind.word), "description": _text(kind)}
-    choice = [name for name, r in elements.roles(kind).items() if r.optional and isinstance(r, (EndsRole, JointRole))]
-    out |= {"oneOf": [{"required": [name]} for name in choice]} if choice else {}
-    return out | ({"anyOf": [{"required": [k]} for k in kind.some_of]} if kind.some_of else {})
+    return out | conditions(elements.together(kind))
 
 
 def _text(kind: Any) -> str:
@@ -138,7 +138,9 @@ def _field(role: Any) -> dict[str, Any]:
     if isinstance(role, NumberRole):
         bounds = {"minimum": role.least, "exclusiveMinimum": role.above, "maximum": role.most}
         one = ref("varying" if role.varies else "number") | {k: x for k, x in bounds.items() if x is not None}
-        form = any_of(one, {"type": "array", "items": one, "minItems": 2, "maxItems": 3}) if role.axes else one
+        listed = {"type": "array", "items": one, "minItems": 2, "maxItems": 3}
+        each = listed if role.axes == "along" and role.varies else any_of(one, listed)  # laws along axes are given one by one
+        form = each if role.axes else one
         return form | {"description": f"{role.meaning}; {measure(role.dimension)}" if measure(role.dimension) else role.meaning}
     said = {"description": role.meaning}
     if isinstance(role, EndsRole):
@@ -153,9 +155,10 @@ def _field(role: Any) -> dict[str, Any]:
 
 
 _NAMES = {"joint": "name", "body": "name", "point": "place", "number": "number", "moves": "moves"}
+_ROW = {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2}
 _PLAIN: dict[str, dict[str, Any]] = {
     "numbers": {"type": "array", "items": ref("number"), "minItems": 1},
-    "table": {"type": "array", "items": any_of(ref("number"), {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2})},
+    "table": {"type": "array", "minItems": 2, "items": any_of(ref("number"), _ROW)},
     "flag": ref("flag"),
     "text": {"type": "string"},
     "joints": {"type": "array", "items": ref("name"), "minItems": 2, "maxItems": 2},
@@ -173,7 +176,7 @@ def _key(key: Key) -> dict[str, Any]:
     if key.form == "word":
         return one_of(key.choices, said)
     if key.form in ("entries", "items"):
-        inner = record(_keys(key.of), [name for name, x in key.of.items() if x.required])
+        inner = record(_keys(key.of), [name for name, x in key.of.items() if x.required]) | conditions(key.together)
         listed = {"type": "array", "minItems": 2, "items": any_of(ref("place"), inner)}
         form = inner if key.form == "entries" else listed
     elif key.channels:

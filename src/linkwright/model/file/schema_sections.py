@@ -8,10 +8,10 @@ from typing import Any
 from linkwright.model.file.backdrop import BACKDROP_KEYS, FILES
 from linkwright.model.file.bodies import BAR_KEYS, BODY_KEYS, MASS_KEYS, MESH_KEYS, PLATE_KEYS, SECTION_KEYS, TENSOR_KEYS
 from linkwright.model.file.context import PARAMETER_KEYS, POSE_KEYS
-from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, MOTOR, MOTOR_NEEDS
+from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER, MOTOR, MOTOR_NEEDS
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.report_section import REPORT_KEYS
-from linkwright.model.file.schema_parts import PLACE, any_of, mapping, one_of, record, ref
+from linkwright.model.file.schema_parts import PLACE, any_of, conditions, mapping, one_of, record, ref
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS
 from linkwright.text.units import KINDS, NONE, Dimension, display_unit
 
@@ -146,7 +146,7 @@ def _drive() -> dict[str, Any]:
         "gear": described("number", "ratio of the torque at the joint to the torque given"),
         "limits": any_of(ref("number"), ref("range")) | {"description": "largest torque or force, or [least, most]"},
     }
-    return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS)))
+    return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS))) | conditions(DRIVE_TOGETHER)
 
 
 def _flat(groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ points and turned into data units by `pt`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,16 @@ from linkwright.rings.studio.style import Theme
 BAND = 34.0  # points at the foot for scale and names
 PAD = 36.0  # points around the drawing
 DIRECTIONS = (45, 135, 315, 225, 90, 0, 180, 270, 67, 112, 293, 248)  # in which a label may be placed, best first, degrees
+
+
+class _Drawn(NamedTuple):
+    """Straight pieces of a drawing by 41 points each, the boxes and lengths of these, and half widths in points."""
+
+    points: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    lengths: np.ndarray
+    width: np.ndarray
 
 
 @dataclass
@@ -29,6 +39,7 @@ class Sheet:
     pt: float  # data units per point
     segments: list[tuple[np.ndarray, float]] = field(default_factory=list)  # straight pieces already drawn, half width in points
     taken: list[np.ndarray] = field(default_factory=list)  # (2, 2) boxes of labels
+    _drawn: _Drawn | None = None  # the segments, as long as there are no more
 
     def line(self, points: Any, **options: Any) -> None:
         from matplotlib.lines import Line2D
@@ -55,6 +66,8 @@ class Sheet:
             d = np.array([np.cos(angle), np.sin(angle)])
             reach = (clear + ring) * self.pt + abs(d[0]) * half[0] + abs(d[1]) * half[1]
             center = at + d * reach
+            if 0.02 * k + 0.06 * ring >= best_cost:
+                break  # the places after it cannot be better
             cost = self.crowd(center, half) + 0.02 * k + 0.06 * ring
             if cost < best_cost:
                 best, best_cost = center, cost
@@ -81,12 +94,21 @@ class Sheet:
             if np.all(overlap > 0):
                 cost += 20.0 * float(np.prod(overlap / (2 * half)))
         if self.segments:
-            a, b, width = (np.array(x) for x in zip(*((s[0], s[1], w) for s, w in self.segments), strict=True))
-            samples = a[:, None] + np.linspace(0.0, 1.0, 41)[None, :, None] * (b - a)[:, None]
-            near = ((width + 0.5) * self.pt)[:, None, None]
-            inside = np.all((samples > low - near) & (samples < high + near), axis=2).mean(axis=1)
-            cost += 4.0 * float(inside @ np.linalg.norm(b - a, axis=1)) / float(half[0] + half[1])
+            drawn = self._pieces()
+            near = ((drawn.width + 0.5) * self.pt)[:, None]
+            close = np.all((drawn.high > low - near) & (drawn.low < high + near), axis=1)
+            points, near = drawn.points[close], near[close, None]
+            inside = np.zeros(len(close))
+            inside[close] = np.all((points > low - near) & (points < high + near), axis=2).mean(axis=1)
+            cost += 4.0 * float(inside @ drawn.lengths) / float(half[0] + half[1])
         return cost
+
+    def _pieces(self) -> _Drawn:
+        if self._drawn is None or len(self._drawn.width) != len(self.segments):
+            a, b, width = (np.array(x) for x in zip(*((s[0], s[1], w) for s, w in self.segments), strict=True))
+            points = a[:, None] + np.linspace(0.0, 1.0, 41)[None, :, None] * (b - a)[:, None]
+            self._drawn = _Drawn(points, points.min(axis=1), points.max(axis=1), np.linalg.norm(b - a, axis=1), width)
+        return self._drawn
 
 
 def nice_length(length: float) -> float:
