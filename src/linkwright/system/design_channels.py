@@ -23,7 +23,7 @@ from linkwright.system.motions import Motions
 if TYPE_CHECKING:
     from linkwright.system.system import System
 
-TURNS: Store[tuple[Any, ...], DesignTurns] = Store()  # by designs, what was asked and the channels
+DESIGN_CYCLES: Store[tuple[Any, ...], DesignTurns] = Store()  # by designs, what was asked and the channels
 STORED = 16  # ways of turning designs that are stored with a mechanism
 NOT_TURNED = "the design cannot be reached from the model's own numbers, or passes a singular position: see m.with_(...).cycle()"
 
@@ -119,7 +119,7 @@ class DesignReader:
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
         """Native turns of designs; None where there is no code for them."""
         core = self.system.core
-        store = TURNS.of(core)
+        store = DESIGN_CYCLES.of(core)
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
         if key not in store:
             places = tuple(designs.key.index(name) for name in by)
