@@ -77,10 +77,10 @@ def test_sizes_are_bounded(tmp_path: Path) -> None:
         stream.truncate(100_000_000)  # sparse: the size is what counts
     cases = [("<a>" * 100_000, f"more than {DEEPEST} deep"), ("<r>" + "<a/>" * (MOST_ELEMENTS + 5), f"more than {MOST_ELEMENTS}")]
     for text, message in cases:
-        began = time.process_time()
+        began = time.thread_time()
         with pytest.raises(ModelError, match=message):
             parse_xml(text, "r")
-        assert time.process_time() - began < 1.0
+        assert time.thread_time() - began < 1.0
     with pytest.raises(LinkwrightError, match="larger than 20 MB"):
         read_xml(huge)
     with pytest.raises(ModelError, match="larger than 20 MB"):

@@ -17,6 +17,7 @@ from xml.parsers import expat
 
 from linkwright import files
 from linkwright.errors import ModelError, Source, counted, nearest
+from linkwright.numerics.garbage_pause import all_in_use
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
@@ -144,7 +145,8 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Xml
     data = content.encode() if isinstance(content, str) else content
     if len(data) > MOST_BYTES:
         raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB; a model of that size is not read.", Source(file))
-    root = _XmlBuilder(file).read(data)
+    with all_in_use():  # elements by the hundred thousand
+        root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:
         every = " or ".join(f"<{x}>" for x in roots)
         raise ModelError(f"the outermost element is <{root.tag}>, not {every}.", root.where)

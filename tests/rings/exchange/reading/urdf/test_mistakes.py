@@ -120,10 +120,10 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
     }
     for text, message in texts.items():
         path.write_text(text)
-        began = time.process_time()
+        began = time.thread_time()
         with pytest.raises(lw.LinkwrightError, match=message):
             lw.load(path)
-        assert time.process_time() - began < 1.0
+        assert time.thread_time() - began < 1.0
     path.write_text(
         robot(
             TWO.replace('<link name="b"/>', '<link name="b"><visual><geometry><mesh filename="../secret"/></geometry></visual></link>')
