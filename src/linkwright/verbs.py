@@ -18,7 +18,7 @@ from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
-from linkwright.errors import UsageError, call_explained, listing
+from linkwright.errors import RENAMED, UsageError, call_explained, listing
 
 RINGS = ("design", "studio", "robots", "control", "exchange")  # those that are quick to import first
 _GIVEN: dict[type, set[str]] = {}  # rings whose verbs a class has
@@ -89,6 +89,9 @@ def _at_hand(ring: str) -> bool:
 
 def _unknown(cls: type, name: str) -> str:
     """Why a class has no member of a name."""
+    for kind in cls.__mro__:
+        if new := RENAMED.get(f"{kind.__name__}.{name}"):
+            return f"'{name}' of {cls.__name__} has a new name: write {new}."
     lacking = [] if name.startswith("__") else [ring for ring in RINGS if not _at_hand(ring)]
     why = f" Parts of Linkwright that are not installed may have it: {listing(lacking)}." if lacking else ""
     return f"'{cls.__name__}' has no attribute '{name}'.{why}"

@@ -297,6 +297,10 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Crosscheck.checks": "formulations",
     "TimeOptimalMotion.check": "used, or checks()",
     "FreeBody.draw": "plot(path)",
+    "Mechanism.fastest": "time_optimal(...)",
+    "Mechanism.optimise": "optimize(...)",
+    "Mechanism.turn": "cycle(...)",
+    "Mechanism.turns": "cycles(...)",
     "OptimizationResult.rows": "table()",
     "Requirements.met": "ok",
     "Row.failed": "why",
@@ -305,7 +309,10 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Study.to_csv": 'save("rows.csv")',
     "Study.to_excel": 'save("rows.xlsx")',
     "Summary.warnings": "notes",
+    "System.linearise": "linearize(...)",
+    "System.turn": "cycle(...)",
     "ToleranceResult.rows": "effects()",
+    "Trajectories.turn": "cycle(i)",
 }
 
 

@@ -59,6 +59,10 @@ COMMANDS: tuple[CliCommand, ...] = (
     bench.COMMAND,
 )
 NAMES = tuple(c.name for c in COMMANDS)
+OLD_COMMANDS = {  # commands that were, and what to write now
+    "fastest": "time-optimal", "laws": "motion-laws", "map": "workspace", "optimise": "optimize",
+    "synthesise": "synthesize", "turn": "cycle",
+}  # fmt: skip
 EPILOG = """examples:
   linkwright wiper
   linkwright info wiper
@@ -155,6 +159,8 @@ def _one_of(*endings: str) -> str:
 def _unknown(word: str) -> NoReturn:
     from linkwright.model import library as models
 
+    if word in OLD_COMMANDS:
+        build_parser()[0].error(f"the command '{word}' has a new name: {PROGRAM} {OLD_COMMANDS[word]}")
     hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
     meant = f"{hint[0]}? " if hint[1] else ""
     message = f"there is no command and no model '{word}'. {meant}Commands: {', '.join(NAMES)}. '{PROGRAM} models' lists the models"
