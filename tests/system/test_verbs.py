@@ -72,9 +72,9 @@ def test_calls_of_verbs_are_explained() -> None:
 
 def test_a_name_that_nothing_has() -> None:
     m = lw.load("four-bar")
-    for thing, name in ((m, "optimise"), (lw.Mechanism, "optimise")):
+    for thing, name in ((m, "optimizes"), (lw.Mechanism, "optimizes")):
         assert not hasattr(thing, name)
-        with pytest.raises(AttributeError, match="'Mechanism' has no attribute 'optimise'"):
+        with pytest.raises(AttributeError, match="'Mechanism' has no attribute 'optimizes'"):
             getattr(thing, name)
 
 
