@@ -1,1 +1,1 @@
-"""Rings around the core: they use `linkwright.api` and each other's public names, and the core does not know them."""
+"""Rings around the core: each builds on the core and on other rings, and the core imports none of them."""

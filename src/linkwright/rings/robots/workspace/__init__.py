@@ -244,7 +244,7 @@ def _reachable_atlas(
 
 
 def _poses(solver: PoseSolver, grid: PoseGrid, pose: np.ndarray, varied: Sequence[int]) -> dict[str, Any]:
-    """Fields of an Workspace that describe its poses; coordinates in `varied` are neither axes nor fixed."""
+    """Fields of a Workspace that describe its poses; coordinates in `varied` are neither axes nor fixed."""
     coordinates, d = solver.coordinates, solver.core.description
     fixed = [k for k in range(len(coordinates.names)) if k not in (*grid.places, *varied)]
     off = coordinates.off(grid.base[None].copy(), pose[None])[:, fixed]

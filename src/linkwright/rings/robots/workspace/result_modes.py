@@ -18,7 +18,7 @@ from linkwright.rings.robots.workspace.result import AtlasCurve, Workspace
 @calls_explained
 @dataclass(frozen=True, eq=False)
 class WorkspaceModes(Result):
-    """An Workspace for each working mode, that of the start first: `every[0]`, `every.reach` (of any mode), `every.curves`."""
+    """One Workspace for each working mode; the mode of the start comes first: `every[0]`, `every.reach` (of any mode), `every.curves`."""
 
     modes: tuple[Workspace, ...] = field(repr=False)
     starts: int  # random starts of the search for modes
