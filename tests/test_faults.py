@@ -73,11 +73,11 @@ def test_faults_are_found_in_scripts_but_not_in_their_texts(tmp_path: Path) -> N
 
 
 def test_a_fault_changes_one_place_and_leaves_valid_python() -> None:
-    found = faults_of("files")
+    found = faults_of("joints")
     assert len({f.kind for f in found}) >= 8
     texts = {f.path: (PACKAGE / f.path).read_text(encoding="utf-8") for f in found}
     trees = {path: ast.dump(ast.parse(text)) for path, text in texts.items()}
-    for fault in found[::4]:  # each parses a file again
+    for fault in found:
         text = texts[fault.path]
         changed = fault.applied(text)
         assert changed[: fault.start] == text[: fault.start] and changed[fault.start + len(fault.new) :] == text[fault.end :]

@@ -70,7 +70,9 @@ CALLS = {
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
     "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).cycle(), "2 drives .* for 1 degree of freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
-    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.drives.position(lambda t: np.sqrt(-9 - t))}), "'A' is nan"),
+    "no number": (
+        lambda: lw.load("four-bar").simulate(1, drive={"A": lw.drives.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"
+    ),
     "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),
     "save number": (lambda: lw.load("wiper").cycle(steps=2).save(3), "path is needed"),
     "save folder": (lambda: lw.load("wiper").cycle(steps=2).save("."), "is a folder"),

@@ -320,7 +320,7 @@ class Trajectory(TrajectoryVerbs, Result):
         return self._loads.judges
 
     def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
-        """Return the force of a pin on a body's eye over the samples, in world axes or those of a body."""
+        """Return the force of a pin on a body's eye over the samples, in world axes or in the axes of a body."""
         return self._loads.history(pin, on, frame)
 
     def _sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:

@@ -31,8 +31,8 @@ class Trajectories(Result):
     """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples; designs that are not `ok` are NaN.
 
     `t` are the times, with the designs' axes in front where they differ; `why` has the reason by index for designs that are not `ok`;
-    `unknown` has those of designs that pass a singular position, whose peaks depend on the samples;
-    `derivatives` those of the channels by the numbers that were named in the call.
+    `unknown` has the reason for designs that pass a singular position, because their peaks depend on the samples;
+    `derivatives` are the derivatives of the channels by the numbers that the call names.
     """
 
     __getstate__ = essentials

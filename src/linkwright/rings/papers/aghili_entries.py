@@ -71,7 +71,9 @@ ENTRIES = (
     ),
     Entry("Theorem 3", "quadratic convergence of (37)", (quadratic_convergence,), "simulation/stabilizers/project.py"),
     Entry("Sec. VI", "Baumgarte's terms slow a simulation down", (baumgarte_slows,), "simulation/stabilizers/baumgarte.py"),
-    Entry("(38)-(46), theorem 4, App. V", "projected inverse dynamics with least norm", (least_norm,), "rings/control/projected.py"),
+    Entry(
+        "(38)-(46), theorem 4, App. V", "projected inverse dynamics control with least norm", (least_norm,), "rings/control/projected.py"
+    ),
     Entry("(47), (48)", "weights for mixed units and limited actuators", (units, least_efforts), "mechanics/inverse/"),
     Entry("Sec. VII-C", "unilateral constraints need force control", (unilateral,), "rings/control/hybrid.py"),
     Entry("(49)-(52)", "control of the constraint force", (force_law, force_error), "rings/control/hybrid.py"),
@@ -96,7 +98,10 @@ ENTRIES = (
         "Sec. IX-B", "friction makes spikes in the experiment",
         why="cannot be decided because neither the arm's friction nor its masses are printed", verdict="undecided",
     ),
-    Entry("Sec. IX-B", "inverse dynamics control is stiff in all directions", (stiffness,), "rings/papers/aghili_laws.py"),
+    Entry(
+        "Sec. IX-B", "inverse dynamics control is stiff in all directions under a position error", (stiffness,),
+        "rings/papers/aghili_laws.py",
+    ),
     Entry(
         "Sec. X", "changing topology, redundant constraints; flexible bodies as an outlook", (appearing_constraint,),
         "simulation/mode_switching.py",

@@ -139,7 +139,8 @@ def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor
         return motor_of(given)
     if given is not True:
         raise UsageError(
-            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own."
+            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own, "
+            f"not {type(given).__name__}."
         )
     own = next((d for d in description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
     if own is None:

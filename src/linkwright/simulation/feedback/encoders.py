@@ -167,7 +167,8 @@ def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEnc
     for x, (name, e) in zip(targets, pairs, strict=True):
         if not isinstance(e, Encoder):
             raise UsageError(
-                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' is none."
+                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; "
+                f"'{name}' has {type(e).__name__}."
             )
         if not (e.angle if x.rotary else e.length):
             lacks = "counts=4096 or angle='0.05 deg'" if x.rotary else "length='5 um'"

@@ -126,7 +126,7 @@ class Study(Result):
 
     @property
     def verdicts(self) -> np.ndarray:
-        """Return the verdict of every row, that of its worst check: "passed", "unknown" or "failed"."""
+        """Return the verdict of every row, which its worst check decides: "passed", "unknown" or "failed"."""
         return self._gathered(lambda p: np.array([x.verdict for x in _verdicts(p)], dtype=object))
 
     @property

@@ -271,7 +271,7 @@ class Transmission:
 
     @property
     def worst(self) -> WorstPosition:
-        """The worst conditioned position of the range; of one motor that of the smallest J."""
+        """The worst conditioned position of the range; with one motor, the position in which J is smallest."""
         return self._ranges.worst
 
     def grid(self, most: int = 4000) -> np.ndarray:
