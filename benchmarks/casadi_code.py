@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import symbolic
+from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.pinocchio_cpp import converted, model_file, program, their_acceleration
 from benchmarks.workshop import Workshop, version
-from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.rings.exchange import PinocchioModel
 
 ENGINE = "casadi"

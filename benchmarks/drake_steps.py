@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright.joints import create, is_cross, is_hinge, is_slider
 from linkwright.model.description import CoilSpring, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
-from linkwright.rings.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.rings.exchange.writing.inertia import solids
 from linkwright.rings.exchange.writing.loops import closings
 from linkwright.rings.exchange.writing.pieces import is_free

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.bench.page import LAUNCH, NOT_FOUND, chromium
 from benchmarks.edits import REPEATS, chain, operations
-from linkwright.rings.cli.bench.page import LAUNCH, NOT_FOUND, chromium
 from linkwright.rings.studio.serve import Server
 
 # when the sheet was drawn first, and when the kernels of the motion had come

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import CoilSpring, Description, Joint, Placement
 from linkwright.numerics.spatial import rotation_quaternion
-from linkwright.rings.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.rings.exchange.writing.inertia import Solid, solids
 
 ENGINE = "Exudyn"

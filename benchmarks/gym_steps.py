@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import SyncVectorEnv
 
+from benchmarks.bench import machine_info, table
+from benchmarks.bench.cases import BenchRow, Contender
+from benchmarks.bench.clocks import seconds_of
 from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
-from linkwright.rings.cli.bench import machine_info, table
-from linkwright.rings.cli.bench.cases import BenchRow, Contender
-from linkwright.rings.cli.bench.clocks import seconds_of
 from linkwright.rings.control.gym.limits import action_map
 from linkwright.rings.control.gym.registration import found
 from linkwright.rings.control.gym.task import Task

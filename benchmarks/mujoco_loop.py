@@ -18,9 +18,9 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
+from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.clocks import best_call
 from benchmarks.workshop import Workshop, version
-from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.clocks import best_call
 from linkwright.rings.exchange import MujocoMap
 from linkwright.rings.exchange.writing.mujoco.text import mjcf
 

@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp, run_peers
+from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.clocks import best_call
+from benchmarks.bench.free_run import FreeRun
 from benchmarks.pinocchio_cpp import MU
 from benchmarks.workshop import Workshop, version
-from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.clocks import best_call
-from linkwright.rings.cli.bench.free_run import FreeRun
 
 PYTHON = "Pinocchio Python"
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.rings.exchange import PinocchioModel, to_pinocchio
 
 ENGINE = "Pinocchio C++"

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import casadi_code
+from benchmarks.bench.cases import BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.free_run import QUANTITY, FreeRun
 from benchmarks.pinocchio_cpp import converted, model_file, program
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.integrators import INTEGRATORS
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.free_run import QUANTITY, FreeRun
 from linkwright.rings.exchange import PinocchioModel
 
 ENGINE, GENERATED = "Pinocchio C++ + C++ DOP853", "casadi C code + C++ DOP853"

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from benchmarks.bench import machine_info, table
+from benchmarks.bench.cases import BenchRow, Contender, Unavailable
+from benchmarks.bench.clocks import best_call, seconds_of
 from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
-from linkwright.rings.cli.bench import machine_info, table
-from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable
-from linkwright.rings.cli.bench.clocks import best_call, seconds_of
 from linkwright.system.system import System
 
 STEP = 1e-3

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks import drake_steps, exudyn_steps, mujoco_loop, pinocchio_run
+from benchmarks.bench.cases import BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.clocks import a_few_times, seconds_of, timed
+from benchmarks.bench.free_run import QUANTITY, FreeRun
 from benchmarks.pinocchio_cpp import MU, converted
 from benchmarks.steppers import needed
 from benchmarks.workshop import Workshop, version
-from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.clocks import a_few_times, seconds_of, timed
-from linkwright.rings.cli.bench.free_run import QUANTITY, FreeRun
 
 SCIPY, MUJOCO, EXUDYN, DRAKE = "Pinocchio Python + scipy DOP853", "MuJoCo RK4", "Exudyn trapezoidal", "Drake SAP"
 SCIPY_TOLERANCES = (1e-9, 1e-10)

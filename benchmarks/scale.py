@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.bench.clocks import seconds_of
 from linkwright.compiler.timing import time_aosoa
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.clocks import seconds_of
 from linkwright.rings.exchange import MujocoMap
 from linkwright.rings.exchange.writing.mujoco.text import mjcf
 from linkwright.system.system import System

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import Unavailable
 from benchmarks.workshop import version
 from linkwright.model.description import CoilSpring, Damper, Description
-from linkwright.rings.cli.bench.cases import Unavailable
 
 STEPS = 500  # of one run: what starting it costs is then a fiftieth at most
 

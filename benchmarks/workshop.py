@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from benchmarks.bench.cases import Unavailable
 from linkwright import files
-from linkwright.rings.cli.bench.cases import Unavailable
 
 NATIVE = Path(__file__).parent / "native"
 COMPILERS = {"c": ("CC", ("gcc", "cc", "clang")), "c++": ("CXX", ("g++", "c++", "clang++"))}

@@ -2,7 +2,7 @@
 
     python docs/make_peers.py
 
-Measure first: `linkwright bench --peers -o docs/benchmark.csv --force`, `linkwright bench --runs only --peers -o
+Measure first: `linkwright bench --peers -o docs/benchmark.csv --force`, `linkwright bench runs --peers -o
 docs/simulation-benchmark.csv --force` and `python -m benchmarks.rollouts -o docs/rollout-benchmark.csv`. The text of the page is written by
 hand; the text between `<!-- table: name -->` and `<!-- end -->` comes from here.
 """
@@ -16,10 +16,10 @@ from pathlib import Path
 
 from blocks import renewed, table  # beside this file
 
+from benchmarks.bench.cases import MECHANISMS, BenchRow
+from benchmarks.bench.table import OURS, duration, read_csv
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.rings.cli.bench.cases import MECHANISMS, BenchRow
-from linkwright.rings.cli.bench.table import OURS, duration, read_csv
 from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import editor_pictures  # beside this file
 
 import linkwright as lw
-from linkwright.rings.cli.bench.page import READY, WATCH
+from benchmarks.bench.page import READY, WATCH
 from linkwright.rings.studio import live
 from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
 

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.bench.cases import Unavailable
 from benchmarks.closed_loop_set import DATA, asking, cases, results, table
 from benchmarks.closed_loop_set.programs import PROGRAMS
 from linkwright.errors import LinkwrightError
-from linkwright.rings.cli.bench.cases import Unavailable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+from benchmarks.bench.cases import Unavailable
+from benchmarks.bench.machine_info import machine
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.programs import NotOffered, program
 from benchmarks.closed_loop_set.results import Answer, Refusal, Results
-from linkwright.rings.cli.bench.cases import Unavailable
-from linkwright.rings.cli.bench.machine_info import machine
 
 HIDDEN = ("linkwright", "numpy", "scipy", "llvmlite", "pin", "casadi", "mujoco", "exudyn", "drake")  # versions: each in its own file
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import BenchCase
 from benchmarks.closed_loop_set.cases import Case, Task
 from linkwright.joints import create
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import GROUND, Body, CoilSpring, Damper, Description, Joint, Mat3, Placement, Point, Vec3
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.cases import BenchCase
 from linkwright.system.system import System
 
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.bench.table import duration
 from benchmarks.closed_loop_set import cases as all_cases
 from benchmarks.closed_loop_set import results as all_results
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.results import Answer, Results
-from linkwright.rings.cli.bench.table import duration
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "closed-loop-set.md"
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

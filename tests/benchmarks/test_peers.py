@@ -10,9 +10,9 @@ import pinocchio as pin
 import pytest
 
 from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, peers, pinocchio_cpp, steppers, symbolic, workshop
+from benchmarks.bench.cases import MECHANISMS, STEP, BenchRow, Contender, Unavailable
 from benchmarks.workshop import NATIVE, Workshop
-from linkwright.rings.cli.bench.cases import MECHANISMS, STEP, BenchRow, Contender, Unavailable
-from tests.rings.cli.bench.samples import at
+from tests.benchmarks.bench.samples import at
 from tests.sweeps import sweep
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from linkwright.rings.cli.bench import table
-from linkwright.rings.cli.bench.cases import MECHANISMS
-from linkwright.rings.cli.bench.ours import kernel
+from benchmarks.bench import table
+from benchmarks.bench.cases import MECHANISMS
+from benchmarks.bench.ours import kernel
 from tests import ROOT
-from tests.rings.cli.bench.samples import at
+from tests.benchmarks.bench.samples import at
 from tests.scripts import docs_script
 from tests.sweeps import sweep
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks import casadi_code, pinocchio_run, run_peers, steppers
+from benchmarks.bench.cases import BenchRow, Unavailable
 from benchmarks.workshop import Workshop
 from linkwright.integrators import INTEGRATORS
-from linkwright.rings.cli.bench.cases import BenchRow, Unavailable
-from tests.rings.cli.bench.samples import short
+from tests.benchmarks.bench.samples import short
 
 
 def test_mujoco_gets_nearer_with_shorter_steps() -> None:

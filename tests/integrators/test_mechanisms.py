@@ -11,6 +11,7 @@ import yaml
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from benchmarks.bench import known_motions
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.closing.newton import consistent_velocity
 from linkwright.mechanics.dynamics.terms import terms
@@ -18,7 +19,6 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model import library as models
 from linkwright.results.state import State
-from linkwright.rings.cli.bench import known_motions
 from linkwright.simulation.events import When
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.time_stepping import march, problem

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.bench.known_motions import chain_angle
 from linkwright.kernels.loop_rows import LoopRows
 from linkwright.mechanics.closing.partition import partition
 from linkwright.mechanics.kinematics.motion import joint_rate, motion
 from linkwright.numerics.sparse import LARGE, SparseStack
 from linkwright.results.channel_programs import _shares
-from linkwright.rings.cli.bench.known_motions import chain_angle
 from linkwright.rings.papers.chain_cost import chain, moving_state
 
 

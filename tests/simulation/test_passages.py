@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.cli.bench.known_motions import change_point_error
+from benchmarks.bench.known_motions import change_point_error
 from linkwright.simulation import passages
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank

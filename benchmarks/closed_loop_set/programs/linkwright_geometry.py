@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from benchmarks.bench.clocks import again_and_again
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.programs import NotOffered
 from benchmarks.closed_loop_set.results import Answer
-from linkwright.rings.cli.bench.clocks import again_and_again
 
 SECONDS = 0.5  # of repeating a call
 MET = 1e-9  # m: a linkage whose links keep their lengths to this meets its points

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.clocks import best_call
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import built, efforts, measured
 from benchmarks.closed_loop_set.programs import NotOffered, linkwright_geometry
@@ -16,7 +17,6 @@ from linkwright import __version__
 from linkwright.drives import torque
 from linkwright.errors import SimulationError
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.clocks import best_call
 
 PROGRAM = "Linkwright"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import mujoco_loop
+from benchmarks.bench.clocks import best_call, seconds_of
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import bench_case, measured
 from benchmarks.closed_loop_set.programs import NotOffered
@@ -15,7 +16,6 @@ from benchmarks.closed_loop_set.programs.stepping import stepped
 from benchmarks.closed_loop_set.results import Answer
 from benchmarks.steppers import needed
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.clocks import best_call, seconds_of
 
 PROGRAM = "MuJoCo"
 STEPS = (2_000, 20_000, 200_000)

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks import pinocchio_cpp, pinocchio_run
+from benchmarks.bench.cases import BenchCase
+from benchmarks.bench.clocks import again_and_again, best_call
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import bench_case, measured
 from benchmarks.closed_loop_set.programs import NotOffered
 from benchmarks.closed_loop_set.results import Answer
 from benchmarks.steppers import needed
 from linkwright.results.state import State
-from linkwright.rings.cli.bench.cases import BenchCase
-from linkwright.rings.cli.bench.clocks import again_and_again, best_call
 
 PROGRAM = "Pinocchio"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.bench import table
+from benchmarks.bench.cases import BenchRow
 from linkwright.rings import cli, papers
 from linkwright.rings.cli import dispatch
-from linkwright.rings.cli.bench import table
-from linkwright.rings.cli.bench.cases import BenchRow
 from tests.rings.cli.schemas import disagreements, documented
 
 

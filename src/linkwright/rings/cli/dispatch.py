@@ -13,6 +13,7 @@ from typing import NoReturn
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.rings.cli import (
+    bench,
     console,
     convert,
     cycle,
@@ -33,7 +34,6 @@ from linkwright.rings.cli import (
     time_optimal,
     workspace,
 )
-from linkwright.rings.cli.bench import command as bench
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 
 COMMANDS: tuple[CliCommand, ...] = (

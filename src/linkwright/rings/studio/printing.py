@@ -3,7 +3,7 @@
     print_pdf(html, "report.pdf")
 
 The same page gives the same bytes with the same Chromium: its time stamps are taken out. `chromium` and `LAUNCH` are also what the tests
-of the page, the pictures of the documentation and `linkwright bench --page` use.
+of the page, the pictures of the documentation and `linkwright bench page` use.
 """
 
 from __future__ import annotations

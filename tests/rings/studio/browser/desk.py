@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.rings.cli.bench.page import READY, WATCH
+from benchmarks.bench.page import READY, WATCH
 
 # Chromium's own remark when a picture of a WebGL canvas is taken; it says nothing about the page.
 TAKING_PICTURES = re.compile(r"GPU stall due to ReadPixels")

@@ -1,4 +1,4 @@
-"""`linkwright bench --page` measures in a browser of its own, and says what to do where there is none."""
+"""`linkwright bench page` measures in a browser of its own, and says what to do where there is none."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.bench import page
 from linkwright.errors import UsageError
-from linkwright.rings.cli.bench import page
 from linkwright.rings.studio import printing
 
 
 @pytest.mark.slow
 def test_the_page_is_measured() -> None:
-    command = [sys.executable, "-m", "linkwright", "bench", "--page", "--quick", "--mechanism", "four-bar", "--json"]
+    command = [sys.executable, "-m", "linkwright", "bench", "page", "--quick", "--models", "four-bar", "--json"]
     source = str(Path(page.__file__).parents[4])
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": source})
     assert done.returncode == 0, done.stderr

@@ -14,11 +14,11 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench import machine_info
+from benchmarks.bench.cases import BenchRow
 from linkwright import files
 from linkwright.errors import UsageError
 from linkwright.files import tables
-from linkwright.rings.cli.bench import machine_info
-from linkwright.rings.cli.bench.cases import BenchRow
 
 COLUMNS = tuple(f.name for f in fields(BenchRow))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)

@@ -1,4 +1,4 @@
-"""Whole runs of ours: errors that are errors, ratios at equal exactness, options of the command. Times only as positive."""
+"""Whole runs of ours: errors that are errors, ratios at equal exactness. Times only as positive."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from benchmarks.bench import clocks, free_run, known_motions, runs, speed, table
+from benchmarks.bench.cases import BenchRow, Contender
 from linkwright.errors import LinkwrightError
-from linkwright.rings.cli.bench import clocks, command, free_run, known_motions, runs, speed, table
-from linkwright.rings.cli.bench.cases import BenchRow, Contender
-from linkwright.rings.cli.parser import Parser, add_options
+from tests.benchmarks.bench.samples import SHORT, short
 from tests.reference import load
-from tests.rings.cli.bench.samples import SHORT, short
 
 SAHA = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
 
@@ -110,11 +109,7 @@ def test_a_run_is_compared_with_ours_of_no_larger_error() -> None:
     assert [r.ratio for r in table.with_ratios([*ours, *theirs])] == [None, None, None, 100.0, 50.0, 25.0, None]
 
 
-def test_the_command_adds_whole_runs_or_does_only_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = Parser()
-    add_options(parser, command.COMMAND.options)
-    given = [parser.parse_args(words).runs for words in ([], ["--runs"], ["--runs", "only"])]
-    assert given == [None, "too", "only"]
+def test_runs_are_measured_in_place_of_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
 
     def rows(turns: Any, peers: Any, rounds: int, quick: bool, say: Any) -> list[BenchRow]:
@@ -122,5 +117,5 @@ def test_the_command_adds_whole_runs_or_does_only_them(monkeypatch: pytest.Monke
         return [BenchRow("linkwright time loop", "", "m", "run", ns=1.0)]
 
     monkeypatch.setattr(runs, "rows", rows)
-    assert [r.quantity for r in speed.run(quick=True, runs="only")] == ["run"]
+    assert [r.quantity for r in speed.run(quick=True, runs=True)] == ["run"]
     assert asked == [(None, speed.QUICK_ROUNDS, True)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.rings.cli.bench.cases import BenchRow, Contender
+from benchmarks.bench.cases import BenchRow, Contender
 
 SHORTEST = 2e-4  # seconds of a burst
 

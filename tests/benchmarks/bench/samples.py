@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from linkwright.rings.cli.bench import free_run
-from linkwright.rings.cli.bench.cases import case
+from benchmarks.bench import free_run
+from benchmarks.bench.cases import case
 
 SHORT = 0.05  # seconds
 at = cache(case)

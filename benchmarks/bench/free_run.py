@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import SETTINGS, BenchCase, BenchRow
 from linkwright.errors import LinkwrightError
 from linkwright.integrators import Solution, integrate
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.rings.cli.bench.cases import SETTINGS, BenchCase, BenchRow
 from linkwright.simulation import time_stepping
 from linkwright.system.system import System
 

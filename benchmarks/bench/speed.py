@@ -2,7 +2,7 @@
 
     linkwright bench                  our kernels, process times, growth with the number of loops
     linkwright bench --peers          the same mechanisms in other programs as well (from a checkout; compiles where a compiler is)
-    linkwright bench --runs           whole simulations too (`--runs only`: nothing else)
+    linkwright bench runs             whole simulations
     linkwright bench -o results.csv   keeps the table
 
 All contenders of a mechanism take turns in short rounds and the best round of each counts, so that ratios do not depend on
@@ -17,14 +17,17 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from benchmarks.bench import ours, processes, table
+from benchmarks.bench import runs as whole_runs
+from benchmarks.bench.cases import MECHANISMS, BenchRow, Contender, case
 from linkwright import files
 from linkwright.errors import UsageError, nearest
-from linkwright.rings.cli.bench import checkout, ours, processes, table
-from linkwright.rings.cli.bench import runs as whole_runs
-from linkwright.rings.cli.bench.cases import MECHANISMS, BenchRow, Contender, case
 from linkwright.rings.papers import chain_cost as chain
+
+if TYPE_CHECKING:
+    from benchmarks.peers import Peers
 
 LADDER, QUICK_LADDER = (1, 2, 4, 8, 16, 32, 64, 128), (1, 4, 16)
 ROUNDS, QUICK_ROUNDS = 12, 3
@@ -40,7 +43,7 @@ def main(
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     build: str | os.PathLike[str] | None = None,
-    runs: str | None = None,
+    runs: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> list[BenchRow]:
     """Measures, prints the table (or JSON) and keeps it as CSV if asked. `build` is a directory for what compilers make."""
@@ -65,23 +68,20 @@ def run(
     quick: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     build: str | os.PathLike[str] | None = None,
-    runs: str | None = None,
+    runs: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[BenchRow]:
-    """All rows, ratios included. `runs`: whole simulations "too", or "only" them."""
+    """All rows, ratios included. `runs`: whole simulations in place of kernels."""
     rows: list[BenchRow] = []
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    alone = runs == "only"
-    with checkout.opened(build, say) if peers else nullcontext() as others:
-        if others and not alone:
+    with _peers(build, say) if peers else nullcontext() as others:
+        if runs:
+            return table.with_ratios(whole_runs.rows(in_turns, others, rounds, quick, say))
+        if others:
             others.prepare()
-        for name in () if alone else mechanisms:
+        for name in mechanisms:
             say(f"{name} ...")
             rows += compare(name, others, rounds)
-        if runs:
-            rows += whole_runs.rows(in_turns, others, rounds, quick, say)
-    if alone:
-        return table.with_ratios(rows)
     say("processes ...")
     rows += processes.import_rows(2 if quick else 5)
     for name in (n for n in FIRST_USE if n in mechanisms):
@@ -91,7 +91,14 @@ def run(
     return table.with_ratios(rows)
 
 
-def compare(name: str, peers: checkout.Peers | None, rounds: int) -> list[BenchRow]:
+def _peers(build: str | os.PathLike[str] | None, say: Callable[[str], None]) -> Peers:
+    """Other programs, imported where they are asked for: they import many packages."""
+    from benchmarks.peers import Peers
+
+    return Peers(build, say)
+
+
+def compare(name: str, peers: Peers | None, rounds: int) -> list[BenchRow]:
     """Our kernels and the peers on one mechanism, timed in turns."""
     here = case(name)
     offers = [*ours.contenders(here), *(peers.on_case(here) if peers else [])]

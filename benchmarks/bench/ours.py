@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.clocks import best_call
 from linkwright import __version__
 from linkwright.compiler.timing import time_aosoa
 from linkwright.errors import LinkwrightError
-from linkwright.rings.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.clocks import best_call
 from linkwright.system.system import System
 
 ENGINE = "linkwright"

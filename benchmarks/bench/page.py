@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench import table
+from benchmarks.bench.cases import BenchRow
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.cli.bench import table
-from linkwright.rings.cli.bench.cases import BenchRow
 from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
 
 # Put in front of a page's own scripts: notes when the application exists, and when the second frame after that is drawn.

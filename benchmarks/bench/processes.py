@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from linkwright.rings.cli.bench.cases import BenchRow
+from benchmarks.bench.cases import BenchRow
 
 ENGINE = "linkwright"
 # names are loaded when first used, so there are two figures: the bare import, and the import with what everybody uses
@@ -55,7 +55,7 @@ def answer(code: str, arguments: Sequence[str] = (), environment: Mapping[str, s
 
 def _own_path() -> str:
     """This package first, so that the process measures the same code."""
-    here = str(Path(__file__).resolve().parents[4])
+    here = str(Path(__file__).resolve().parents[2] / "src")
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH", "")])])
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.bench import machine_info, ours, processes, speed, table
+from benchmarks.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.cli.bench import machine_info, ours, processes, speed, table
-from linkwright.rings.cli.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
-from tests.rings.cli.bench.samples import at
+from tests.benchmarks.bench.samples import at
 from tests.sweeps import sweep
 
 # -------------------------------------------------------------------- the same mechanics

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench import processes, table
+from benchmarks.bench.cases import BenchRow
+from benchmarks.bench.clocks import seconds_of
 from linkwright import files
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
-from linkwright.rings.cli.bench import processes, table
-from linkwright.rings.cli.bench.cases import BenchRow
-from linkwright.rings.cli.bench.clocks import seconds_of
 
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once

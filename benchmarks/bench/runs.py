@@ -1,4 +1,4 @@
-"""`linkwright bench --runs`: whole simulations, ours and others', with time, error at the end and change of energy.
+"""`linkwright bench runs`: whole simulations, ours and others', with time, error at the end and change of energy.
 
     run        five seconds of free motion of the carpet scraper (`free_run`), contenders in turns
     passages   runs through singular positions: a change-point four-bar, and chains of 10 and 40 parallelograms
@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.bench.cases import BenchRow, Contender, Unavailable, attempt
+from benchmarks.bench.clocks import timed
+from benchmarks.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
+from benchmarks.bench.known_motions import chain_angle, change_point_error
 from linkwright import __version__
 from linkwright.compiler import python_loops
 from linkwright.errors import counted
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.rings.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
-from linkwright.rings.cli.bench.checkout import Peers
-from linkwright.rings.cli.bench.clocks import timed
-from linkwright.rings.cli.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
-from linkwright.rings.cli.bench.known_motions import chain_angle, change_point_error
 from linkwright.system.system import System
+
+if TYPE_CHECKING:
+    from benchmarks.peers import Peers
 
 ENGINE, CALL = "linkwright time loop", "linkwright s.simulate"
 TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-12)
