@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import getpass
 import os
+import signal
 import sys
 import tempfile
 import zlib
@@ -29,6 +30,9 @@ os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"li
 
 # Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make test-all` take the good one.
 os.environ.setdefault("LINKWRIGHT_OPTIMIZATION", "0")
+
+# A shell starts background jobs with interrupts ignored, and Python leaves it so: tests of Ctrl-C would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
 gc.set_threshold(200_000, 50, 50)

@@ -6,7 +6,8 @@
     python -m tests.elements.fingerprints --compare ONE TWO   print which answers of two such folders differ, and where
 
 What is stored of an answer: a hash of its text with every number replaced by #, and for each 64 numbers a weighted sum, so that another
-machine's last digits make no difference and a change of one number by 1e-9 does. Names after the options choose models.
+machine's last digits make no difference and a change of one number by 1e-9 does, or by 1e-7 if it comes from a run. Names after the
+options choose models.
 """
 
 from __future__ import annotations
@@ -19,37 +20,52 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.elements import aspects, models
 from tests.elements.canonical import FOLDER
 
 STORED = FOLDER / "models"
-NUMBER = re.compile(r"(?<![\w.#])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?![\w.]*\w)")
+NUMBER = re.compile(r"(?<![\w.#])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]*\w)")
 CHUNK = 64  # numbers in a sum
-SMALL = 1e-2  # below it numbers count by their size, above by their digits
-AGREES = 2e-13  # of the sum of sizes
+INFINITE = 1e12  # from here on a number is one divided by round-off, of either sign
+
+
+class Fineness(NamedTuple):
+    """How exactly numbers are compared: below `small` by their size, above by their digits; `agrees` is a share of the sum of sizes."""
+
+    small: float = 1e-2
+    agrees: float = 2e-13
+
+
+EXACT = Fineness()
+OF_RUNS = Fineness(1.0, 5e-12)  # round-off that a run has let grow: up to 1e-11 between machines; a change by 1e-7 shows
 SHOWN = 12  # lines of a difference
 
 
-def fingerprint(text: str) -> dict[str, Any]:
+def fineness(aspect: str) -> Fineness:
+    """How exactly an aspect is compared."""
+    return OF_RUNS if aspect in aspects.INTEGRATED else EXACT
+
+
+def fingerprint(text: str, fine: Fineness = EXACT) -> dict[str, Any]:
     """The text without its numbers, and these in a few."""
     numbers = [float(x) for x in NUMBER.findall(text)]
     shape = hashlib.sha256(NUMBER.sub("#", text).encode()).hexdigest()[:16]
-    return {"text": shape, "count": len(numbers), "sums": [_sum(numbers[k : k + CHUNK])[0] for k in range(0, len(numbers), CHUNK)]}
+    return {"text": shape, "count": len(numbers), "sums": [_sum(numbers[k : k + CHUNK], fine)[0] for k in range(0, len(numbers), CHUNK)]}
 
 
-def _sum(numbers: list[float]) -> tuple[float, float]:
+def _sum(numbers: list[float], fine: Fineness) -> tuple[float, float]:
     """A sum with weights that know the order, and its size."""
-    sizes = [math.asinh(x / SMALL) if math.isfinite(x) else 1e3 for x in numbers]
+    sizes = [math.asinh(x / fine.small) if abs(x) < INFINITE else 1e3 for x in numbers]
     return math.fsum((1.0 + 0.5 * math.sin(k)) * x for k, x in enumerate(sizes)), math.fsum(1.0 + abs(x) for x in sizes)
 
 
-def difference(before: dict[str, Any] | None, text: str) -> str:
+def difference(before: dict[str, Any] | None, text: str, fine: Fineness = EXACT) -> str:
     """In what a text differs from a stored fingerprint; empty if in nothing."""
     if before is None:
         return "is not stored"
-    now = fingerprint(text)
+    now = fingerprint(text, fine)
     if now["count"] != before["count"]:
         return f"has {now['count']} numbers, not {before['count']}"
     if now["text"] != before["text"]:
@@ -57,7 +73,7 @@ def difference(before: dict[str, Any] | None, text: str) -> str:
     numbers = [float(x) for x in NUMBER.findall(text)]
     for k, (one, two) in enumerate(zip(before["sums"], now["sums"], strict=True)):
         part = numbers[k * CHUNK : (k + 1) * CHUNK]
-        if abs(one - two) > AGREES * _sum(part)[1]:
+        if abs(one - two) > fine.agrees * _sum(part, fine)[1]:
             return f"has another number among those from {k * CHUNK} to {k * CHUNK + len(part) - 1}, by about {abs(one - two):.1e}"
     return ""
 
@@ -78,7 +94,7 @@ def stored(name: str) -> dict[str, Any]:
 def differences(name: str, chosen: Iterable[str] | None = None) -> list[str]:
     """What a model answers in another way than stored, for people."""
     before = stored(name)
-    told = ((aspect, difference(before.get(aspect), text)) for aspect, text in answers(name, chosen))
+    told = ((aspect, difference(before.get(aspect), text, fineness(aspect))) for aspect, text in answers(name, chosen))
     return [f"{name}: {aspect} {said}" for aspect, said in told if said]
 
 
@@ -94,7 +110,7 @@ def compare(one: Path, two: Path) -> list[str]:
 
 
 def _write(name: str) -> None:
-    found = {aspect: fingerprint(text) for aspect, text in answers(name)}
+    found = {aspect: fingerprint(text, fineness(aspect)) for aspect, text in answers(name)}
     rows = [f"  {json.dumps(aspect)}: {json.dumps(one)}" for aspect, one in found.items()]
     (STORED / f"{name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
 

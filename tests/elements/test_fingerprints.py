@@ -58,6 +58,33 @@ def test_a_fingerprint_forgives_last_digits():
     assert fingerprints.difference(before, other) == ""
 
 
+RUN = "\n".join(f"row {k}: {0.1 + 0.37 * k} {1e3 / (k + 1)} {9e3 + k} 1e-12" for k in range(100))
+
+
+@pytest.mark.parametrize("number", ["0.1", "0.47", "9000.0", "10.0", "9099.0"])
+def test_a_run_forgives_round_off_that_grew_and_no_change_by_1e_7(number):
+    before = fingerprints.fingerprint(RUN, fingerprints.OF_RUNS)
+    x = float(number)
+    grown = RUN.replace(f" {number} ", f" {x * (1.0 + 2e-11)!r} ", 1).replace("1e-12", "-4e-12", 2)
+    changed = RUN.replace(f" {number} ", f" {x * (1.0 + 1e-7)!r} ", 1)
+    assert len({RUN, grown, changed}) == 3
+    assert fingerprints.difference(before, grown, fingerprints.OF_RUNS) == ""
+    assert "another number" in fingerprints.difference(before, changed, fingerprints.OF_RUNS)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_answers_of_a_run_tell_a_change_by_1e_7(name):
+    """Every number of the run of a model, above a tenth: changed by 1e-7 of itself, the stored answers differ."""
+    said = dict(fingerprints.answers(name, aspects.INTEGRATED[:2]))
+    for aspect, text in said.items():
+        fine = fingerprints.fineness(aspect)
+        before = fingerprints.fingerprint(text, fine)
+        for found in list(fingerprints.NUMBER.finditer(text))[::7]:
+            if abs(float(found[0])) > 0.1:
+                changed = text[: found.start()] + repr(float(found[0]) * (1.0 + 1e-7)) + text[found.end() :]
+                assert fingerprints.difference(before, changed, fine), (aspect, found[0])
+
+
 def test_two_folders_are_compared(tmp_path):
     for folder, number in (("one", "2.5"), ("two", "2.5000000000000004")):
         (tmp_path / folder / "model").mkdir(parents=True)

@@ -55,4 +55,6 @@ def hull(points: np.ndarray) -> np.ndarray:
     center = points.mean(axis=0)
     _, _, axes = np.linalg.svd(points - center)
     flat = (points - center) @ axes[:2].T
-    return points[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]), kind="stable")]
+    ring = np.argsort(np.arctan2(flat[:, 1], flat[:, 0]), kind="stable")
+    ring = np.roll(ring, -int(np.argmin(ring)))  # begin and sense by the points' order: the axes of a regular polygon are round-off
+    return points[ring if ring[1] <= ring[-1] else np.roll(ring[::-1], 1)]

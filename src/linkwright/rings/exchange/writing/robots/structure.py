@@ -22,7 +22,7 @@ from linkwright.rings.exchange.writing.pieces import JointPiece, is_free, pieces
 from linkwright.system.system import System
 
 AXES = np.eye(3)
-DUST = 4e-16  # m and rad: numbers that are zero but for round-off
+DUST = 1e-14  # meters or radians: round-off of a few products of poses, nothing of the mechanism
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,8 @@ def numbers(values: Any) -> str:
 def placing(X: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Position, and roll, pitch and yaw of a pose, without the dust of round-off about zero."""
     p, angles = np.asarray(X.p, float), np.array(roll_pitch_yaw(np.asarray(X.R, float)))
-    return np.where(np.abs(p) < DUST, 0.0, p), np.where(np.abs(angles) < DUST, 0.0, angles)
+    angles = np.where(np.abs(angles) < DUST, 0.0, np.where(angles + np.pi < DUST, np.pi, angles))  # half a turn has one sign
+    return np.where(np.abs(p) < DUST, 0.0, p), angles
 
 
 def roll_pitch_yaw(R: Any) -> tuple[float, float, float]:
