@@ -19,6 +19,7 @@ import linkwright as lw
 PAGE = Path(__file__).resolve().parent / "api.md"
 WIDE = 100  # signatures longer than this have one argument a line
 ARGUMENT = re.compile(r"([a-z][A-Za-z_]*): ")
+SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples)\n-+\n", re.MULTILINE)
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 INTRODUCTION = """\
@@ -187,8 +188,26 @@ def plain(annotation: Any) -> str:
 
 def prose(value: Any) -> str:
     """A docstring as Markdown: paragraphs as they are, what is indented stays code, stray signs are escaped."""
-    lines = [line if line.startswith("    ") else escaped(line) for line in documented(value).splitlines()]
-    return "\n\n".join(listed(paragraph) for paragraph in "\n".join(lines).split("\n\n")).strip() + "\n"
+    head, *sections = SECTION.split(documented(value))
+    lines = [line if line.startswith("    ") else escaped(line) for line in head.splitlines()]
+    paragraphs = [listed(paragraph).strip() for paragraph in "\n".join(lines).split("\n\n")]
+    titled = zip(sections[::2], sections[1::2], strict=True)
+    return "\n\n".join([*paragraphs, *(section(title, text) for title, text in titled)]).strip() + "\n"
+
+
+def section(title: str, text: str) -> str:
+    """A section of a docstring: an example as a block, anything else as a list of terms and their meanings."""
+    text = text.strip("\n")
+    if title == "Examples":
+        return f"```pycon\n{text}\n```"
+    entries: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            term, _, kind = line.partition(" : ")
+            entries.append(f"- `{term}`{f' ({escaped(kind)})' if kind else ''}:")
+        elif line.strip():
+            entries[-1] += f"\n  {escaped(line.strip())}"
+    return f"**{title}**\n\n" + "\n".join(entries)
 
 
 def listed(paragraph: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.options import NOT_OF_A_BATCH, Options, about
+from linkwright.simulation.options import NOT_OF_A_BATCH, Options, RunOptions, about
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,22 @@ def test_other_wrong_calls(wiper):
             run[wrong]
 
 
-def test_the_signature_of_simulate_is_the_list_of_its_options() -> None:
-    found = [p for p in inspect.signature(lw.System.simulate).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    assert {p.name: p.default for p in found} == {x.name: x.default for x in fields(Options)}
-    explained = inspect.getdoc(lw.System.simulate) or ""
-    assert all(f"\n{x.name}: {about(x.name)}" in explained for x in fields(Options))
+OWN = {lw.System.simulate: {"st", "duration"}, lw.Mechanism.simulate: {"duration", "start"}, lw.Run.__init__: {"duration"}}
+BATCH = {lw.System.simulate_batch: {"states", "duration", "threads"}}
+
+
+@pytest.mark.parametrize("call", [*OWN, *BATCH], ids=lambda call: call.__qualname__)
+def test_the_signature_of_a_run_is_the_list_of_its_options(call) -> None:
+    known = [x for x in fields(Options) if call in OWN or x.name not in NOT_OF_A_BATCH]
+    found = [p for p in inspect.signature(call).parameters.values() if p.name not in {*OWN.get(call, ()), *BATCH.get(call, ()), "self"}]
+    assert {p.name: (p.kind, p.default) for p in found} == {x.name: (inspect.Parameter.KEYWORD_ONLY, x.default) for x in known}
+    explained = inspect.getdoc(call) or ""
+    assert all(f"\n{p.name} : {p.annotation}, default {p.default!r}\n    " in explained for p in found)
+
+
+def test_the_types_of_options_are_of_the_same_list() -> None:
+    """`RunOptions`, which editors and type checkers read, has the names of `Options` in their order."""
+    assert list(RunOptions.__annotations__) == [x.name for x in fields(Options)]
+    assert NOT_OF_A_BATCH == ("events", "off", "certify")
+    explained = " ".join((inspect.getdoc(lw.System.simulate) or "").split())
+    assert all(about(x.name) in explained for x in fields(Options))

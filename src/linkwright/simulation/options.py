@@ -1,6 +1,7 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
-`System.simulate`, `simulate_batch`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
+`simulate`, `simulate_batch`, `lw.Run`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
+`RunOptions` has their names and types for callers, `Options` the defaults and meanings, in the same order; a test compares the two.
 Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
 
@@ -10,21 +11,63 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, cleandoc, signature
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeVar
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from linkwright.errors import UsageError, nearest
 
 if TYPE_CHECKING:
+    from linkwright.drives.base import DriveSpecification
+    from linkwright.errors.arguments import Numbers
     from linkwright.integrators import Method
+    from linkwright.mechanics.formulations import Formulation
+    from linkwright.simulation.feedback.actuators import Actuator
+    from linkwright.simulation.feedback.base import Control
+    from linkwright.simulation.feedback.encoders import Encoder
+    from linkwright.simulation.feedback.noise import Noise
+    from linkwright.simulation.stabilizers import Stabilizer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
 SAMPLES = 500  # of a run, if nothing else is said
+WIDE = 100  # columns of a docstring
 
 
-def _option(default: Any, about: str, objects: str = "", *, batch: bool = True) -> Any:
-    """An option: its meaning, the objects it takes in Python beside what can be written, and whether a batch has it."""
-    return field(default=default, metadata={"about": about, "objects": objects, "batch": batch})
+class BatchOptions(TypedDict, total=False):
+    """The options of `simulate_batch`."""
+
+    drive: Mapping[str, DriveSpecification] | None
+    control: Control | Callable[..., Any] | None
+    actuators: Actuator | Mapping[str, Actuator] | None
+    noise: Noise | None
+    encoders: Encoder | Mapping[str, Encoder] | None
+    delay: float | str | None
+    integrator: str | Method
+    step: float | str | None
+    tolerance: float
+    stabilizer: str | Stabilizer | Sequence[str | Stabilizer]
+    output: float | str | Numbers | None
+    formulation: str | Formulation | None
+    wrench: Mapping[str, Any] | None
+    free: Mapping[str, Any] | Numbers | None
+    engine: str | None
+    progress: bool | Callable[[float], Any] | None
+    smallest_step: float | str
+    largest_step: float | str
+    most_steps: int | None
+
+
+class RunOptions(BatchOptions, total=False):
+    """The options of `simulate`: those of a batch, and those of a single run."""
+
+    events: Sequence[Any]
+    off: Sequence[str]
+    certify: bool
+
+
+def _option(default: Any, about: str, objects: str = "") -> Any:
+    """An option: its meaning, and the objects it takes in Python beside what can be written."""
+    return field(default=default, metadata={"about": about, "objects": objects})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +101,16 @@ class Options:
     )
     output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
     formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
-    events: Any = _option((), "lw.events.when(...), names of channels or functions, in a list", batch=False)
-    off: Sequence[str] = _option((), "constraints that are switched off at the start", batch=False)
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
-    certify: bool = _option(False, "whether to run again with half the step and state the error", batch=False)
     engine: str | None = _option(None, "native or python")
-    progress: Any = _option(None, "whether to show a bar, or a function of t")
+    progress: Any = _option(None, "True for a bar, False for none, or a function of t that is called")
     smallest_step: Any = _option(0.0, "shortest step allowed, in seconds")
     largest_step: Any = _option(inf, "longest step allowed, in seconds")
     most_steps: int | None = _option(None, "number of steps allowed")
+    events: Any = _option((), "lw.events.when(...), names of channels or functions, in a list")
+    off: Sequence[str] = _option((), "constraints that are switched off at the start")
+    certify: bool = _option(False, "True to run again with half the step and report the error")
 
     @property
     def method(self) -> Method:
@@ -95,7 +138,7 @@ class Options:
 
 
 NAMES = tuple(x.name for x in fields(Options))
-NOT_OF_A_BATCH = tuple(x.name for x in fields(Options) if not x.metadata["batch"])
+NOT_OF_A_BATCH = tuple(name for name in NAMES if name not in BatchOptions.__annotations__)
 
 
 def about(name: str) -> str:
@@ -116,11 +159,22 @@ def options_of(given: Mapping[str, Any], where: str = "") -> Options:
     return Options(**given)
 
 
-def takes_options(function: Function) -> Function:
-    """A function whose `**options` are those of a run: its signature names them, its docstring explains them at `{options}`."""
-    own = [p for p in signature(function).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    more = [Parameter(x.name, Parameter.KEYWORD_ONLY, default=x.default, annotation=x.type) for x in fields(Options)]
-    vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *more])
-    lines = [": ".join((x.name, "; also ".join(t for t in (about(x.name), x.metadata["objects"]) if t))) + "." for x in fields(Options)]
-    function.__doc__ = cleandoc(function.__doc__ or "").replace("{options}", "\n".join(lines))  # 3.13 has no indents to follow
-    return function
+def takes_options(kind: type[RunOptions] | type[BatchOptions], **defaults: Any) -> Callable[[Function], Function]:
+    """A function with `**options: Unpack[kind]`: its signature at run time names them, its docstring explains them at `{options}`.
+
+    `defaults` are texts for options that have another meaning there, by name.
+    """
+
+    def named(function: Function) -> Function:
+        own = [p for p in signature(function).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        taken = [x for x in fields(Options) if x.name in kind.__annotations__ and x.name not in {p.name for p in own}]
+        types = {name: getattr(x, "__forward_arg__", x) for name, x in kind.__annotations__.items()}
+        more = [Parameter(x.name, Parameter.KEYWORD_ONLY, default=x.default, annotation=types[x.name]) for x in taken]
+        vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *more])
+        texts = {x.name: "; also ".join(t for t in (defaults.get(x.name) or about(x.name), x.metadata["objects"]) if t) for x in taken}
+        wrapped = {name: fill(f"{text}.", WIDE, initial_indent="    ", subsequent_indent="    ") for name, text in texts.items()}
+        lines = [f"{x.name} : {types[x.name]}, default {x.default!r}\n{wrapped[x.name]}" for x in taken]
+        function.__doc__ = cleandoc(function.__doc__ or "").replace("{options}", "\n".join(lines))  # 3.13 has no indents to follow
+        return function
+
+    return named

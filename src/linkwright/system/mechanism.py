@@ -16,14 +16,15 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from linkwright.errors import UsageError, call_explained, calls_explained, counted
-from linkwright.errors.arguments import Names
+from linkwright.errors.arguments import Names, Numbers
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading
 from linkwright.system import runs
 from linkwright.system.system import System
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     from linkwright.system.cycles import Trajectories
 else:
     from linkwright.verbs import RingVerbs as MechanismVerbs
+
+OF_THE_FILE = (
+    "by joint or cylinder, torque, speed, position or voltage of lw.drives each; {} lets everything move freely; by default the drives of "
+    "the model file, except those that `control` takes"
+)
 
 
 @calls_explained
@@ -93,25 +99,80 @@ class Mechanism(MechanismVerbs):
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
         return cycles(self.system, designs, asked, read, threads, derivatives)
 
-    def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
-        """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
+    def follow(
+        self,
+        motion: Mapping[str, Any],
+        t: Numbers | None = None,
+        *,
+        duration: float | str = 1.0,
+        steps: int = 100,
+        drives: Names | None = None,
+    ) -> Trajectory:
+        """Compute states and loads along a motion of drives, points or bodies.
 
-        Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
+        Parameters
+        ----------
+        motion : Mapping[str, Any]
+            By name of a drive, a point or a body: a function of t, a reference of a controller ("5 mm * sin(3 rad/s * t)", or one for each
+            component of a point), a place to stay at, or one sample for each time.
+        t : array of float, optional
+            Times in seconds. By default `steps` equal steps in `duration`.
+        duration : float or str, default 1.0
+            Seconds, or a text with a unit ("1.2 s").
+        steps : int, default 100
+            Number of steps.
+        drives : str or sequence of str, optional
+            Joints and cylinders whose torques and forces carry the motion. By default the drives of the model.
+
+        Returns
+        -------
+        Trajectory
+            Motion, drive torques and forces, and loads. Its `notes` report jumps of the motion.
+
+        Examples
+        --------
+        >>> c = lw.load("wiper").follow({"A": lambda t: 1.0 + 0.5 * t**2}, duration="1 s", steps=4)
+        >>> c["A.v"].round(3)
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
         """
-        return self.system.follow(motion, t, **options)
+        return self.system.follow(motion, t, duration=duration, steps=steps, drives=drives)
 
-    def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: Any = None, **options: Any) -> Trajectory:
-        """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
+    @takes_options(RunOptions, drive=OF_THE_FILE)
+    def simulate(
+        self, duration: float | str, *, start: State | Mapping[str, Any] | None = None, **options: Unpack[RunOptions]
+    ) -> Trajectory:
+        """Simulate the motion in time, with the drives of the model file or others.
 
-        With `control=lw.control.projected(...)` the controller has its drives, and the file's other drives act as written.
-        It starts at the file's `start:`, prescribed motions at their own position and speed, or at `start`: a State, or positions and
-        speeds by name in place of the file's ({"A": 0.3, "A.v": "45 rpm", "base.vx": 1.0}). Options: `lw.System.simulate`.
+        Parameters
+        ----------
+        duration : float or str
+            Seconds, or a text with a unit ("200 ms").
+        start : State or Mapping[str, Any], optional
+            A state, or positions and speeds by name: `{"A": 0.3, "A.v": "45 rpm", "base.vx": 1.0}`. By default the `start:` of the model
+            file, with prescribed motions at their own position and speed.
+        {options}
+
+        Returns
+        -------
+        Trajectory
+            Samples of the motion with channels, loads, notes and a certificate.
+
+        Raises
+        ------
+        SimulationError
+            If the run cannot continue. Its `run` is the trajectory up to there.
+
+        Examples
+        --------
+        >>> run = lw.load("wiper").simulate("1 s", output="0.5 s")
+        >>> run["A", "deg"].round(1)
+        array([ 60., 195., 330.])
         """
         if isinstance(start, Mapping):
-            return self.with_(start=dict(start)).simulate(duration, drive=drive, **options)
-        chosen = runs.chosen_drives(self.system, drive, options)
+            return self.with_(start=dict(start)).simulate(duration, **options)
+        options["drive"] = chosen = runs.chosen_drives(self.system, options.get("drive"), options)
         st = self.system._starting(chosen) if start is None else start
-        return self.system.simulate(st, duration, drive=chosen, **options)
+        return self.system.simulate(st, duration, **options)
 
     def settle(self, hold: Names = ()) -> State:
         """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""

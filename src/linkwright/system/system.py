@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.options import options_of, takes_options
+from linkwright.simulation.options import BatchOptions, RunOptions, options_of, takes_options
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
@@ -227,12 +227,43 @@ class System(SystemVerbs):
         c, names = self._motions.cycle(drive, steps, speed, duration, start, stop), self.core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
-    def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
-        """Return states and loads along a motion of drives, points or bodies, by name.
+    def follow(
+        self,
+        motion: Mapping[str, Any],
+        t: Numbers | None = None,
+        *,
+        duration: float | str = 1.0,
+        steps: int = 100,
+        drives: Names | None = None,
+    ) -> Trajectory:
+        """Compute states and loads along a motion of drives, points or bodies.
 
-        A path is a function of t (a joint's may give (q, v, a)), a reference of a controller ("5 mm * sin(3 rad/s * t)", one for each
-        component of a point), a place to stay at, or a sample for each time. Functions are differentiated exactly or nearly so. t: the
-        times, else `steps` equal steps in `duration` ("1.2 s"). drives: whose efforts carry the motion. `notes` report jumps and the like.
+        Parameters
+        ----------
+        motion : Mapping[str, Any]
+            By name of a drive, a point or a body: a function of t (for a joint it may return (q, v, a)), a reference of a controller
+            ("5 mm * sin(3 rad/s * t)", or one for each component of a point), a place to stay at, or one sample for each time. Functions
+            are differentiated exactly or nearly so.
+        t : array of float, optional
+            Times in seconds. By default `steps` equal steps in `duration`.
+        duration : float or str, default 1.0
+            Seconds, or a text with a unit ("1.2 s").
+        steps : int, default 100
+            Number of steps.
+        drives : str or sequence of str, optional
+            Joints and cylinders whose torques and forces carry the motion. By default the drives of the model.
+
+        Returns
+        -------
+        Trajectory
+            Motion, drive torques and forces, and loads. Its `notes` report jumps of the motion.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> c = s.follow({"A": lambda t: 1.0 + 0.5 * t**2}, [0.0, 0.5, 1.0])
+        >>> c["A.v"].round(3)
+        array([0. , 0.5, 1. ])
         """
         chosen = self.core.named_drives(drives)
         return self._driven(self._motions.follow(motion, t, duration, steps, chosen), chosen)
@@ -270,14 +301,35 @@ class System(SystemVerbs):
         """Return the positions between which a joint can move from the start, the other drives held there."""
         return self._motions.limits(joint)
 
-    @takes_options
-    def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:
-        """Simulate from a state, for `duration` seconds.
+    @takes_options(RunOptions)
+    def simulate(self, st: State, duration: float | str, **options: Unpack[RunOptions]) -> Trajectory:
+        """Simulate the mechanism from a state.
 
+        Parameters
+        ----------
+        st : State
+            Start, on the loops: `s.start` or `s.assemble(...)`.
+        duration : float or str
+            Seconds, or a text with a unit ("200 ms").
         {options}
 
-        An interrupt from the keyboard gives what was computed so far; a run that cannot continue raises SimulationError,
-        which holds it as `run`.
+        Returns
+        -------
+        Trajectory
+            Samples of the motion with channels, loads, notes and a certificate. If you interrupt a run from the keyboard, it has the
+            samples up to there.
+
+        Raises
+        ------
+        SimulationError
+            If the run cannot continue. Its `run` is the trajectory up to there.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> run = s.simulate(s.assemble(v={"A": "45 rpm"}), 0.1, output="50 ms")
+        >>> run.t
+        array([0.  , 0.05, 0.1 ])
         """
         try:
             return self._own(self._runs.one(st, duration, options_of(options)))
@@ -289,10 +341,36 @@ class System(SystemVerbs):
     def _own(self, run: Trajectory) -> Trajectory:
         return replace(run, system=self, drives=tuple(run.settings["drive"]))
 
-    def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
-        """Simulate many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
+    @takes_options(BatchOptions, free="rows, or arrays by name, of the free parameters of lw.compile(free=...)")
+    def simulate_batch(
+        self, states: Sequence[State] | State, duration: float | str, *, threads: int | None = None, **options: Unpack[BatchOptions]
+    ) -> BatchRun:
+        """Simulate many runs: from several states, or with several sets of free parameters.
 
-        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone."""
+        Every run has the same bits as the same run alone.
+
+        Parameters
+        ----------
+        states : State or sequence of State
+            Start of each run. One state serves all sets of free parameters.
+        duration : float or str
+            Seconds, or a text with a unit ("200 ms").
+        threads : int, optional
+            Number of threads, by default one per core.
+        {options}
+
+        Returns
+        -------
+        BatchRun
+            Coordinates of all runs; `batch.run(i)` is one of them as a Trajectory.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> starts = [s.assemble(q={"A": angle}) for angle in (0.5, 1.0, 1.5)]
+        >>> s.simulate_batch(starts, 0.1, output=0.05).q.shape
+        (3, 3, 3)
+        """
         return self._runs.many(states, duration, threads, options_of(options))
 
     def step(self, st: Any, tau: Any = None, dt: Any = 1e-3, *, substeps: int = 1, integrator: Any = "rk4", free: Any = None) -> Any:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from linkwright.errors import UsageError, nearest
 
+__all__ = ["about", "names", "path"]
+
 _FOLDER = Path(__file__).parent
 
 

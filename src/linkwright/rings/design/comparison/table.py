@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.simulation.feedback.base import Control
 from linkwright.simulation.feedback.control_law import as_control
-from linkwright.simulation.options import options_of
+from linkwright.simulation.options import RunOptions, options_of, takes_options
 
 SHORT = 160  # characters of a reason in a table
 
@@ -224,12 +224,35 @@ def _short(text: str) -> str:
 
 
 @call_explained
-def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[str, Any], **options: Any) -> Comparison:
-    """Several controllers on one task: the same mechanism, start, duration and samples; a table of efforts, errors and work.
+@takes_options(RunOptions)
+def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[str, Any], **options: Unpack[RunOptions]) -> Comparison:
+    """Run several controllers on one task: the same mechanism, start, duration and samples.
 
-    subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
-    (lw.control.projected(...)), a function of t and the state, or a dict of options of `simulate`, `control` among them. options: for all,
-    for all. A run that fails is a row that says why; the others continue.
+    Parameters
+    ----------
+    subject : System or Mechanism
+        The mechanism.
+    st : State or None
+        Start of all runs, or None for the start of the model file.
+    duration : float or str
+        Seconds, or a text with a unit ("200 ms").
+    controllers : Mapping[str, Any]
+        By name: a controller (`lw.control.projected(...)`), a function of t and the state, or a dict of the options below, `control`
+        among them, which come before the options of all runs.
+    {options}
+
+    Returns
+    -------
+    Comparison
+        A table of drive torques and forces, errors and work. If a run fails, its row has the reason, and the other runs continue.
+
+    Examples
+    --------
+    >>> wiper = lw.load("wiper")
+    >>> target = {"A": lw.control.setpoint("90 deg")}
+    >>> table = lw.control.compare(wiper, None, 0.2, {"soft": lw.control.pd(target, 5, 1), "stiff": lw.control.pd(target, 50, 5)})
+    >>> [row.name for row in table]
+    ['soft', 'stiff']
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):

@@ -13,13 +13,14 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from linkwright.errors import UsageError, call_explained, nearest
+from linkwright.errors.arguments import Names, Numbers
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.options import options_of
-from linkwright.system.mechanism import Mechanism
+from linkwright.simulation.options import RunOptions, options_of, takes_options
+from linkwright.system.mechanism import OF_THE_FILE, Mechanism
 from linkwright.system.runs import chosen_drives
 from linkwright.system.system import System
 
@@ -84,8 +85,17 @@ class Path(Case):
     kind = "follow"
 
     @call_explained
-    def __init__(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> None:
-        for name, value in (("motion", motion), ("t", t), ("options", options)):
+    def __init__(
+        self,
+        motion: Mapping[str, Any],
+        t: Numbers | None = None,
+        *,
+        duration: float | str = 1.0,
+        steps: int = 100,
+        drives: Names | None = None,
+    ) -> None:
+        others = {"duration": duration, "steps": steps, "drives": drives}
+        for name, value in (("motion", motion), ("t", t), ("options", others)):
             object.__setattr__(self, name, value)
 
     def run(self, system: System) -> Trajectory:
@@ -105,9 +115,19 @@ class Run(Case):
     kind = "simulate"
 
     @call_explained
-    def __init__(self, duration: Any, *, drive: Mapping[str, Any] | None = None, **options: Any) -> None:
-        options_of({k: v for k, v in options.items() if k != "drive"})
-        for name, value in (("duration", duration), ("drive", drive), ("options", options)):
+    @takes_options(RunOptions, drive=OF_THE_FILE)
+    def __init__(self, duration: float | str, **options: Unpack[RunOptions]) -> None:
+        """Describe a run.
+
+        Parameters
+        ----------
+        duration : float or str
+            Seconds, or a text with a unit ("200 ms").
+        {options}
+        """
+        options_of(options)
+        others = {name: value for name, value in options.items() if name != "drive"}
+        for name, value in (("duration", duration), ("drive", options.get("drive")), ("options", others)):
             object.__setattr__(self, name, value)
 
     def run(self, system: System) -> Trajectory:
