@@ -65,7 +65,7 @@ def judged(system: System, tau: np.ndarray) -> np.ndarray:
             name: lw.drives.force(x) if system.assembler.coordinate(name)[2] == "length" else lw.drives.torque(x)
             for name, x in _named(system, row).items()
         }
-        st = system.simulate(st, STEP, drive=push, tolerance=1e-12, output=[st.t + STEP], progress=False).state(-1)
+        st = system.simulate(st, STEP, drive=push, tolerance=1e-12, sample_interval=[st.t + STEP], progress=False).state(-1)
     return np.array([float(st[d]) for d in system.core.drive_names])
 
 

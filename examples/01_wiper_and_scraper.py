@@ -34,7 +34,7 @@ def simulated(name, m):
             ["rocker.angle", "A.torque", "energy.total"],
         )
     s = m.system
-    run = s.simulate(s.assemble(q={"J1": 0.0}, v={"J1": 4.7124}), 5, tolerance=1e-10, output="2 ms")
+    run = s.simulate(s.assemble(q={"J1": 0.0}, v={"J1": 4.7124}), 5, tolerance=1e-10, sample_interval="2 ms")
     return run, "5 s let go at 4.7124 rad/s", ["t", "J1", "J1.v", "energy.total"], ["J1", "J1.v", "energy.kinetic", "energy.potential"]
 
 

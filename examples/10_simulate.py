@@ -26,7 +26,9 @@ backs = [e.time for e in free.events]
 print(f"swings with a period of {np.diff(backs).mean():.9f} s ({len(backs)} turning points)\n")
 
 # driven at a given speed: the torque that takes, and the work it does
-driven = s.simulate(st, 2 * np.pi / 4.7124, drive={"J1": lw.drives.speed("4.7124 rad/s")}, tolerance=1e-10, output=2 * np.pi / 4.7124 / 72)
+driven = s.simulate(
+    st, 2 * np.pi / 4.7124, drive={"J1": lw.drives.speed("4.7124 rad/s")}, tolerance=1e-10, sample_interval=2 * np.pi / 4.7124 / 72
+)
 needed = lw.load("carpet-scraper").cycle(steps=72)["J1.torque"]
 print("one turn at 4.7124 rad/s")
 print(f"torque {driven['J1.torque'].min():.3f} .. {driven['J1.torque'].max():.3f} N m,")

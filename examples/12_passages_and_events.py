@@ -43,12 +43,12 @@ q, v = held.q.copy(), held.v.copy()
 q[lever] = v[lever] = 0.0  # it hangs at rest; the coupling is off and does not mind
 meet = lw.events.when(lambda st: st["D"] - st["E"], np.radians(120), direction="rising", name="meet", do=lw.events.engage("catch"))
 part = lw.events.when("D.v", direction="falling", name="part", do=lw.events.release("catch"))
-run = s.simulate(s.state(q, v), 1.5, off=["catch"], events=[meet, part], output=0.002)
+run = s.simulate(s.state(q, v), 1.5, off=["catch"], events=[meet, part], sample_interval=0.002)
 for e in run.events:
     print(f"t = {e.time:.4f} s: {e.name}, {e.values['did']}, {e.values['energy lost']:.4f} J lost")
 
 # two degrees of freedom become one: with the inertia m of the four-bar at its rocker and J of the lever, 1/2 m J / (m + J) w^2 is lost
-before = s.simulate(s.state(q, v), run.events[0].time, off=["catch"], output=[run.events[0].time])
+before = s.simulate(s.state(q, v), run.events[0].time, off=["catch"], sample_interval=[run.events[0].time])
 w, kinetic = before["D.v"][-1], before["energy.kinetic"][-1]
 m_rocker, J = 2 * kinetic / w**2, 0.01 + 0.5 * 0.3**2
 print(f"by hand {0.5 * m_rocker * J / (m_rocker + J) * w**2:.4f} J")

@@ -50,11 +50,13 @@ def heavier(factor):
     return lw.Mechanism(replace(m.description, bodies=tuple(more(b) for b in m.description.bodies)))
 
 
-ideal = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900), tolerance=1e-8, output=0.01)
+ideal = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900), tolerance=1e-8, sample_interval=0.01)
 followed("the model as it is", ideal)
 
 # all masses and weights c = 1.2 times too large: e'' + c D e' + c P e = -(c - 1) (a_wanted - a_free), so |e| < 0.2 |a| / (1.2 P)
-wrong = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900, model=heavier(1.2)), tolerance=1e-8, output=0.01)
+wrong = s.simulate(
+    s.start, 0.8, control=lw.control.projected({"platform": path}, P=900, model=heavier(1.2)), tolerance=1e-8, sample_interval=0.01
+)
 followed("masses 20 % too large", wrong)
 print(f"{'':34} weight alone makes {1e3 * 0.2 * 9.81 / (1.2 * 900):.2g} mm")
 
@@ -67,7 +69,7 @@ real = s.simulate(
     noise=lw.control.noise(angle="0.005 deg", length="20 um", angular_speed="0.1 deg/s", speed="0.5 mm/s", seed=1),
     delay="2 ms",
     tolerance=1e-6,
-    output=0.01,
+    sample_interval=0.01,
 )
 followed("2 ms samples, delay, noise, 450 N", real)
 

@@ -28,7 +28,7 @@ print(f"two motors: {s.controllable(s.start, BASE[:2])}\n")
 
 # the same motion with the least efforts that give it
 result = lw.control.compare(
-    s, s.start, 1, {name: lw.control.projected(task, P=100, drives=mine) for name, mine in drives.items()}, output=0.01
+    s, s.start, 1, {name: lw.control.projected(task, P=100, drives=mine) for name, mine in drives.items()}, sample_interval=0.01
 )
 print(result)
 rms = result.values("rms")

@@ -48,7 +48,7 @@ assert abs(found - check) < 1e-5 * abs(check)
 
 # The whole dig, 8 s: the push rises and falls while the boom lifts. It ends as it began, so cylinders do the teeth's work exactly.
 run = m.simulate(
-    8, wrench={"bucket": lambda t, st: at_the_bucket(DIG * np.exp(-(((t - 4.5) / 0.8) ** 2)), st)}, tolerance=1e-8, output="80 ms"
+    8, wrench={"bucket": lambda t, st: at_the_bucket(DIG * np.exp(-(((t - 4.5) / 0.8) ** 2)), st)}, tolerance=1e-8, sample_interval="80 ms"
 )
 teeth = run["bucket.T.vx"], run["bucket.T.vy"]
 done = -trapezoid((DIG[0] * teeth[0] + DIG[1] * teeth[1]) * np.exp(-(((run.t - 4.5) / 0.8) ** 2)), run.t)

@@ -32,7 +32,7 @@ def pendulum(n):
 
 def turned(n, **options):
     m = lw.load("parallelogram-chain", N=n)
-    return m, m.simulate(SECONDS, drive={}, output="20 ms", **options)
+    return m, m.simulate(SECONDS, drive={}, sample_interval="20 ms", **options)
 
 
 m, run = turned(N, integrator="rk4", step=0.01)

@@ -26,7 +26,7 @@ st = s.assemble(q={"J1": float(s.start["J1"]), "J2": float(s.start["J2"])}, v={"
 task = {"hand.E.x": lw.control.minimum_jerk("0.12 m", "0.8 s"), "hand.angle": 0}
 press = {"tip.ty": lw.control.minimum_jerk(f"{FORCE} N", "0.4 s", start="0 N")}
 control = lw.control.hybrid(task, press, P=400, F=3, I=60, drives=MOTORS, model=m.with_(load="0.6 kg"))
-run = s.simulate(st, 1.6, control=control, tolerance=1e-9, output="5 ms")
+run = s.simulate(st, 1.6, control=control, tolerance=1e-9, sample_interval="5 ms")
 off = 1e3 * run["control.hand.E.x.error"]
 print(f"hand off its path by {np.abs(off).max():.2f} mm at most, {abs(off[-1]):.0e} mm in the end")
 print(f"force on the rail {run['lam.tip.ty'].min():.3f} .. {run['lam.tip.ty'].max():.3f} N, in the end {run['lam.tip.ty'][-1]:.6f} N")

@@ -18,7 +18,7 @@ import linkwright as lw
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
-found = lw.synthesize(straight={"length": "200 mm", "share": 0.5}, kind="hoeken", n=1)
+found = lw.synthesize(straight={"length": "200 mm", "share": 0.5}, kind="hoeken", count=1)
 print(found)
 best = found.best
 m = best.mechanism

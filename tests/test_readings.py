@@ -125,7 +125,7 @@ def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
         lambda m, x: m.cycle(start=0, stop=x),
         lambda m, x: m.follow({"A": x}),
         lambda m, x: m.simulate("1 ms", control=lw.control.pd({"A": lw.control.setpoint(x)}, P=1.0, D=0.1)),
-        lambda m, x: m.tolerances({"L1": "+- 1 mm"}, "range D", limits=(None, x), n=4),
+        lambda m, x: m.tolerances({"L1": "+- 1 mm"}, "range D", limits=(None, x), count=4),
         lambda m, x: lw.synthesize(dwell={"stroke": "60 mm", "dwell_angle": x}),
     ],
 )

@@ -64,13 +64,13 @@ def crossing() -> Any:
 @cache
 def compared() -> Any:
     return lw.control.compare(
-        *crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01
+        *crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, sample_interval=0.01
     )
 
 
 @cache
 def optimum() -> Any:
-    return lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": "30..60 mm"}, n=16, starts=1)
+    return lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": "30..60 mm"}, count=16, starts=1)
 
 
 FACTORIES: dict[str, Callable[[], Any]] = {
@@ -104,16 +104,16 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "MotorChoices": lambda: four_bar().choose_motor(),
     "OptimizationResult": optimum,
     "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(
-        ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, n=8, starts=1, points=2
+        ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, count=8, starts=1, points=2
     ),
     "Requirements": lambda: requirements(four_bar(), ["max A.torque < 1 N m", "full turn"]),
     "Sensitivity": lambda: lw.load("four-bar").sensitivity("peak A.torque"),
-    "SobolIndices": lambda: lw.study("four-bar", {"L1": "0.28..0.32", "L2": "0.9..1"}, "max A.torque", plan="saltelli", n=16).indices(),
+    "SobolIndices": lambda: lw.study("four-bar", {"L1": "0.28..0.32", "L2": "0.9..1"}, "max A.torque", plan="saltelli", count=16).indices(),
     "Study": study,
     "StudySummary": lambda: study().summary(),
     "Summary": lambda: lw.load("four-bar").info(),
-    "SynthesisResult": lambda: lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=2),
-    "ToleranceAnalysis": lambda: lw.load("four-bar").tolerances({"L1": "+- 1 mm", "L2": "+- 1 mm"}, "max A.torque", n=32),
+    "SynthesisResult": lambda: lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", count=2),
+    "ToleranceAnalysis": lambda: lw.load("four-bar").tolerances({"L1": "+- 1 mm", "L2": "+- 1 mm"}, "max A.torque", count=32),
     "Trajectory": four_bar,
     "Trajectories": lambda: lw.load("four-bar").cycles({"L1": [0.28, 0.3, 5.0]}, steps=12),
     "VelocityPlan": lambda: velocity_plan(four_bar(), "30 deg"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.errors import counted
+from linkwright.errors import RENAMED_OPTIONS, counted
 
 FOUR_BAR = {
     "name": "bars", "plane": "xy",
@@ -246,3 +246,18 @@ def test_a_start_current_is_one_number():
     motor = lw.drives.motor(Kt=1.0, R=1.0, L=0.1)
     with pytest.raises(lw.UsageError, match="a number"):
         lw.load("wiper").simulate(0.01, drive={"A": lw.drives.voltage("12 V", motor=motor, current=np.zeros(3))})
+
+
+@pytest.mark.parametrize("old", RENAMED_OPTIONS)
+def test_an_old_option_gives_the_new_one(old):
+    verb, _, option = old.partition(".")
+    m, vary = lw.load("wiper"), {"A.x": "+- 1 mm"}
+    calls = {
+        "optimize": lambda **more: m.optimize("min rms A.torque", vary, **more),
+        "simulate": lambda **more: m.simulate(0.01, **more),
+        "study": lambda **more: lw.study(m, vary, "max A.torque", **more),
+        "synthesize": lambda **more: lw.synthesize(dead_centers=("60 deg", 1.2), **more),
+    }
+    with pytest.raises(lw.UsageError) as problem:
+        calls[verb](**{option: 3})
+    assert f"'{option}' of {verb} has a new name: write {RENAMED_OPTIONS[old]}." in str(problem.value)

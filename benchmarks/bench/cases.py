@@ -76,7 +76,7 @@ class BenchCase:
     def next_v(self) -> np.ndarray:
         """Velocities a STEP later, the efforts staying as they are."""
         drive = {name: torque(value) for name, value in self.tau.items()}
-        return self.system.simulate(self.state, STEP, drive=drive, tolerance=TIGHT, output=[STEP], progress=False).v[-1]
+        return self.system.simulate(self.state, STEP, drive=drive, tolerance=TIGHT, sample_interval=[STEP], progress=False).v[-1]
 
     def step_error(self, v: Any) -> float:
         """The error of the mean acceleration over a STEP that ended with velocities v, relative as in `error`."""

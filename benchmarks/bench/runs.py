@@ -140,13 +140,15 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
     for _ in range(repeats):
         for name, threads in ways.items():
             begin, used = time.perf_counter(), time.thread_time()
-            done = system.simulate_batch(states, seconds, threads=threads, tolerance=BATCH_TOLERANCE, output=[seconds], progress=False)
+            done = system.simulate_batch(
+                states, seconds, threads=threads, tolerance=BATCH_TOLERANCE, sample_interval=[seconds], progress=False
+            )
             wall[name], own[name] = min(wall[name], time.perf_counter() - begin), min(own[name], time.thread_time() - used)
             ends[name] = done["A"][:, -1]
     one, many = ways
     same = "the same bits" if np.array_equal(ends[one], ends[many]) else "but other results"
     gain = f"{wall[one] / wall[many]:.2f} times as fast, {own[one] / own[many]:.2f} by processor time, {same}"
-    tight = system.simulate(states[-1], seconds, tolerance=1e-13, output=[seconds])["A"][-1]
+    tight = system.simulate(states[-1], seconds, tolerance=1e-13, sample_interval=[seconds])["A"][-1]
     error, what = abs(float(ends[one][-1]) - float(tight)), f"batch of {count} runs"
     notes = {one: "per run", many: f"per run, {gain}"}
     return [

@@ -266,7 +266,7 @@ def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
         starts = s.start if free else [s.start] * RUNS
 
         def batch(s: Any = s, starts: Any = starts, more: Any = more) -> Any:
-            return s.simulate_batch(starts, 1.0, integrator="rk4", step=1e-3, output=0.1, threads=1, progress=False, **more)
+            return s.simulate_batch(starts, 1.0, integrator="rk4", step=1e-3, sample_interval=0.1, threads=1, progress=False, **more)
 
         calls.append((f"simulate_batch, {label}", batch, RUNS))
     return calls
@@ -284,6 +284,6 @@ def _of_controllers(m: Any) -> tuple[str, Call, int]:
         return s.inverse(st).tau[drives[0]] - 0.1 * st[f"{drives[0]}.v"]
 
     def run() -> Any:
-        return s.simulate(s.start, 1.0, drive={drives[0]: torque(controlled, every=1e-3)}, output=0.1, progress=False)
+        return s.simulate(s.start, 1.0, drive={drives[0]: torque(controlled, every=1e-3)}, sample_interval=0.1, progress=False)
 
     return "simulate, a Python controller at 1 kHz, one second", run, 1

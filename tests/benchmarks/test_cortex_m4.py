@@ -17,7 +17,9 @@ def test_a_hundred_steps(name: str, precision: str) -> None:
     """Positions are printed in millionths. Single: 100 steps that round by 6e-8 each."""
     found = cortex_m4.measured(name, precision)
     s = lw.compile(name)
-    run = s.simulate(lw.State(s.skel, s.start.q, 0.0 * s.start.v, s.start.references), 0.1, drive={}, output=[0.0, 0.1], tolerance=1e-11)
+    run = s.simulate(
+        lw.State(s.skel, s.start.q, 0.0 * s.start.v, s.start.references), 0.1, drive={}, sample_interval=[0.0, 0.1], tolerance=1e-11
+    )
     assert found.status == 0
     assert np.abs(np.array(found.q) - run.q[-1]).max() < (2e-6 if precision == "double" else 1e-4)
     if precision == "single":  # done by the core's own floating-point unit: one instruction an operation or so

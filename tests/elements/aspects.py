@@ -63,7 +63,7 @@ class Model:
     @property
     def run(self) -> Any:
         """A short simulation."""
-        return self._once("run", lambda: self.mechanism.simulate(DURATION, integrator="rk4", step=STEP, output=DURATION / 5))
+        return self._once("run", lambda: self.mechanism.simulate(DURATION, integrator="rk4", step=STEP, sample_interval=DURATION / 5))
 
     @property
     def scene(self) -> Scene:

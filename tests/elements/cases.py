@@ -121,7 +121,7 @@ class Together:
 
     @cached_property
     def run(self) -> Any:
-        return self.mechanism.simulate(0.01, output=0.004)
+        return self.mechanism.simulate(0.01, sample_interval=0.004)
 
     @cached_property
     def actions(self) -> set[str]:

@@ -37,7 +37,7 @@ def test_a_body_on_a_bushing_floats_by_itself() -> None:
     text += "bushings: {b: {between: [ground.G, box.G], stiffness: [300, 1200], torsion: 12}}\nloads: {l: {on: box, moment: 0.6}}\n"
     m = mechanism(text)
     assert m.system.mobility.freedoms == 3 and m.system.tree.floating == ("box",)
-    run = m.simulate(1.0, output=0.05)
+    run = m.simulate(1.0, sample_interval=0.05)
     np.testing.assert_allclose(run["box.G.y"], -3 * 10 / 1200 * (1.0 - np.cos(20.0 * run.t)), atol=RUN * 0.02)
     np.testing.assert_allclose(run["box.angle"], 0.6 / 12 * (1.0 - np.cos(20.0 * run.t)), atol=RUN)
     np.testing.assert_allclose(run["b.moment"], -12 * run["box.angle"], atol=1e-9)
@@ -52,7 +52,7 @@ def test_a_progressive_bushing_is_a_duffing_oscillator() -> None:
     amplitude = 0.04
     e = (amplitude / 0.05) ** 2
     period = 4.0 * ellipk(0.5 * e / (1.0 + e)) / math.sqrt(300 / 3 * (1.0 + e))
-    run = m.simulate(2.0 * period, start={"f.x": amplitude}, output=period / 4.0)
+    run = m.simulate(2.0 * period, start={"f.x": amplitude}, sample_interval=period / 4.0)
     np.testing.assert_allclose(run["f.x"], amplitude * np.array([1, 0, -1, 0, 1, 0, -1, 0, 1]), atol=RUN)
     pressed = m.simulate(0.0, start={"f.x": 0.05})  # at the deflection `travel` the force is twice the linear one
     assert pressed["b.force.x"][0] == pytest.approx(-2.0 * 300 * 0.05, rel=1e-12)
@@ -71,7 +71,7 @@ def test_a_bushing_is_springs_and_dampers_in_a_planar_joint() -> None:
 
 def test_a_tether_pulls_only_when_taut() -> None:
     m = mechanism(ARM + "gravity: [0, -9.81]\ntethers: {t: {between: [ground.W, arm.P], stiffness: 800, length: 1.3}}\n")
-    run = m.simulate(1.5, output=0.005)
+    run = m.simulate(1.5, sample_interval=0.005)
     far = np.hypot(run["arm.P.x"] - 0.5, run["arm.P.y"] - 1.2)
     np.testing.assert_allclose(run["t.force"], -800.0 * np.maximum(far - 1.3, 0.0), atol=1e-6)
     assert (run["t.force"] == 0.0).any() and run["t.force"].min() < -1.0
@@ -102,7 +102,7 @@ def test_a_torsion_bar_runs_onto_its_ends() -> None:
 
 def test_a_constant_force_spring_pulls_alike_at_every_length() -> None:
     m = mechanism(ARM + "springs: {s: {type: constant, between: [ground.W, arm.P], force: 7}}\n")
-    run = m.simulate(1.0, output=0.05)
+    run = m.simulate(1.0, sample_interval=0.05)
     np.testing.assert_allclose(run["s.force"], -7.0, rtol=1e-12)
     far = np.hypot(run["arm.P.x"] - 0.5, run["arm.P.y"] - 1.2)
     kinetic = 0.5 * 2 * (0.5 * run["O.v"]) ** 2

@@ -41,7 +41,7 @@ MODEL = {
 
 @cache
 def honest() -> Any:
-    return lw.load(MODEL).simulate(0.1, output=0.02)
+    return lw.load(MODEL).simulate(0.1, sample_interval=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_the_model_inside_names_no_files(what: str, original: Any, tmp_path: Pat
 def test_models_with_files_are_saved_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "f.csv").write_text("0;0\n1;5,5\n")
     model = {**MODEL, "loads": {"x": {"on": "crank.B", "force": [0, {"over": "t", "csv": str(tmp_path / "f.csv")}]}}}
-    run = lw.load(model).simulate(0.02, output=0.01)
+    run = lw.load(model).simulate(0.02, sample_interval=0.01)
     path = run.save(tmp_path / "run.npz")
     (tmp_path / "f.csv").unlink()
     assert lw.load_result(path).identical(run)
@@ -300,7 +300,7 @@ def test_an_entry_that_is_longer_than_it_declares(method: int, size: int, why: s
 def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "ALWAYS", 1000)
     monkeypatch.setattr(bounds, "RATIO", 2)
-    still = lw.load({**MODEL, "gravity": 0}).simulate(0.1, drive={}, output=5e-4)
+    still = lw.load({**MODEL, "gravity": 0}).simulate(0.1, drive={}, sample_interval=5e-4)
     assert lw.load_result(still.save(tmp_path / "still.npz")).identical(still)
 
 

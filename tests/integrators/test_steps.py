@@ -21,7 +21,7 @@ def several(s, n, integrator, engine=None):
     settling = settling_kernel(s.core) if integrator == "euler" else None
     options = {"qdot": eq.qdot, "settling": settling, "read": eq.read, "often": eq.often, "limit": 1, "engine": engine}
     env = Environments(eq.problem, scheme_of(integrator), n, **options)
-    run = s.simulate(s.start, 0.2, output=0.2 / n)
+    run = s.simulate(s.start, 0.2, sample_interval=0.2 / n)
     env.rows[:, eq.row.spans["q"]], env.rows[:, eq.row.spans["v"]] = run.q[:n], run.v[:n]
     env.efforts[...] = np.random.default_rng(0).normal(size=env.efforts.shape)
     return env

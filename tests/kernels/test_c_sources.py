@@ -65,7 +65,7 @@ def test_a_swing_in_both_precisions(name: str, precision: str, tmp_path: Path) -
     for _ in range(200):
         assert code.step(q, v, tau, t, 1e-3, near) == 0
     drive = {s.kernels.drives[0]: lw.drives.torque("1.5 N m")}
-    run = s.simulate(s.start, 0.2, drive=drive, output=[0.0, 0.2], tolerance=1e-11)
+    run = s.simulate(s.start, 0.2, drive=drive, sample_interval=[0.0, 0.2], tolerance=1e-11)
     # double: h^4; single: 200 steps that each round by 6e-8 and are closed to 1e-6
     limit = 1e-7 if precision == "double" else 2e-4
     assert np.abs(q - run.q[-1]).max() < limit and abs(t[0] - 0.2) < limit
@@ -141,7 +141,7 @@ def test_prescribed_motions(tmp_path: Path) -> None:
     for k in range(300):
         assert code.step(q, v, None, t, 1e-3, near, [code.array([f(k * 1e-3)]) for f in law]) == 0
     drive = {"A": lw.drives.position(lambda t: A + 0.3 * (1 - np.cos(2 * t)))}
-    run = s.simulate(s.assemble({"A": A}), 0.3, drive=drive, output=[0.0, 0.3], tolerance=1e-11)
+    run = s.simulate(s.assemble({"A": A}), 0.3, drive=drive, sample_interval=[0.0, 0.3], tolerance=1e-11)
     assert np.abs(q - run.q[-1]).max() < 1e-6  # the acceleration is constant over a step: h^2 in the speeds of the free crank
 
 

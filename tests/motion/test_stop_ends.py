@@ -193,7 +193,7 @@ def test_a_stroke_is_a_rigid_stop_in_simulations():
     guide = {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [0, 1], "stroke": [-0.2, 0.3]}
     ram = {"ground": {}, "ram": {"points": ["A"], "mass": 2, "com": "A", "inertia": 1}}
     m = lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "drive": {}, "bodies": ram, "joints": {"G": guide}})
-    run = m.simulate(0.4, output=0.1)
+    run = m.simulate(0.4, sample_interval=0.1)
     assert run["G"][-1] == pytest.approx(-0.2, abs=1e-9) and run.events[0].time == pytest.approx(np.sqrt(2 * 0.2 / 9.81), abs=1e-6)
     assert run.events[0].values["energy lost"] == pytest.approx(2 * 9.81 * 0.2, rel=1e-6)
     assert [(s.name, s.joint, s.lower, s.upper) for s in m.description.stops] == [("G", "G", -0.2, 0.3)]

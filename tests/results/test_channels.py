@@ -189,7 +189,7 @@ def test_recorded_columns_come_before_computed_ones_and_states_without_accelerat
 
 def test_every_channel_of_a_run_can_be_read():
     s = lw.compile("wiper")
-    run = s.simulate(s.assemble(v={"A": 4.0}), 0.1, output=0.05)
+    run = s.simulate(s.assemble(v={"A": 4.0}), 0.1, sample_interval=0.05)
     assert "det.dependent" in run.channels and "det.independent" not in run.channels
     for values in run.read(run.channels).values():
         assert np.isfinite(values).all()

@@ -133,7 +133,7 @@ def test_a_follower_that_lifts_off_fails_everywhere(capsys: pytest.CaptureFixtur
 def test_a_limit_that_is_passed_between_samples_is_not_passed() -> None:
     """Every sample of these runs and cycles is within the limits; the curve between them is not."""
     turn = 60.0 / 1970.0
-    coarse = lw.load({**VALVE, "drive": {"A": "1970 rpm"}}).simulate(turn, output=turn / 60)
+    coarse = lw.load({**VALVE, "drive": {"A": "1970 rpm"}}).simulate(turn, sample_interval=turn / 60)
     contact = coarse.checks()["contact"]
     assert coarse["cam.contact"].min() > 0.0 and contact.verdict == "unknown" and "between samples" in contact.text
     for steps in (36, 60):
@@ -142,7 +142,7 @@ def test_a_limit_that_is_passed_between_samples_is_not_passed() -> None:
         assert sampled < top - 1e-4
         for limit, verdict in ((0.5 * (sampled + top), "failed"), (top + 1e-5, "passed")):
             m = lw.load({**LIMITED, "drive": {"A": {"torque": 0, "limits": [-limit, limit]}}})
-            simulated = m.simulate(1.0, drive={"A": lw.drives.speed("60 rpm")}, output=1.0 / steps)
+            simulated = m.simulate(1.0, drive={"A": lw.drives.speed("60 rpm")}, sample_interval=1.0 / steps)
             for found in (m.cycle(steps=steps, speed="60 rpm"), simulated):
                 assert np.abs(found["A.torque"]).max() < limit
                 check = found.checks()["drives"]
@@ -231,8 +231,8 @@ def test_the_estimate_of_fixed_steps_with_friction_is_not_below_the_error() -> N
     m = lw.load({**ARM, "springs": {}, "gravity": [0, "-9.81 m/s^2"], "friction": {"A": {"coulomb": "0.5 N m", "speed": "0.05 deg/s"}}})
     times = np.linspace(0.0, 1.5, 41)
     st = m.system.assemble(q={"A": 1.0})
-    got = m.system.simulate(st, 1.5, drive={}, integrator="rk4", step=5e-3, output=times)
-    true = m.system.simulate(st, 1.5, drive={}, tolerance=1e-12, output=times)
+    got = m.system.simulate(st, 1.5, drive={}, integrator="rk4", step=5e-3, sample_interval=times)
+    true = m.system.simulate(st, 1.5, drive={}, tolerance=1e-12, sample_interval=times)
     error = float(np.abs(got.q - true.q).max())
     assert error > 1e-6 and got.certificate.estimated_error > 0.5 * error
 
@@ -244,7 +244,7 @@ def test_no_verdict_follows_from_no_samples(monkeypatch: pytest.MonkeyPatch) -> 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(execution, "_here", interrupted)
-    t = lw.load("wiper").tolerances({"C.x": "+- 1 mm"}, "max A.torque", n=64, limits=(3.8, 3.9))
+    t = lw.load("wiper").tolerances({"C.x": "+- 1 mm"}, "max A.torque", count=64, limits=(3.8, 3.9))
     (found,) = t.results
     assert found.outside is None and np.isnan(found.drawn_deviation) and "not known, no design was drawn" in str(t)
     assert " 0 %" not in str(t).split("outside")[1] and t.notes[0].startswith("Interrupted after 0 of 64 designs")

@@ -114,7 +114,7 @@ def test_jerk_along_a_path_of_a_point() -> None:
 
 
 def test_a_run_has_no_jerk_but_an_advantage() -> None:
-    run = lw.load("wiper").simulate(0.1, output=0.01)
+    run = lw.load("wiper").simulate(0.1, sample_interval=0.01)
     with pytest.raises(ChannelError, match=r"a run has accelerations only; a turn of A has jerks"):
         _ = run["D.jerk"]
     np.testing.assert_allclose(run["D.advantage"][1:], (run["A.v"] / run["D.v"])[1:], rtol=1e-9)

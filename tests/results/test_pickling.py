@@ -72,7 +72,7 @@ def _used() -> dict[str, Any]:
         "state": st,
         "run": run,
         "turn": m.cycle(steps=12),
-        "batch": s.simulate_batch([st, s.start], 0.02, output=0.01),
+        "batch": s.simulate_batch([st, s.start], 0.02, sample_interval=0.01),
         "kernel": s.kernel("forward"),
         "saddle": s.kernel("forward", "kkt"),
         "acceleration": s.forward(st, {"A": 0.1}),

@@ -28,7 +28,7 @@ def spun(request):
     st = s.assemble(v={crank: SPEED})
 
     def run(output):
-        return s.simulate(st, END, drive={crank: lw.drives.speed(SPEED)}, output=output)
+        return s.simulate(st, END, drive={crank: lw.drives.speed(SPEED)}, sample_interval=output)
 
     fine = run(FINE)
     angles = [n for n in fine.channels if fine._channel(n).dimension == "angle"]
@@ -70,7 +70,7 @@ def test_a_free_spin_has_the_turns_of_its_closed_form():
     s = lw.compile(lw.load(model))
     st = s.assemble(v={"A": 30.0})
     for output in ([4.0], [1.0, 4.0], [0.1, 0.7, 3.3, 4.0]):
-        run = s.simulate(st, 4.0, drive={"A": lw.drives.torque(50.0)}, output=output)
+        run = s.simulate(st, 4.0, drive={"A": lw.drives.torque(50.0)}, sample_interval=output)
         t = run.t
         want = 30.0 * t + 0.5 * (50.0 / 0.5) * t * t
         assert np.abs(run["A"] - want).max() < 1e-8 * want.max() and np.abs(run["rotor.angle"] - want).max() < 1e-8 * want.max()

@@ -69,7 +69,7 @@ def test_beside_the_kink_the_derivative_is_that_of_differences():
 
 def test_an_optimum_at_the_kink_is_certified():
     """Its KKT residual was 3e45."""
-    best = quick_return(0.352).optimize(f"max min {FORCE}", {"D.x": "+- 2 %"}, n=4, starts=1)
+    best = quick_return(0.352).optimize(f"max min {FORCE}", {"D.x": "+- 2 %"}, count=4, starts=1)
     assert best.numbers["D.x"] == pytest.approx(0.35, abs=1e-5) and best.kkt < 1e3
 
 

@@ -33,7 +33,7 @@ DOUBLE = {
 def compared(s, st, duration, **how):
     """(estimated, true) error of positions, both in rad and of the size."""
     times = np.linspace(st.t, st.t + duration, 21)
-    run, best = s.simulate(st, duration, output=times, **how), s.simulate(st, duration, output=times, tolerance=1e-14)
+    run, best = s.simulate(st, duration, sample_interval=times, **how), s.simulate(st, duration, sample_interval=times, tolerance=1e-14)
     size = np.array([s.loops.kappa if k == "length" else 1.0 for jt in run.skel.types for k in jt.coordinate_kinds])
     return run.certificate, float(np.abs((run.q - best.q) / size).max())
 
@@ -144,11 +144,13 @@ def test_sampled_functions_are_not_called_again(certify):
         return 4.0 - here["A.v"] + 0.01 * len(calls)  # it remembers
 
     how = {"integrator": "rk4", "step": 0.01}
-    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(law, every=0.05)}, output=0.05, certify=certify, **how)
+    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(law, every=0.05)}, sample_interval=0.05, certify=certify, **how)
     c = run.certificate
     assert len(calls) == 20 and "the values that were sampled" in str(c)
     efforts = dict(zip(np.round(calls, 9), run["A.torque"], strict=False))
-    best = s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
+    best = s.simulate(
+        st, 1.0, drive={"A": lw.drives.torque(lambda t: efforts[round(t, 9)], every=0.05)}, sample_interval=0.05, tolerance=1e-13
+    )
     check(c, float(np.abs(run.q - best.q).max()))
 
 

@@ -56,7 +56,7 @@ def launched(s, speed=SPEED):
 def test_free_play_has_its_exact_period(way, engine):
     """Three periods later the cart is where it was. 1e-10 a step, 12 break points: errors of some 1e-10 remain."""
     s = cart(**PLAY[way])
-    run = s.simulate(launched(s), 3 * PERIOD, tolerance=1e-10, engine=engine, output=[0.0, 3 * PERIOD])
+    run = s.simulate(launched(s), 3 * PERIOD, tolerance=1e-10, engine=engine, sample_interval=[0.0, 3 * PERIOD])
     assert abs(run["X"][-1]) < 3e-9 and abs(run["X.v"][-1] - SPEED) < 3e-9
     counters = run.proof.sim.pieces[0].solution.counters
     assert 12 <= counters["break points"] <= 24  # 12 crossings; where a stop also lets go, its speed passes zero as well
@@ -71,7 +71,7 @@ def test_errors_fall_with_the_tolerance(integrator):
     end = 5.3 * PERIOD
     errors = []
     for tolerance in (1e-6, 1e-8, 1e-10) + ((1e-12,) if integrator == "dopri" else ()):
-        run = s.simulate(launched(s), end, tolerance=tolerance, integrator=integrator, output=[0.0, end])
+        run = s.simulate(launched(s), end, tolerance=tolerance, integrator=integrator, sample_interval=[0.0, end])
         errors.append(abs(run["X"][-1] - exact(end)))
         assert errors[-1] < 100 * tolerance
     assert errors[-1] < 1e-3 * errors[0]
@@ -96,7 +96,8 @@ def test_fixed_steps_are_split_at_break_points():
     s = cart(**PLAY["min and max"])
     end = 2.3 * PERIOD
     errors = [
-        abs(s.simulate(launched(s), end, integrator="rk4", step=h, output=[0.0, end])["X"][-1] - exact(end)) for h in (4e-3, 2e-3, 1e-3)
+        abs(s.simulate(launched(s), end, integrator="rk4", step=h, sample_interval=[0.0, end])["X"][-1] - exact(end))
+        for h in (4e-3, 2e-3, 1e-3)
     ]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert orders.min() > 3.5 and errors[-1] < 1e-9
@@ -104,7 +105,7 @@ def test_fixed_steps_are_split_at_break_points():
 
 def test_a_grid_of_fixed_steps_goes_on_after_a_break_point():
     s = cart(**PLAY["min and max"])
-    run = s.simulate(launched(s), 0.48, integrator="rk4", step=0.012, output="steps")
+    run = s.simulate(launched(s), 0.48, integrator="rk4", step=0.012, sample_interval="steps")
     grid = run.t[np.abs(run.t / 0.012 - np.round(run.t / 0.012)) < 1e-9]
     np.testing.assert_allclose(grid, 0.012 * np.arange(41), atol=1e-15)
     assert len(run.t) == 41 + 3  # break points at 0.05, 0.26, 0.36
@@ -123,7 +124,7 @@ def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
         "function": lambda t: where(abs(t - middle) < width / 2, top * (1.0 - abs(t - middle) / (width / 2)), 0.0),
     }
     s = cart()
-    run = s.simulate(s.start, end, drive={"X": lw.drives.torque(drives[form])}, engine=engine, output=[0.0, end])
+    run = s.simulate(s.start, end, drive={"X": lw.drives.torque(drives[form])}, engine=engine, sample_interval=[0.0, end])
     speed = 0.5 * top * width / MASS
     assert run["X.v"][-1] == pytest.approx(speed, rel=1e-10)
     assert run["X"][-1] == pytest.approx(speed * (end - middle), rel=1e-10)
@@ -137,7 +138,7 @@ def test_steps_end_on_corners_of_curves_that_are_called_back(how):
     """A periodic force of 500 points in a second, one pulse of 6 ms in it: two 3-4-5 flanks and a rest, in all 4 ms of its height."""
     at = np.arange(501) / 500
     s, push = cart(), (at.tolist(), np.where((at == 0.4) | (at == 0.402), 500.0, 0.0).tolist(), "periodic")
-    run = s.simulate(s.start, 2.5, drive={"X": lw.drives.torque(push)}, output=[0.0, 2.5], **how)
+    run = s.simulate(s.start, 2.5, drive={"X": lw.drives.torque(push)}, sample_interval=[0.0, 2.5], **how)
     gained, exact = 500.0 * 4e-3 / MASS, 1e-2 if "step" in how else 1e-9  # of rk4: one step for a whole flank
     assert run["X.v"][-1] == pytest.approx(3 * gained, rel=exact)
     assert run["X"][-1] == pytest.approx(gained * (2.099 + 1.099 + 0.099), rel=exact)  # from the middle of each pulse on
@@ -147,7 +148,7 @@ def test_steps_end_on_corners_of_curves_that_are_called_back(how):
 def test_a_batch_ends_steps_on_the_same_corners():
     at = np.linspace(0.0, 1.0, 501)
     s, push = cart(), (at.tolist(), np.where(abs(at - 0.5) < 1e-9, 500.0, 0.0).tolist(), "linear")
-    batch = s.simulate_batch([launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.drives.torque(push)}, output=[0.0, 1.0])
+    batch = s.simulate_batch([launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.drives.torque(push)}, sample_interval=[0.0, 1.0])
     np.testing.assert_allclose(batch["X.v"][:, -1], np.array([0.0, 1.0]) + 500.0 * 0.002 / MASS, rtol=1e-12)
 
 
@@ -155,7 +156,7 @@ def test_a_jump_over_time_is_met_exactly():
     """A force that is switched on and off: the speed is F/m times the time it was on, to round-off; no step sees the jump."""
     s = cart()
     push = lw.drives.torque(lambda t: where((t - 0.3) * (0.7 - t) > 0.0, 50.0, 0.0))
-    run = s.simulate(s.start, 1.0, drive={"X": push}, tolerance=1e-6, output=[0.0, 1.0])
+    run = s.simulate(s.start, 1.0, drive={"X": push}, tolerance=1e-6, sample_interval=[0.0, 1.0])
     assert run["X.v"][-1] == pytest.approx(50.0 * 0.4 / MASS, rel=1e-12)
     assert run.proof.sim.pieces[0].solution.counters["rejected"] <= 4
 
@@ -173,7 +174,7 @@ def test_dry_friction_that_sticks_still_comes_to_rest():
     """Coulomb friction by a sign: both sides lead to v = 0, no step can leave it; the run must end, near where the cart stops."""
     s = cart()
     stick = lw.drives.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
-    run = s.simulate(launched(s), 0.21, drive={"X": stick}, tolerance=1e-6, output=[0.0, 0.2, 0.21])
+    run = s.simulate(launched(s), 0.21, drive={"X": stick}, tolerance=1e-6, sample_interval=[0.0, 0.2, 0.21])
     assert run["X"][-1] == pytest.approx(0.5 * MASS * SPEED**2 / 10.0, abs=1e-6)  # v^2 m / 2 F
     assert abs(run["X.v"][-1]) < 1e-4
 
@@ -183,7 +184,7 @@ def test_a_law_without_a_value_beyond_its_end(as_load):
     """The root of what is left: the formula ends where its argument does, and the run passes."""
     s = cart(loads={"s": {"on": "cart.C", "force": ["5 N*sqrt(max(1 - X/(0.2 m), 0))", 0]}} if as_load else {})
     spring = {"X": lw.drives.torque(lambda t, st: where(st["X"] < 0.2, 5.0 * np.sqrt(1.0 - st["X"] / 0.2), 0.0))}
-    run = s.simulate(launched(s, 0.1), 1.0, drive={} if as_load else spring, tolerance=1e-8, output=[0.0, 1.0])
+    run = s.simulate(launched(s, 0.1), 1.0, drive={} if as_load else spring, tolerance=1e-8, sample_interval=[0.0, 1.0])
     energy = 0.5 * MASS * 0.1**2 + 5.0 * 0.2 * 2.0 / 3.0  # all that the force can do
     assert run["X.v"][-1] == pytest.approx(math.sqrt(2.0 * energy / MASS), rel=1e-6)  # a root is not smooth at its end
 
@@ -192,7 +193,7 @@ def test_two_crossings_in_one_step_are_both_found():
     """A fast flyer passes a narrow field of force: 2 mm at 50 m/s, entered and left within one long step."""
     spike = {"over": "X", "table": [[0.999, 0], [1.0, 2e6], [1.001, 0]], "interpolation": "linear"}
     s = cart(loads={"s": {"on": "cart.C", "force": [spike, 0]}})
-    run = s.simulate(launched(s, 50.0), 1.0, output=[0.0, 1.0], largest_step=0.05)
+    run = s.simulate(launched(s, 50.0), 1.0, sample_interval=[0.0, 1.0], largest_step=0.05)
     gained = 2e6 * 1e-3
     assert run["X.v"][-1] == pytest.approx(math.sqrt(50.0**2 + 2 * gained / MASS), rel=1e-9)
 
@@ -203,7 +204,7 @@ def test_a_square_wave_over_time_is_followed(engine):
     s = cart()
     w = 2 * math.pi * 10.0
     wave = lw.drives.torque(lambda t: where(np.sin(w * t + 0.3) > 0.0, 30.0, 0.0))
-    run = s.simulate(s.start, 4.0, drive={"X": wave}, tolerance=1e-6, engine=engine, output=[0.0, 4.0])
+    run = s.simulate(s.start, 4.0, drive={"X": wave}, tolerance=1e-6, engine=engine, sample_interval=[0.0, 4.0])
     assert run["X.v"][-1] == pytest.approx(0.5 * 30.0 / MASS * 4.0, rel=1e-9)  # half of the time, over whole periods
     assert run.proof.sim.pieces[0].solution.counters["break points"] == 80
 
@@ -211,7 +212,7 @@ def test_a_square_wave_over_time_is_followed(engine):
 def test_a_wave_over_a_coordinate_is_followed():
     """Teeth of 10 mm, F forth and nothing back: the energy gained is F times half the way."""
     s = cart(loads={"s": {"on": "cart.C", "force": ["6 N*max(sin(628.318530717958647 rad/m*X), 0)", 0]}})
-    run = s.simulate(launched(s, 2.0), 1.0, tolerance=1e-9, output=[0.0, 1.0])
+    run = s.simulate(launched(s, 2.0), 1.0, tolerance=1e-9, sample_interval=[0.0, 1.0])
     teeth = math.floor(run["X"][-1] / 0.01)
     full = 6.0 / math.pi * 0.01  # work of one tooth: the mean of half a sine over a period is 1/pi
     part = 6.0 / (2 * math.pi / 0.01) * (1.0 - math.cos(2 * math.pi * min(run["X"][-1] / 0.01 - teeth, 0.5)))
@@ -225,7 +226,7 @@ def test_a_periodic_table_is_followed_over_its_seams():
     errors = []
     for tolerance in (1e-6, 1e-8, 1e-10):
         stop = [lw.events.when("X", 1.8, do="stop")]  # nine periods
-        run = s.simulate(launched(s, 1.0), 3.0, tolerance=tolerance, events=stop, output=0.5)
+        run = s.simulate(launched(s, 1.0), 3.0, tolerance=tolerance, events=stop, sample_interval=0.5)
         gained = 0.5 * MASS * (run["X.v"][-1] ** 2 - 1.0)
         fine = np.linspace(0.0, 0.2, 4001)
         work = trapezoid([through_table(x) for x in fine], fine)
@@ -233,9 +234,9 @@ def test_a_periodic_table_is_followed_over_its_seams():
         assert run["X"][-1] == pytest.approx(1.8, abs=1e-9), "an event that falls on a seam is not lost"
         assert 9 * 3 - 2 <= run.certificate.break_points <= 9 * 3 + 2  # two points and a seam in every period
     assert errors[-1] < 1e-6  # of the sum of the reference: (h/L)^2 of 4000 intervals
-    best = s.simulate(launched(s, 1.0), 1.0, tolerance=1e-14, output=[1.0]).q[-1]
+    best = s.simulate(launched(s, 1.0), 1.0, tolerance=1e-14, sample_interval=[1.0]).q[-1]
     for tolerance in (1e-6, 1e-8, 1e-10):
-        run = s.simulate(launched(s, 1.0), 1.0, tolerance=tolerance, output=[1.0])
+        run = s.simulate(launched(s, 1.0), 1.0, tolerance=tolerance, sample_interval=[1.0])
         assert np.abs(run.q[-1] - best).max() < 20 * tolerance
 
 
@@ -259,7 +260,7 @@ def test_knots_of_a_coupling_table_are_break_points():
         "couplings": {"c": {"from": "A", "to": "B", "table": [[-200, -30], [-90, -20], [-45, -5], [0, 0], [40, 20], [90, 25]]}},
     }  # fmt: skip
     s = lw.compile(lw.load(levers))
-    best = s.simulate(s.start, 1.0, tolerance=1e-14, output=[1.0]).q[-1]
+    best = s.simulate(s.start, 1.0, tolerance=1e-14, sample_interval=[1.0]).q[-1]
     for tolerance in (1e-6, 1e-9, 1e-12):
-        run = s.simulate(s.start, 1.0, tolerance=tolerance, output=[1.0])
+        run = s.simulate(s.start, 1.0, tolerance=tolerance, sample_interval=[1.0])
         assert run.certificate.break_points >= 2 and np.abs(run.q[-1] - best).max() < 100 * tolerance + 2e-13

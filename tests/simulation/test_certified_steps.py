@@ -21,7 +21,7 @@ def test_half_the_step_tells_the_error_itself(integrator: str, step: float) -> N
     begin = 1.2  # from hanging; the coordinate counts from the drawing
     st = s.assemble({"O": float(s.start["O"]) + begin})
     times = np.linspace(0.0, 2.0, 21)
-    run = s.simulate(st, 2.0, output=times, integrator=integrator, step=step, certify=True)
+    run = s.simulate(st, 2.0, sample_interval=times, integrator=integrator, step=step, certify=True)
     m, w = np.sin(0.5 * begin) ** 2, np.sqrt(9.81)
     sn = ellipj(ellipk(m) - w * times, m)[0]
     swung = run["O"] - float(s.start["O"])

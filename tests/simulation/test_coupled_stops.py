@@ -96,7 +96,7 @@ def test_ends_of_different_restitution_gain_no_energy():
     for ex, ey in ((1.0, 0.0), (0.0, 1.0), (0.3, 0.9), (1.0, 1.0)):
         stops = {"x": {"max": 0.0, "restitution": ex}, "y": {"min": 0.0, "restitution": ey}}
         for vx, vy in ((1.0, -1.0), (1.0, -0.1), (0.1, -1.0), (2.0, -3.0)):
-            found = lw.load({**BLOCKS, "stops": stops, "start": {"x.v": vx, "y.v": vy}}).simulate(0.01, output=0.005)
+            found = lw.load({**BLOCKS, "stops": stops, "start": {"x.v": vx, "y.v": vy}}).simulate(0.01, sample_interval=0.005)
             before = 0.5 * vx**2 + 0.5 * (vx + vy) ** 2
             assert found["energy.total"][-1] <= before * (1.0 + 1e-9)
             assert found["x"].max() < 1e-9 and found["y"].min() > -1e-9

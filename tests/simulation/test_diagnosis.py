@@ -99,7 +99,7 @@ def test_near_a_singular_position_neither_tolerance_nor_inputs_are_blamed(status
     """A slider-crank with equal links 0.2 deg before it is stretched, in a run without any drive."""
     s = lw.compile("slider-crank")
     st = s.assemble(q={"A": 0.5 * np.pi - 0.1}, v={"A": 1.0})
-    run = s.simulate(st, 0.1, output=0.001)
+    run = s.simulate(st, 0.1, sample_interval=0.001)
     at = int(np.argmin(np.abs(run["A"] - (0.5 * np.pi - 0.004))))
     text = ended(run, status, at)
     only(text, "singular", "closed by 'C'", "Begin beyond it")

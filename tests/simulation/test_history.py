@@ -16,7 +16,7 @@ def outcome(s, q, v, duration, **options):
     joint = s.names.v[0]
     try:
         st = s.assemble(q={joint: q}, v={joint: v})
-        run = s.simulate(st, duration, drive={joint: lw.drives.torque(3.0)}, output=None, **options)
+        run = s.simulate(st, duration, drive={joint: lw.drives.torque(3.0)}, sample_interval=None, **options)
         said = ""
     except lw.SimulationError as error:
         run, said = error.run, str(error)

@@ -47,7 +47,7 @@ def linkage():
 
 def delta_error(s, speeds, seconds, right, **how):
     st = s.assemble(v=dict(zip(("A0", "A1", "A2"), speeds, strict=True)))
-    run = s.simulate(st, seconds, output=[seconds], **how)
+    run = s.simulate(st, seconds, sample_interval=[seconds], **how)
     return float(np.abs(run["plat.Gplat"][-1] - right).max()), run
 
 
@@ -63,14 +63,14 @@ def test_delta_at_every_tolerance(delta, tolerance):
 @sweep("tolerance", TOLERANCES, now=[1e-6, 1e-12])
 def test_three_cranks_at_every_tolerance(cranks, tolerance):
     """-1 rad/s: stopped at 1e-11 when redundant rows were taken for passing ones."""
-    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 3.0, tolerance=tolerance, output=[3.0])
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 3.0, tolerance=tolerance, sample_interval=[3.0])
     assert abs(run["A"][-1] - three_cranks(-1.0, 3.0)) < allowed(tolerance) and run.certificate.ok
     assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 4
 
 
 @sweep("tolerance", TOLERANCES, now=[1e-09, 1e-12])
 def test_sarrus_with_certificate(linkage, tolerance):
-    run = linkage.simulate(linkage.assemble(v={"a1": 0.5}), 1.0, tolerance=tolerance, output=[1.0])
+    run = linkage.simulate(linkage.assemble(v={"a1": 0.5}), 1.0, tolerance=tolerance, sample_interval=[1.0])
     assert abs(run["top.T"][-1][2] - sarrus(1.0)) < allowed(tolerance) and run.certificate.ok
     assert [p.lost for p in run.passages] == [2, 1, 2]  # flat, stretched, flat
     assert run.passages[0].time == pytest.approx(0.248405182, abs=1e-7) and run.passages[1].time == pytest.approx(0.405328958, abs=1e-7)
@@ -89,9 +89,9 @@ ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabilizer": 1e-6, "none stabili
 def test_every_way_of_computing_passes(delta, cranks, linkage, how):
     limit = ROUGH.get(how, 2e-7)
     assert delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, **HOW[how])[0] < limit
-    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, output=[1.5], **HOW[how])
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, sample_interval=[1.5], **HOW[how])
     assert abs(run["A"][-1] - three_cranks(-1.0, 1.5)) < limit
-    run = linkage.simulate(linkage.assemble(v={"a1": 0.5}), 0.6, output=[0.6], **HOW[how])
+    run = linkage.simulate(linkage.assemble(v={"a1": 0.5}), 0.6, sample_interval=[0.6], **HOW[how])
     assert abs(run["top.T"][-1][2] - sarrus(0.6)) < limit
 
 
@@ -107,7 +107,7 @@ def test_a_run_begins_in_a_singular_position(beyond):
     s = lw.compile("change-point-four-bar")
     st = s.assemble(q={"A": np.pi + beyond}, v={"A": 3.0})
     assert st["A"] == pytest.approx(np.pi + beyond, abs=1e-14) and st["A.v"] == pytest.approx(3.0, abs=1e-14)
-    run = s.simulate(st, 0.5, output=[0.0, 0.5])
+    run = s.simulate(st, 0.5, sample_interval=[0.0, 0.5])
     at_c = run["D"] - run["A"] - run["B"] - np.pi  # angle between rocker and coupler, less half a turn
     assert np.abs(np.sin(at_c / 2) ** 2 - 1.0 * 0.5 / (0.8 * 0.7) * np.cos(run["A"] / 2) ** 2).max() < 1e-10
     assert run["A"][-1] > 6.0 and run.certificate.ok  # more than half a turn, loops closed, energy conserved
@@ -124,18 +124,18 @@ def test_rest_in_a_singular_position_is_named_as_such():
 def test_links_that_just_miss_a_change_point_follow_the_bend(gap):
     """A ground link longer than at the change point turns the crank back, a shorter one lets it through."""
     s = lw.compile(lw.load("change-point-four-bar", l0=1.0 + gap))
-    run = s.simulate(s.assemble(q={"A": 2.6}, v={"A": 6.0}), 0.1, tolerance=1e-8, output=[0.0, 0.1])
+    run = s.simulate(s.assemble(q={"A": 2.6}, v={"A": 6.0}), 0.1, tolerance=1e-8, sample_interval=[0.0, 0.1])
     assert (run["A.v"][-1] < 0.0) == (gap > 0.0)
     assert run.proof.sim.pieces[-1].solution.counters["fallbacks"] < 1000
 
 
 def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
     """Open by 1e-9, the redundant row looks independent; sign changes of its round-off were reported as seven more passages."""
-    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabilizer="none", output=0.1)
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabilizer="none", sample_interval=0.1)
     times = solve_ivp(lambda t, y: [y[1], 9.81 * 1.4 / 0.48 * np.sin(y[0])], (0, 1.5), [0, 1], events=lambda t, y: np.cos(y[0]), rtol=1e-10)
     assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 2
     np.testing.assert_allclose([p.time for p in run.passages], times.t_events[0], atol=1e-6)
-    np.testing.assert_allclose(run["singular.J"], cranks.simulate(run.at(0.0), 1.5, output=0.1)["singular.J"], atol=1e-6)
+    np.testing.assert_allclose(run["singular.J"], cranks.simulate(run.at(0.0), 1.5, sample_interval=0.1)["singular.J"], atol=1e-6)
 
 
 @sweep("how", [{"integrator": "rk4", "step": 2e-3}, {"tolerance": 1e-6}], now=1)
@@ -166,7 +166,7 @@ def test_three_cranks_at_all_speeds(cranks):
     for speed in SPEEDS:
         right = three_cranks(speed, 3.0)
         for tolerance in TOLERANCES:
-            run = cranks.simulate(cranks.assemble(v={"A": speed}), 3.0, tolerance=tolerance, output=[3.0])
+            run = cranks.simulate(cranks.assemble(v={"A": speed}), 3.0, tolerance=tolerance, sample_interval=[3.0])
             error = abs(run["A"][-1] - right)
             if not (error < allowed(tolerance) and run.passages):
                 failed.append((speed, tolerance, error))

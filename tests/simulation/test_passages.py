@@ -31,7 +31,7 @@ def change_point():
 
 
 def swing(crank, seconds, **how):
-    return crank.simulate(crank.assemble({"A": START}), seconds, drive={"A": lw.drives.torque(1.0)}, output=[seconds], **how)
+    return crank.simulate(crank.assemble({"A": START}), seconds, drive={"A": lw.drives.torque(1.0)}, sample_interval=[seconds], **how)
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_a_passage_is_reported_with_its_time_and_what_means_nothing_there(crank)
     assert labels == ["-", "+", "-", "+", "-"] and run.certificate.branch_end == "-"
     at = run.passages[0].time
     near = crank.simulate(
-        crank.assemble({"A": START}), 2.0, drive={"A": lw.drives.torque(1.0)}, output=[at - 0.01, at - 0.001, at, at + 0.001]
+        crank.assemble({"A": START}), 2.0, drive={"A": lw.drives.torque(1.0)}, sample_interval=[at - 0.01, at - 0.001, at, at + 0.001]
     )
     lam = np.abs(near["lam.C"])
     assert lam[1] > 5 * lam[0], "a pole"
@@ -83,7 +83,7 @@ def test_at_rest_where_branches_meet_nothing_is_decided(crank):
 
 
 def curved(change_point, angle, **how):
-    run = change_point.simulate(change_point.assemble({"A": angle}, {"A": 12.0}), 5.0, output=[5.0], **how)
+    run = change_point.simulate(change_point.assemble({"A": angle}, {"A": 12.0}), 5.0, sample_interval=[5.0], **how)
     odd = [k for k in range(-3, 40) if angle < (2 * k + 1) * math.pi < run["A"][-1]]
     assert run.certificate.rank_passages == len(odd) == 9
     return abs(change_point_error(angle, 12.0, 5.0, run["A"][-1]))
@@ -105,7 +105,7 @@ def test_change_points_from_fifteen_angles(change_point):
 
 def chain(n, **how):
     s = lw.compile(lw.load("parallelogram-chain", N=n))
-    run = s.simulate(s.start, 20.0, output=[20.0], **how)
+    run = s.simulate(s.start, 20.0, sample_interval=[20.0], **how)
     right = parallelograms(n, [20.0])[0]
     assert abs(run["G0"][-1] - math.pi / 2 - right) < 1e-6  # the crank's tip is 1 m away: 1e-3 would do
     return run
@@ -147,10 +147,10 @@ def test_a_determinant_is_an_event_where_it_passes_zero():
     """The slider-crank loses rank with the crank upright: there, and only there, det.dependent changes its sign."""
     s = lw.load("slider-crank").system
     st = s.assemble(q={"A": "30 deg"}, v={"A": 3.0})
-    run = s.simulate(st, 1.0, events=[lw.events.when("det.dependent"), lw.events.when("A", "90 deg", name="upright")], output=0.1)
+    run = s.simulate(st, 1.0, events=[lw.events.when("det.dependent"), lw.events.when("A", "90 deg", name="upright")], sample_interval=0.1)
     named = {e.name: e.time for e in run.events}
     assert len(run.events) == 2 and abs(named["det.dependent"] - named["upright"]) < 1e-9  # two roots of one curve
-    short = s.simulate(st, 1.0, events=[lw.events.when("singular.J", 0.01)], largest_step=0.002, output=0.1)
+    short = s.simulate(st, 1.0, events=[lw.events.when("singular.J", 0.01)], largest_step=0.002, sample_interval=0.1)
     assert len(short.events) == 2 and abs(0.5 * sum(e.time for e in short.events) - named["upright"]) < 1e-4  # down and up again
 
 

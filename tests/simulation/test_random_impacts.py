@@ -211,7 +211,7 @@ def run_of(seed):
 def test_energy_of_runs_with_impacts_balances(seed):
     """E(t) - E(0) is minus the losses, at every sample; a locked joint rests; energy is lost by locks alone. 1e-9 per step."""
     s, st, lock, events = run_of(seed)
-    run = s.simulate(st, 0.22, events=events, output=0.005)
+    run = s.simulate(st, 0.22, events=events, sample_interval=0.005)
     assert [e.values["did"] for e in run.events] == [f"lock {lock}", f"unlock {lock}", "release R0"]
     losses = [e.values["energy lost"] for e in run.events]
     assert losses[0] >= 0.0 and losses[1:] == [0.0, 0.0]
@@ -236,10 +236,10 @@ def test_energy_of_runs_in_which_a_rod_engages_balances(seed):
     actions = (lw.events.lock(lock), lw.events.unlock(lock), lw.events.engage("R0"), lw.events.release("R0"), lw.events.lock(lock))
     events = [lw.events.when("t", at, do=do) for at, do in zip((0.02, 0.03, 0.06, 0.12, 0.14), actions, strict=True)]
     s = lw.compile(d0)
-    first = s.simulate(s.state(mech.q, mech.v), 0.06, off=["R0"], events=events[:2], output=[0.06])
+    first = s.simulate(s.state(mech.q, mech.v), 0.06, off=["R0"], events=events[:2], sample_interval=[0.06])
     rod = replace(d0.rods[0], length=float(rod_length(first, d0.rods[0])[-1]))
     s = lw.compile(replace(d0, rods=(rod,)))
-    run = s.simulate(s.state(mech.q, mech.v), 0.18, off=["R0"], events=events, output=0.002)
+    run = s.simulate(s.state(mech.q, mech.v), 0.18, off=["R0"], events=events, sample_interval=0.002)
     assert [e.values["did"] for e in run.events] == [f"lock {lock}", f"unlock {lock}", "engage R0", "release R0", f"lock {lock}"]
     losses = [e.values["energy lost"] for e in run.events]
     assert min(losses) >= 0.0 and losses[1] == losses[3] == 0.0 and losses[2] > 0.0 and losses[4] > 0.0

@@ -19,7 +19,7 @@ def passes(given: Case, tolerances: list[float]) -> list[str]:
     st = s.assemble(v=given.speeds)
     wrong = []
     for tolerance in tolerances:
-        run = s.simulate(st, given.seconds, tolerance=tolerance, output=[0.0, given.seconds])
+        run = s.simulate(st, given.seconds, tolerance=tolerance, sample_interval=[0.0, given.seconds])
         error = float(np.abs(run[given.channel][-1] - run[given.channel][0] - given.right).max())
         if not error < max(1000.0 * tolerance, 2e-8) or not run.certificate.rank_passages:
             wrong.append(f"{given.name} at {tolerance:.0e}: off by {error:.1e}, {run.certificate.rank_passages} passages")

@@ -30,7 +30,7 @@ def robot():
 
 def test_the_scraper_swings_as_the_reference_says(scraper):
     s, st = scraper
-    run = s.simulate(st, 5.0, tolerance=1e-10, output=[0.1, 0.5, 1.0, 5.0])
+    run = s.simulate(st, 5.0, tolerance=1e-10, sample_interval=[0.1, 0.5, 1.0, 5.0])
     for i, x in enumerate(SCRAPER["states"]):  # twenty digits
         assert run["J1"][i] == pytest.approx(x["theta1"], abs=1e-9)
         assert run["J1.v"][i] == pytest.approx(x["theta1_dot"], abs=1e-9)
@@ -53,7 +53,7 @@ def test_the_scraper_comes_back_after_its_period(scraper):
 
 def test_a_hundred_seconds_do_not_drift(scraper):
     s, st = scraper
-    c = s.simulate(st, 100.0, tolerance=1e-10, output=1.0).certificate
+    c = s.simulate(st, 100.0, tolerance=1e-10, sample_interval=1.0).certificate
     assert c.position_residual < 1e-9 and c.energy_imbalance < 1e-6
 
 
@@ -62,7 +62,9 @@ def test_the_torque_of_the_inverse_turns_the_crank_evenly(scraper):
     """[Koul2013 Figs. 7(b), (c)]; perturbations grow about twelve times in 5 s, the spline's error is far below."""
     s, st = scraper
     speed = 4.7124
-    turned = s.simulate(st, 2 * math.pi / speed, drive={"J1": lw.drives.speed(speed)}, output=2 * math.pi / speed / 720, tolerance=1e-12)
+    turned = s.simulate(
+        st, 2 * math.pi / speed, drive={"J1": lw.drives.speed(speed)}, sample_interval=2 * math.pi / speed / 720, tolerance=1e-12
+    )
     torque = s.kernel("inverse", drives=["J1"])(turned.q, turned.v, turned.a).u[:, 0]
     np.testing.assert_allclose(turned["J1.torque"], torque, atol=1e-8)  # a prescribed motion tells the same effort
     torque[-1] = torque[0]
@@ -76,7 +78,7 @@ def test_the_torque_of_the_inverse_turns_the_crank_evenly(scraper):
 def test_the_three_legged_robot_falls_as_the_reference_says():
     states = [x for x in load("saha")["rrr_3"]["states"] if x["t"] <= 0.5]
     s = lw.compile(lw.load("3-rrr"), cuts=["J6", "J7"])
-    run = s.simulate(s.start, 0.5, tolerance=1e-10, output=[x["t"] for x in states])
+    run = s.simulate(s.start, 0.5, tolerance=1e-10, sample_interval=[x["t"] for x in states])
     assert [x["t"] for x in states] == [0.1, 0.5] and run.certificate.energy_imbalance < 1e-7
     for i, x in enumerate(states):
         for joint, link in (("J1", 0), ("J8", 5), ("J9", 6)):  # the three cranks
@@ -99,7 +101,7 @@ CASES = {
 def test_the_motor_driven_robot(robot, case):
     """[Hoang2023 Figs. 2, 3]: states to twelve digits in the reference, crossings of both determinants in the first second."""
     drive, crossings = CASES[case]
-    run = robot.simulate(robot.start, 1.0, drive=drive, tolerance=1e-10, output=[0.1, 0.5, 1.0])
+    run = robot.simulate(robot.start, 1.0, drive=drive, tolerance=1e-10, sample_interval=[0.1, 0.5, 1.0])
     for i, x in enumerate(HOANG[case]["states"].values()):
         np.testing.assert_allclose(run.q[i], x["q"], atol=1e-6)
         np.testing.assert_allclose(run.v[i], x["qdot"], atol=1e-5)
@@ -108,7 +110,7 @@ def test_the_motor_driven_robot(robot, case):
     kinds = [p.kind for p in run.passages]
     assert (kinds.count("independent"), kinds.count("drives")) == crossings and run.certificate.rank_passages == 0
     assert run.checks().ok and run.certificate.smallest_singular_value > 0.3
-    signs = robot.simulate(robot.start, 1.0, drive=drive, tolerance=1e-10, output=0.001)
+    signs = robot.simulate(robot.start, 1.0, drive=drive, tolerance=1e-10, sample_interval=0.001)
     for name, count in zip(("det.independent", "det.dependent"), crossings, strict=True):
         assert np.count_nonzero(np.diff(np.sign(signs[name]))) == count
     assert len(signs.notes) >= 3 and any("creates energy" in n for n in signs.notes)
@@ -118,7 +120,7 @@ def test_the_papers_own_stabilization_leaves_what_the_reference_says(robot):
     """RK4 with 0.002 s: residuals up to 1.2e-6 m^2 in [0, 3] s, in [0, 1] s hardly less, errors of the reference's table."""
     drive, _ = CASES["case1 u=[5,-5,5] V (k=10,c=10)"]
     keep = lw.stabilizers.baumgarte(1.0, 100.0 * math.sqrt(2.0)) + lw.stabilizers.post_adjust(M=0.1, A=100.0 * (2 * LINK) ** 2)
-    run = robot.simulate(robot.start, 3.0, drive=drive, integrator="rk4", step=0.002, stabilizer=keep, output=[0.1, 0.5, 1.0, 3.0])
+    run = robot.simulate(robot.start, 3.0, drive=drive, integrator="rk4", step=0.002, stabilizer=keep, sample_interval=[0.1, 0.5, 1.0, 3.0])
     level = run.certificate.position_residual * robot.loops.kappa * 2 * LINK
     assert 0.6e-6 < level < 2.4e-6
     table = load("aghili_hoang")["hoang_stabilization_errors_vs_truth"]["case1 dt=0.002 err at .1,.5,1,2,3"]["Baum+post"]
@@ -134,7 +136,7 @@ def test_a_little_inductance_changes_little(robot):
     def run(L, **how):
         motor = lw.drives.motor(Kt=3, Ke=0.1, R=3, L=L, J=0.01, ratio=10)
         drive = {j: lw.drives.voltage(u, motor=motor) for j, u in volts.items()}
-        return robot.simulate(robot.start, 0.5, drive=drive, output=0.005, **how)
+        return robot.simulate(robot.start, 0.5, drive=drive, sample_interval=0.005, **how)
 
     still, moving = run(0.0, tolerance=1e-9), run(5e-5, tolerance=1e-7, integrator="rodas")
     gap = np.abs(moving.q - still.q).max()

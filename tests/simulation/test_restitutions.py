@@ -11,7 +11,7 @@ from tests.simulation.test_coupled_stops import BLOCKS
 
 def struck(x: dict[str, float], y: dict[str, float], vx: float, vy: float) -> tuple[float, float, float]:
     """Speeds of both joints right after an impact at the start, and the energy it took: two masses of 1 kg, y between them."""
-    run = lw.load({**BLOCKS, "stops": {"x": x, "y": y}, "start": {"x.v": vx, "y.v": vy}}).simulate(0.01, output=0.005)
+    run = lw.load({**BLOCKS, "stops": {"x": x, "y": y}, "start": {"x.v": vx, "y.v": vy}}).simulate(0.01, sample_interval=0.005)
     before = 0.5 * vx**2 + 0.5 * (vx + vy) ** 2
     return float(run["x.v"][-1]), float(run["y.v"][-1]), before - float(run["energy.total"][-1])
 

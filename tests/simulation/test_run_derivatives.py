@@ -58,7 +58,7 @@ def test_against_runs_with_other_numbers(name: str) -> None:
     times = np.linspace(0.0, 0.05 if model in ("rssr", "stewart") else 0.2, 5)
 
     def go(free: Any = None) -> Any:
-        return s.simulate(st, times[-1], free=free, output=times, **options)
+        return s.simulate(st, times[-1], free=free, sample_interval=times, **options)
 
     d = go().derivatives(free)
     assert d.q.shape == (5, s.tree.nv, len(free)) and d.dq.shape == (5, s.tree.nq, len(free)) and d.ok.all()
@@ -97,7 +97,7 @@ def test_steps_converge_to_those_of_a_tight_run() -> None:
     s = lw.compile("wiper")
     times = np.linspace(0.0, 0.3, 4)
     tight, coarse, rough = (
-        s.simulate(start(s), 0.3, output=times, **o).derivatives(["crank.B.x"]).q
+        s.simulate(start(s), 0.3, sample_interval=times, **o).derivatives(["crank.B.x"]).q
         for o in ({"tolerance": 1e-13}, RK4, {**RK4, "step": 4e-3})
     )
     size = np.abs(tight).max()
@@ -112,7 +112,7 @@ def test_a_controller_is_differentiated_with_the_mechanism() -> None:
     control = lw.control.pd({"A": lw.control.sinusoid("20 deg", "1 Hz")}, P=3.0, D=0.2)
 
     def go(mass: float) -> Any:
-        return s.simulate(st, 0.2, control=control, free=[mass], output=0.05, **RK4)
+        return s.simulate(st, 0.2, control=control, free=[mass], sample_interval=0.05, **RK4)
 
     found = go(value).derivatives("coupler.mass").q[:, :, 0]
     h = 1e-4 * value
@@ -147,7 +147,7 @@ def test_loads_and_recorded_channels(kind: str) -> None:
     st, value, h = start(s), s.free[0].value, 1e-5
 
     def go(length: float) -> Any:
-        return s.simulate(st, 0.1, free=[length], output=0.005, drive={"A": drive}, **RK4)
+        return s.simulate(st, 0.1, free=[length], sample_interval=0.005, drive={"A": drive}, **RK4)
 
     run, runs = go(value), {k: go(value + k * h) for k in (-2, -1, 1, 2)}
     d = run.derivatives("crank.B.x")
@@ -194,7 +194,7 @@ def test_backwards_is_the_same_as_forwards(model: Any, of: str, options: dict[st
     """The adjoint of the same steps, so both differ by round-off only. Interpreted: code of some steps takes longer to make than to run."""
     s = lw.compile(lw.load(model), engine="python")
     by = ["*.mass", *([] if model == "rssr" else ["crank.*", "gravity.y"])]
-    run = s.simulate(start(s), 0.01, output=0.005, engine="python", **options)
+    run = s.simulate(start(s), 0.01, sample_interval=0.005, engine="python", **options)
     d, g = run.derivatives(by), run.derivatives(by, of=of)
     forward = {name: d[of, name] for name in d.names}
     size = max(abs(x[-1]) for x in forward.values())

@@ -26,7 +26,7 @@ def bar():
 
 def truth(bar, seconds, **how):
     s, st = bar
-    return s.simulate(st, seconds, tolerance=1e-12, output=[seconds], **how)
+    return s.simulate(st, seconds, tolerance=1e-12, sample_interval=[seconds], **how)
 
 
 # -------------------------------------------------------------------- combinations
@@ -38,7 +38,7 @@ def test_any_stabilizer_with_any_formulation(bar):
     right = truth(bar, 0.1)["A"][-1]
     keepers = ["none", "baumgarte", "post_adjust", "project", "baumgarte+post_adjust", "baumgarte+project"]
     for formulation, keeper in itertools.product(FORMULATIONS, keepers):
-        run = s.simulate(st, 0.1, formulation=formulation, stabilizer=keeper, integrator="rk4", step=0.005, output=[0.1])
+        run = s.simulate(st, 0.1, formulation=formulation, stabilizer=keeper, integrator="rk4", step=0.005, sample_interval=[0.1])
         assert run["A"][-1] == pytest.approx(right, abs=2e-6), (formulation, keeper)  # rk4's own error
         assert run.settings["stabilizer"]["stabilizer"] == keeper and run.settings["formulation"] == formulation
 
@@ -48,13 +48,13 @@ def test_both_engines_do_the_same(bar, how):
     """The same bits, through inputs with a state of their own, quadratures and events."""
     s, st = bar
     motor = lw.drives.motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, ratio=5)
-    given = {"drive": {"A": lw.drives.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "output": 0.05, **how}
+    given = {"drive": {"A": lw.drives.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "sample_interval": 0.05, **how}
     runs = [s.simulate(st, 0.15, engine=engine, **given) for engine in ("native", "python")]
     assert runs[0].certificate.engine == "native" and runs[1].certificate.engine.startswith("python")
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
     np.testing.assert_array_equal(runs[0]["motor.A.current"], runs[1]["motor.A.current"])
     np.testing.assert_array_equal(runs[0]["work.in"], runs[1]["work.in"])
-    slow = lw.compile(lw.load("four-bar"), engine="python").simulate(st, 0.05, engine="python", **{**given, "output": [0.05]})
+    slow = lw.compile(lw.load("four-bar"), engine="python").simulate(st, 0.05, engine="python", **{**given, "sample_interval": [0.05]})
     np.testing.assert_allclose(slow.q[-1], runs[0].q[1], atol=1e-12)  # sums are fused in one of them
     assert slow.certificate.engine == "python"
 
@@ -71,7 +71,7 @@ def test_without_llvmlite_it_still_runs(bar, tmp_path):
     given = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parent.parent), "LINKWRIGHT_CACHE": str(tmp_path)}
     told = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True).stdout.split()
     s, st = bar
-    here = s.simulate(st, 0.02, integrator="rk4", step=0.01, output=[0.02], drive={"A": lw.drives.torque(lambda t: t)})
+    here = s.simulate(st, 0.02, integrator="rk4", step=0.01, sample_interval=[0.02], drive={"A": lw.drives.torque(lambda t: t)})
     assert told[0] == "python" and told[2] == "True" and float(told[1]) == pytest.approx(here["A"][-1], abs=1e-13)
 
 
@@ -84,7 +84,7 @@ def test_kinds_of_inputs_can_be_mixed():
     first, second = (d.joint for d in s.description.drives)
     st = s.assemble(v={first: 1.0, second: 0.0})
     drive = {first: lw.drives.speed(1.0), second: lw.drives.torque(lambda t, x: 0.3 * math.e ** (-t) - 0.1 * x[f"{second}.v"])}
-    run = s.simulate(st, 0.5, drive=drive, tolerance=1e-10, output=0.05)
+    run = s.simulate(st, 0.5, drive=drive, tolerance=1e-10, sample_interval=0.05)
     np.testing.assert_allclose(run[f"{first}.v"], 1.0, atol=1e-12)
     np.testing.assert_allclose(run[f"{second}.torque"], 0.3 * np.exp(-run.t) - 0.1 * run[f"{second}.v"], atol=1e-12)
     for i in (3, 8):  # inverse dynamics knows both efforts
@@ -97,7 +97,7 @@ def test_kinds_of_inputs_can_be_mixed():
 def test_power_in_is_the_change_of_energy(bar):
     """Damped, driven and loaded: work of the drive by quadrature along with the motion, against a quadrature of the samples."""
     s, st = bar
-    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 2.0 * np.sin(5.0 * t))}, tolerance=1e-11, output=0.0005)
+    run = s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 2.0 * np.sin(5.0 * t))}, tolerance=1e-11, sample_interval=0.0005)
     power = run["A.torque"] * run["A.v"]
     work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(run.t))])
     np.testing.assert_allclose(run["work.in"], work, atol=2e-5)  # trapezoids of 0.5 ms
@@ -117,11 +117,13 @@ def test_a_sampled_controller_is_held(bar):
         seen.append(t)
         return -0.5 * float(x["A.v"])
 
-    run = s.simulate(st, 0.1, drive={"A": lw.drives.torque(law, every=0.02)}, tolerance=1e-11, output=0.01)
+    run = s.simulate(st, 0.1, drive={"A": lw.drives.torque(law, every=0.02)}, tolerance=1e-11, sample_interval=0.01)
     np.testing.assert_allclose(sorted(set(seen)), 0.02 * np.arange(len(set(seen))), atol=1e-12)
     here = st
     for _ in range(5):
-        part = s.simulate(here, 0.02, drive={"A": lw.drives.torque(-0.5 * float(here["A.v"]))}, tolerance=1e-11, output=[here.t + 0.02])
+        part = s.simulate(
+            here, 0.02, drive={"A": lw.drives.torque(-0.5 * float(here["A.v"]))}, tolerance=1e-11, sample_interval=[here.t + 0.02]
+        )
         here = part.state(-1)
     assert run["A"][-1] == pytest.approx(float(here["A"]), abs=1e-9)
     assert len(np.unique(np.round(run["A.torque"][:10], 12))) == 5 and "once per sample" in " ".join(run.notes)
@@ -133,7 +135,7 @@ def test_a_sampled_controller_is_held(bar):
 def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
     s, st = bar
     with pytest.raises(lw.SimulationError, match=r"t = 0\.\d+ s.*(A|B|C)") as caught:
-        s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, output=0.01)
+        s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, sample_interval=0.01)
     run = caught.value.run
     assert 0.3 < run.t[-1] <= 0.5 and np.isfinite(run.q).all() and not run.checks().ok
     tau, force = run["A.torque"], run["C.on.rocker"]
@@ -145,7 +147,7 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
         return float(x["A"])
 
     with pytest.raises(lw.SimulationError, match="the table has no such row") as caught:
-        s.simulate(st, 1.0, drive={"A": lw.drives.torque(broken)}, output=0.01)
+        s.simulate(st, 1.0, drive={"A": lw.drives.torque(broken)}, sample_interval=0.01)
     assert isinstance(caught.value.__cause__, ValueError) and caught.value.run.t[-1] <= 0.06
     with pytest.raises(lw.SimulationError, match="every="):  # a relay chatters
         s.simulate(st, 10.0, drive={"A": lw.drives.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
@@ -158,7 +160,7 @@ def test_a_run_that_stopped_early_is_shown_like_any_other(tmp_path):
     with pytest.raises(lw.SimulationError, match="most_steps") as caught:
         lw.load("four-bar").simulate(10.0, most_steps=20)
     run = caught.value.run
-    whole = lw.load("four-bar").simulate(float(run.t[-1]), output=[float(run.t[-1])])
+    whole = lw.load("four-bar").simulate(float(run.t[-1]), sample_interval=[float(run.t[-1])])
     # the same motion, so the same force on the rocker's pin
     np.testing.assert_allclose(run["C.on.rocker"][-1], whole["C.on.rocker"][-1], rtol=1e-6)
     assert f"{len(run)} samples" in run.page(tmp_path / "stopped.html").read_text(encoding="utf-8")
@@ -171,9 +173,9 @@ def test_an_interrupt_gives_what_was_computed(bar):
         if t > 0.3:
             raise KeyboardInterrupt
 
-    run = s.simulate(st, 1000.0, progress=press, output=0.1)
+    run = s.simulate(st, 1000.0, progress=press, sample_interval=0.1)
     assert 0.3 < run.t[-1] < 1000.0 and run.certificate.status == "interrupted" and "interrupted at" in run.notes[-1]
-    stopped = s.simulate(st, 1000.0, progress=lambda t: t < 0.3, output=0.1)
+    stopped = s.simulate(st, 1000.0, progress=lambda t: t < 0.3, sample_interval=0.1)
     assert stopped.certificate.status == "stopped"
 
 
@@ -184,10 +186,10 @@ def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setenv("TERM", "xterm")
     s, st = bar
-    s.simulate(st, 300.0, progress=True, output=100.0)
+    s.simulate(st, 300.0, progress=True, sample_interval=100.0)
     shown = capsys.readouterr()
     assert "simulating" in shown.err and "step" in shown.err and shown.out == ""
-    s.simulate(st, 1.0, output=1.0)
+    s.simulate(st, 1.0, sample_interval=1.0)
     assert capsys.readouterr().err == "", "no bar where there is no terminal"
 
 
@@ -198,9 +200,9 @@ def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
         ({"integrator": "rk4"}, "step"),
         ({"stabilizer": "projekt"}, "project"),
         ({"formulation": "newton"}, "formulation"),
-        ({"output": -1.0}, "output"),
-        ({"output": [0.2, 0.1]}, "increasing"),
-        ({"output": 1e-9}, "samples"),
+        ({"sample_interval": -1.0}, "sample_interval"),
+        ({"sample_interval": [0.2, 0.1]}, "increasing"),
+        ({"sample_interval": 1e-9}, "samples"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
         ({"drive": {"X": lw.drives.torque(1.0)}}, "X"),
@@ -229,7 +231,7 @@ def test_wrong_durations_and_states(bar):
         s.simulate(s.state(np.array([0.1, 0.2, 0.3])), 1.0)
     still = s.simulate(st, 0.0)
     assert len(still) >= 1 and still.t[-1] == 0.0
-    assert s.simulate(st, "250 ms", output="50 ms").t[-1] == 0.25
+    assert s.simulate(st, "250 ms", sample_interval="50 ms").t[-1] == 0.25
 
 
 # -------------------------------------------------------------------- certificates
@@ -240,7 +242,7 @@ def test_half_the_step_tells_the_error(bar):
     s, st = bar
     right = truth(bar, 1.0)
     for how in ({"integrator": "rk4", "step": 0.01}, {"tolerance": 1e-6}):
-        run = s.simulate(st, 1.0, certify=True, output=[1.0], **how)
+        run = s.simulate(st, 1.0, certify=True, sample_interval=[1.0], **how)
         true = np.abs(run.q[-1] - right.q[-1]).max()
         assert 0.5 * true < run.certificate.estimated_error < 2.0 * true
         assert "half the step" in str(run.checks())
@@ -258,7 +260,7 @@ def test_a_verdict_names_what_is_wrong(bar):
 
 
 def test_the_designers_run_is_driven_as_the_file_says():
-    run = lw.load("wiper").simulate(4.0 / 3.0, output=2.0 / 3.0)
+    run = lw.load("wiper").simulate(4.0 / 3.0, sample_interval=2.0 / 3.0)
     np.testing.assert_allclose(run["A.v", "rpm"], 45.0, atol=1e-9)
     np.testing.assert_allclose(run["A"] - run["A"][0], 1.5 * math.pi * run.t, atol=1e-9)
     turn = lw.load("wiper").cycle(steps=4)
@@ -273,10 +275,10 @@ def test_a_batch_is_its_runs_one_by_one(bar):
     s, _ = bar
     states = [s.assemble({"A": 1.0}, {"A": w}) for w in np.linspace(2.0, 12.0, 20)]
     for how in ({"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.005}):
-        batches = [s.simulate_batch(states, 0.5, output=0.1, threads=n, **how) for n in (1, 2)]
+        batches = [s.simulate_batch(states, 0.5, sample_interval=0.1, threads=n, **how) for n in (1, 2)]
         np.testing.assert_array_equal(batches[0].q, batches[1].q)
         assert batches[0].finished.all() and batches[0].q.shape == (20, 6, s.tree.nq)
-        run = s.simulate(states[7], 0.5, output=0.1, **how)
+        run = s.simulate(states[7], 0.5, sample_interval=0.1, **how)
         np.testing.assert_array_equal(run.q, batches[0].q[7])
         np.testing.assert_array_equal(batches[0].run(7)["A.v"], batches[0]["A.v"][7])
     with pytest.raises(UsageError, match="State"):
@@ -288,10 +290,10 @@ def test_a_batch_is_its_runs_one_by_one(bar):
 def test_a_batch_of_parameters_closes_each_start():
     s = lw.compile(lw.load("four-bar"), free=["L1"])
     st = s.assemble({"A": 1.0}, {"A": 6.0})
-    batch = s.simulate_batch(st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, output=0.3)
+    batch = s.simulate_batch(st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
     for value, q in zip((0.25, 0.3), batch.q[:, -1], strict=True):
         other = lw.compile(lw.load("four-bar", L1=value))
-        run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, output=[0.3])
+        run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, sample_interval=[0.3])
         np.testing.assert_allclose(q, run.q[-1], atol=1e-9)
 
 
@@ -319,7 +321,7 @@ def test_a_mechanism_far_from_the_origin_loses_no_digits():
         lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {k: [x + s, y - s] for k, (x, y) in drawn.items()}, "bodies": bodies})
         for s in (0.0, 1024.0)
     )
-    one, other = (m.simulate(0.5, output=0.1) for m in (here, there))
+    one, other = (m.simulate(0.5, sample_interval=0.1) for m in (here, there))
     np.testing.assert_array_equal(one.q, other.q)
     np.testing.assert_array_equal(one.arrays["lam"], other.arrays["lam"])
 

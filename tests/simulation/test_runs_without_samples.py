@@ -14,7 +14,7 @@ def runs():
     s = lw.compile("slider-crank")
     with pytest.raises(lw.SimulationError, match="singular position") as caught:
         s.simulate(s.assemble(q={"A": pi / 2}), 0.01)
-    whole = s.simulate(s.assemble(q={"A": 0.3}), 0.01, output=0.005)
+    whole = s.simulate(s.assemble(q={"A": 0.3}), 0.01, sample_interval=0.005)
     return {"none": caught.value.run, "one": whole[1:2]}
 
 

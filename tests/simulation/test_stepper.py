@@ -28,7 +28,7 @@ WOUND = {
 
 def moving(s, count, seed=0):
     """States of a short fall, slower and faster, as rows of q and v."""
-    run = s.simulate(s.start, 0.3, output=0.3 / count)
+    run = s.simulate(s.start, 0.3, sample_interval=0.3 / count)
     share = np.random.default_rng(seed).uniform(-1.0, 1.0, count)[:, None]
     return run.q[:count].copy(), run.v[:count] * share
 
@@ -50,7 +50,7 @@ def test_steps_are_those_of_simulate(name):
     s = lw.compile(name)
     push = {d: lw.drives.force(0.2 * k + 0.1) if s.assembler.coordinate(d)[0].type == "prismatic" else lw.drives.torque(0.2 * k + 0.1)
             for k, d in enumerate(s.core.drive_names)}  # fmt: skip
-    run = s.simulate(s.start, 0.1, drive=push, integrator="rk4", step=2e-3, output=0.1)
+    run = s.simulate(s.start, 0.1, drive=push, integrator="rk4", step=2e-3, sample_interval=0.1)
     st, tau = s.start, {d: 0.2 * k + 0.1 for k, d in enumerate(s.core.drive_names)}
     for _ in range(10):
         st = s.step(st, tau, 0.01, substeps=5)
@@ -79,7 +79,7 @@ def test_error_falls_with_the_order(integrator, order):
     """Against a run at tolerance 1e-13."""
     heun = Method("heun", "order 2", table(({0: 1.0},), (0.0, 1.0), {0: 0.5, 1: 0.5}), order=2, dense_order=2)
     s = lw.compile("five-bar")
-    exact = s.simulate(s.start, 0.2, tolerance=1e-13, output=0.2).q[-1]
+    exact = s.simulate(s.start, 0.2, tolerance=1e-13, sample_interval=0.2).q[-1]
     errors = []
     for steps in (20, 40):
         env = s.stepper(1, dt=0.2, substeps=steps, integrator=heun if integrator == "heun" else integrator)
@@ -314,7 +314,7 @@ def test_singular_positions_are_passed_by_the_rank_revealing_path():
         seen |= set(env.status)
     assert seen == {"ok", "rank-revealing"} and env.ok.all()
     for k in (0, 8):
-        run = s.simulate(starts[k], 0.4, integrator="rk4", step=1e-3, output=0.4)
+        run = s.simulate(starts[k], 0.4, integrator="rk4", step=1e-3, sample_interval=0.4)
         assert np.abs(run.q[-1] - env.q[k]).max() < 1e-9
         st = starts[k]
         for _ in range(400):
@@ -347,7 +347,7 @@ def test_answers_that_fail_are_reasons():
 def test_turns_of_cut_joints_and_time_are_counted():
     """A coil spring in the cut joint that winds up, and a moment that depends on time."""
     s = lw.compile(lw.load(WOUND), cuts=["A"])
-    run = s.simulate(s.start, 0.6, integrator="rk4", step=1e-3, output=0.6)
+    run = s.simulate(s.start, 0.6, integrator="rk4", step=1e-3, sample_interval=0.6)
     env = s.stepper(8)
     st = s.start
     for _ in range(600):

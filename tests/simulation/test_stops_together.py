@@ -124,7 +124,7 @@ def test_random_mechanisms_against_newton_euler(seed, count):
     """The balance of every body by itself, in another formulation and with another solver; 1e-7 is what SLSQP ends with."""
     model, ends, sides, force = star(np.random.default_rng(seed), count)
     m = lw.load(model)
-    run = m.simulate(0.02, output=0.01)
+    run = m.simulate(0.02, sample_interval=0.01)
     wanted = least_by_statics(ends, sides, force, lw.compile(m).loops.kappa)
     found = [run[f"J{i}.stop.force"][-1] for i in range(count)]
     np.testing.assert_allclose(found, wanted, atol=1e-7 * force)
@@ -172,7 +172,7 @@ def test_a_control_law_in_a_run_that_meets_stops():
         lw.control.control_law(lambda t, st: {"A0": 1.0, "A1": -0.1 * st["A1.v"]}, drives=["A0", "A1"], every="10 ms"),
     )):  # fmt: skip
         m = lw.load({**chain(2), "drive": ["A0", "A1"]})
-        run = m.simulate(0.7, output=0.1, control=law)
+        run = m.simulate(0.7, sample_interval=0.1, control=law)
         still = lw.compile(m)
         u = still.inverse(still.assemble({"A0": run["A0"][-1], "A1": run["A1"][-1]})).u
         assert run["A0.stop.torque"][-1] + 1.0 == pytest.approx(u[0], rel=1e-6), i

@@ -50,7 +50,7 @@ def test_events_are_noted_in_order_with_their_units(scraper):
 
 def test_a_condition_stops_the_run(scraper):
     s, st = scraper
-    run = s.simulate(st, 5.0, events=[lw.events.when("J1.v", direction="falling", do="stop")], output=0.01)
+    run = s.simulate(st, 5.0, events=[lw.events.when("J1.v", direction="falling", do="stop")], sample_interval=0.01)
     assert run.certificate.status == "event" and 0.6 < run.t[-1] < 0.62 < 5.0
     assert run.certificate.duration == pytest.approx(0.6149915732, abs=1e-8)  # where the reference swing turns back
 
@@ -58,9 +58,11 @@ def test_a_condition_stops_the_run(scraper):
 def test_locking_a_joint_is_an_inelastic_impact(double):
     """The elbow locks while it bends at w: angular momentum about the fixed pivot stays, the relative motion's energy is lost."""
     st = double.assemble({"O": 0.0, "P": 0.5 * math.pi}, {"O": 1.0, "P": 3.0})
-    run = double.simulate(st, 0.6, events=[lw.events.when("t", 0.3, do=lw.events.lock("P"), name="latch")], tolerance=1e-11, output=0.001)
+    run = double.simulate(
+        st, 0.6, events=[lw.events.when("t", 0.3, do=lw.events.lock("P"), name="latch")], tolerance=1e-11, sample_interval=0.001
+    )
     (event,) = run.events
-    before = double.simulate(st, 0.3, tolerance=1e-11, output=[0.3])
+    before = double.simulate(st, 0.3, tolerance=1e-11, sample_interval=[0.3])
     q, v = before.q[-1], before.v[-1]
     M = double.M(before.state(-1))
     inertia = M[0, 0] if double.names.v[0] == "O" else M[1, 1]
@@ -74,7 +76,7 @@ def test_locking_a_joint_is_an_inelastic_impact(double):
     assert np.ptp(held) < 1e-12 and np.abs(run["P.v"][run.t > 0.301]).max() < 1e-12 and held[0] == pytest.approx(q[1], abs=1e-8)
     assert run.checks().ok, "the balance holds with the loss counted"
     reach = float(np.linalg.norm(run["lower.Q"][-1]))
-    free = double.simulate(st, 0.6, tolerance=1e-11, output=[0.6])
+    free = double.simulate(st, 0.6, tolerance=1e-11, sample_interval=[0.6])
     assert abs(free["P"][-1] - held[-1]) > 0.1 and 0.5 < reach < 2.0
 
 
@@ -90,7 +92,7 @@ def test_a_time_that_is_past_does_not_come_again():
 def test_a_lock_can_be_opened_again(double):
     st = double.assemble({"O": 0.0, "P": 0.3}, {"O": 0.5})
     events = [lw.events.when("t", 0.1, do=lw.events.lock("P")), lw.events.when("t", 0.4, do=lw.events.unlock("P"))]
-    run = double.simulate(st, 0.8, events=events, tolerance=1e-10, output=0.01)
+    run = double.simulate(st, 0.8, events=events, tolerance=1e-10, sample_interval=0.01)
     inside = (run.t > 0.1) & (run.t <= 0.4)
     assert np.ptp(run["P"][inside]) < 1e-12 and np.ptp(run["P"][run.t > 0.4]) > 0.1
     assert [e.values["did"] for e in run.events] == ["lock P", "unlock P"]
@@ -113,7 +115,7 @@ def test_a_rod_that_breaks_and_one_that_catches():
     off = lw.compile(lw.load(PENDULUM)).simulate(
         lw.compile(lw.load(PENDULUM)).state(st.q), 2.0, events=[lw.events.when(distance.function, 1.6**2, do="stop")]
     )
-    run = s.simulate(s.state(st.q, st.v), 1.5, off=["tether"], events=[distance], tolerance=1e-10, output=0.005)
+    run = s.simulate(s.state(st.q, st.v), 1.5, off=["tether"], events=[distance], tolerance=1e-10, sample_interval=0.005)
     (event,) = run.events
     assert event.time == pytest.approx(off.certificate.duration, abs=1e-6)
     reach = np.linalg.norm(run["lower.Q"], axis=1)
@@ -132,7 +134,7 @@ def test_a_rod_that_breaks_and_one_that_catches():
         0.5,
         events=[lw.events.when("t", run.t[-1] + 0.1, do=lw.events.release("tether"), name="cut")],
         tolerance=1e-10,
-        output=0.01,
+        sample_interval=0.01,
     )
     later = np.linalg.norm(again["lower.Q"], axis=1)
     assert np.ptp(later[:10]) < 1e-9 and np.ptp(later[12:]) > 1e-3 and again.checks().ok
@@ -170,7 +172,7 @@ def test_a_sampled_function_that_remembers_is_asked_once_a_sample():
         asked.clear()
         drive = {"A": lw.drives.torque(counting, every="10 ms")} | ({"E": other} if joint == "A" else {})
         events = [lw.events.when("t", 0.02, do=lw.events.lock(joint)), lw.events.when("t", 0.034, do=lw.events.unlock(joint))]
-        run = s.simulate(s.start, 0.048, drive=drive, events=events, output=0.006)
+        run = s.simulate(s.start, 0.048, drive=drive, events=events, sample_interval=0.006)
         assert asked == times
         free = (run.t < 0.02) | (run.t > 0.034)
         count = np.searchsorted(times, run.t[free] + 1e-9)

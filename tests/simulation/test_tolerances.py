@@ -24,7 +24,7 @@ def errors(s, st, duration, tolerances, **how):
     times = [0.0, 0.5 * duration, duration]
 
     def run(tolerance):
-        return s.simulate(st, duration, tolerance=tolerance, output=times, **how)
+        return s.simulate(st, duration, tolerance=tolerance, sample_interval=times, **how)
 
     best = run(1e-14)
     size = np.array([s.loops.kappa if k == "length" else 1.0 for jt in best.skel.types for k in jt.coordinate_kinds])
@@ -62,5 +62,5 @@ def test_errors_of_every_model_fall_with_the_tolerance(name):
 @pytest.mark.parametrize("name", models.names())
 def test_errors_of_every_driven_model_fall_with_the_tolerance(name):
     m, tolerances = lw.load(name), (1e-6, 1e-9, 1e-12)
-    best, *found = [m.simulate(duration=0.3, tolerance=x, output=0.1) for x in (1e-14, *tolerances)]
+    best, *found = [m.simulate(duration=0.3, tolerance=x, sample_interval=0.1) for x in (1e-14, *tolerances)]
     fall([float(np.abs(run.q - best.q).max()) for run in found], tolerances)

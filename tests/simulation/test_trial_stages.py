@@ -24,8 +24,8 @@ def case(name):
 def test_a_trial_beyond_all_proportion_does_not_end_a_run(name, recwarn):
     """These runs ended with "numbers overflow", "without inertia" and "a fault of the program". Rodas comes to the same motion."""
     s, st, duration = case(name)
-    run = s.simulate(st, duration, output=0.01)
-    other = s.simulate(st, duration, output=0.01, integrator="rodas")
+    run = s.simulate(st, duration, sample_interval=0.01)
+    other = s.simulate(st, duration, sample_interval=0.01, integrator="rodas")
     assert run.certificate.status == "finished" and run.certificate.ok
     # both estimate their errors below 1e-7; chaotic growth over 1.4 s takes up to 100 times of it
     np.testing.assert_allclose(run.q, other.q, atol=1e-5)
@@ -41,7 +41,7 @@ def test_in_every_engine_and_formulation(options):
 
 def test_in_a_batch():
     s, st, duration = case("hinge-and-ball")
-    runs = s.simulate_batch([st] * 3, duration, output=[duration])
+    runs = s.simulate_batch([st] * 3, duration, sample_interval=[duration])
     assert runs.finished.all()
     np.testing.assert_allclose(runs.q[:, -1], np.tile(s.simulate(st, duration).q[-1], (3, 1)), atol=1e-7)
 

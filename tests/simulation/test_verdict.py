@@ -51,7 +51,7 @@ def test_a_run_that_did_not_finish_does_not_pass(good, status):
 def test_the_energy_of_a_loose_run_is_measured(bar):
     """rk4 with long steps loses energy: the certificate's imbalance is that of the channel, and above 1e-6 it does not pass."""
     s, st = bar
-    run = s.simulate(st, 2.0, integrator="rk4", step=0.02, output="steps")
+    run = s.simulate(st, 2.0, integrator="rk4", step=0.02, sample_interval="steps")
     c, E = run.certificate, run["energy.total"]
     assert c.energy_imbalance == pytest.approx(np.abs(E - E[0]).max(), rel=1e-9)  # the same sums, in another order
     assert 1e-6 * c.energy_turned_over < c.energy_imbalance < 1e-2 * c.energy_turned_over
@@ -61,7 +61,7 @@ def test_the_energy_of_a_loose_run_is_measured(bar):
 def test_the_gaps_of_an_unstabilized_run_are_measured(bar):
     """phi and J v of every step by the float path, over the size and the largest speed: both drift, both are named."""
     s, st = bar
-    run = s.simulate(st, 2.0, integrator="rk4", step=0.01, stabilizer="none", output="steps")
+    run = s.simulate(st, 2.0, integrator="rk4", step=0.01, stabilizer="none", sample_interval="steps")
     c = run.certificate
     phi, gap, speed = 0.0, 0.0, 1.0
     for q, v, near in zip(run.q, run.v, run.references, strict=True):
@@ -81,7 +81,9 @@ def test_steps_are_planned_with_a_margin(method, tolerance, most):
     steps = rejected = 0
     for name in ("four-bar", "wiper", "carpet-scraper"):
         s = lw.compile(lw.load(name))
-        counters = s.simulate(s.start, 3.0, integrator=method, tolerance=tolerance, output=[3.0]).proof.sim.pieces[0].solution.counters
+        counters = (
+            s.simulate(s.start, 3.0, integrator=method, tolerance=tolerance, sample_interval=[3.0]).proof.sim.pieces[0].solution.counters
+        )
         steps, rejected = steps + counters["steps"], rejected + counters["rejected"]
     assert rejected < most * steps
 

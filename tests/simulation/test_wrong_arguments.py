@@ -20,9 +20,9 @@ def wiper():
 def test_batches_begin_together(wiper):
     states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
     with pytest.raises(lw.UsageError, match="first state"):
-        wiper.simulate_batch(states, 1.0, drive={"A": lw.drives.speed(2.0)}, output=0.5)
+        wiper.simulate_batch(states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
     with pytest.raises(lw.UsageError, match="times"):
-        wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, output=0.5)
+        wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
 
 
 def test_batches_refuse_options_of_single_runs(wiper):
@@ -30,7 +30,7 @@ def test_batches_refuse_options_of_single_runs(wiper):
     assert set(given) == set(NOT_OF_A_BATCH)
     for name, value in given.items():
         with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`; simulate the runs one by one"):
-            wiper.simulate_batch(wiper.start, 1.0, output=0.5, **{name: value})
+            wiper.simulate_batch(wiper.start, 1.0, sample_interval=0.5, **{name: value})
 
 
 def boom(*_):
@@ -51,8 +51,8 @@ def boom(*_):
         ({"tolerance": []}, "tolerance"),
         ({"most_steps": "a"}, "most_steps"),
         ({"most_steps": 0}, "most_steps"),
-        ({"output": "foo"}, "output"),
-        ({"output": ["10 ms", "foo"]}, "output"),
+        ({"sample_interval": "foo"}, "sample_interval"),
+        ({"sample_interval": ["10 ms", "foo"]}, "sample_interval"),
         ({"progress": 3}, "progress"),
     ],
 )
@@ -69,7 +69,7 @@ def test_other_wrong_calls(wiper):
         lw.load("wiper").simulate(1.0, drive="A")
     with pytest.raises(lw.UsageError, match="tears the loops"):
         wiper.simulate(wiper.state(st.q, st.v + np.array([0.5, 0.0, 0.0])), 0.1)
-    run = wiper.simulate(st, 0.1, output=["50 ms", "0.1 s"])
+    run = wiper.simulate(st, 0.1, sample_interval=["50 ms", "0.1 s"])
     assert list(run.t) == [0.05, 0.1]
     for wrong in (1.5, None):
         with pytest.raises(lw.ChannelError, match="channel"):

@@ -222,7 +222,7 @@ def test_batches_and_trajectories_are_the_single_states(leg: lw.System) -> None:
             found, size = getattr(many, name)[i], 1.0 + np.abs(getattr(one, name)).max()
             np.testing.assert_allclose(found, getattr(one, name), rtol=0, atol=1e-11 * size, err_msg=name)
     assert many.ok.all() and many.J.rows == terms(states[0]).J.rows
-    run = leg.simulate(states[0], 0.02, output=0.01)
+    run = leg.simulate(states[0], 0.02, sample_interval=0.01)
     assert terms(run).J.shape == (len(run), 4, 8)
 
 

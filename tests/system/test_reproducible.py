@@ -52,7 +52,7 @@ def calls(s: lw.System, given: tuple[np.ndarray, np.ndarray]) -> dict[str, Calla
     out["run"] = lambda: bits(s.simulate(st, 0.1, tolerance=1e-8))
     out["fixed steps"] = lambda: bits(s.simulate(st, 0.02, integrator="rk4", step=1e-3))
     out["driven run"] = lambda: bits(s.simulate(st, 0.05, drive={DRIVE: lw.drives.torque("0.3 N m")}))
-    out["batch"] = lambda: s.simulate_batch([st, s.state(q, 0.5 * v)], 0.02, output=0.01)[DRIVE].tobytes()
+    out["batch"] = lambda: s.simulate_batch([st, s.state(q, 0.5 * v)], 0.02, sample_interval=0.01)[DRIVE].tobytes()
     return out
 
 

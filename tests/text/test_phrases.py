@@ -46,7 +46,7 @@ MEANINGLESS = ("260..180 mm", "180..260 kg m", "180..26x mm", "about 3 mm", {"lo
 
 
 def study(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    (v,) = lw.study(m, {"l": given}, "range slide", plan="sobol", n=1, **COARSE).plan.variations
+    (v,) = lw.study(m, {"l": given}, "range slide", plan="sobol", count=1, **COARSE).plan.variations
     return v.low, v.high
 
 
@@ -81,7 +81,7 @@ def fastest(given: Any) -> Ends:
 
 
 def tolerances(given: Any, m: lw.Mechanism = MODEL) -> float:
-    (found,) = m.tolerances({"l": given}, "start slide", n=1, **COARSE).results
+    (found,) = m.tolerances({"l": given}, "start slide", count=1, **COARSE).results
     return found.contributions[0].tolerance
 
 

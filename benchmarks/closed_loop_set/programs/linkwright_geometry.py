@@ -74,7 +74,7 @@ def poses(case: Case, task: Task, quick: bool) -> list[Answer]:
     """Find all links through five poses: those of all linkages found."""
 
     def call() -> Any:
-        return lw.synthesize(poses=task.given["poses"], unit="m", kind="four-bar", n=100)
+        return lw.synthesize(poses=task.given["poses"], unit="m", kind="four-bar", count=100)
 
     links: list[tuple[complex, complex]] = []
     pairs = set()
@@ -111,7 +111,7 @@ Solved = tuple[Callable[[], Any], dict[str, float], str]
 
 def straight(given: Mapping[str, Any]) -> Solved:
     def call() -> Any:
-        return lw.synthesize(straight={"length": "1 m", "share": given["share of the turn"]}, kind="hoeken", unit="m", n=1)
+        return lw.synthesize(straight={"length": "1 m", "share": given["share of the turn"]}, kind="hoeken", unit="m", count=1)
 
     best = call().best
     pins = best.linkage.pins
@@ -126,7 +126,7 @@ def straight(given: Mapping[str, Any]) -> Solved:
 
 def nine(given: Mapping[str, Any]) -> Solved:
     def call() -> Any:
-        return lw.synthesize(path=given["points"], unit="m", exact=True, n=200)
+        return lw.synthesize(path=given["points"], unit="m", exact=True, count=200)
 
     classes = []
     for answer in call():
@@ -146,7 +146,7 @@ def fitted(given: Mapping[str, Any]) -> Solved:
         options["hold"] = {"crank pivot": tuple(given["crank pivot"]), "ground angle": given["ground angle"], "crank offset": 0}
 
     def call() -> Any:
-        return lw.synthesize(path=given["points"], timing=list(given["angles" if held else "turns"]), unit="m", n=1, **options)
+        return lw.synthesize(path=given["points"], timing=list(given["angles" if held else "turns"]), unit="m", count=1, **options)
 
     best = call().best
     if not held:
@@ -162,7 +162,7 @@ def exact(given: Mapping[str, Any]) -> Solved:
     """Four-bars that meet timed points, with those of their cognates that have the same timing."""
 
     def call() -> Any:
-        return lw.synthesize(path=given["points"], timing=list(given["turns"]), unit="m", n=40)
+        return lw.synthesize(path=given["points"], timing=list(given["turns"]), unit="m", count=40)
 
     points = np.array(given["points"]) @ [1.0, 1j]
     found: list[dict[str, complex]] = []

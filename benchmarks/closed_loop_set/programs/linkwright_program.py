@@ -36,7 +36,7 @@ def free_motion(case: Case, task: Task, quick: bool) -> list[Answer]:
     for tolerance in TOLERANCES[1:2] if quick else TOLERANCES:
 
         def call(tolerance: float = tolerance) -> Any:
-            return system.simulate(state, end, drive=drive, tolerance=tolerance, output=[end], progress=False)
+            return system.simulate(state, end, drive=drive, tolerance=tolerance, sample_interval=[end], progress=False)
 
         try:
             values = measured(task, call().state(-1))

@@ -274,7 +274,7 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
         if option in given:
             return f"{name} is given '{option}' twice, by its place and by its name. Take one out."
         if option not in free and not any(p.kind == p.VAR_KEYWORD for p in known):
-            return f"{name} has no option '{option}'. {nearest(option, free, 'Options')}"
+            return no_option(name, option, free)
     if len(args) > len(ordered):
         fewer = f"{name} takes fewer values without a name"
         return f"{fewer}. Write what they are: {listing(free, MOST_NAMES)}." if free else f"{fewer}: {listing(ordered, MOST_NAMES)}."
@@ -283,6 +283,24 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 
 
 # -------------------------------------------------------------------- names of the past
+
+RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
+    "optimize.n": "count",
+    "simulate.output": "sample_interval",
+    "study.n": "count",
+    "synthesize.n": "count",
+}
+
+
+def no_option(verb: str, option: str, known: Iterable[str]) -> str:
+    """Return the message about an option that a verb does not have: its new name, or the nearest one."""
+    new = RENAMED_OPTIONS.get(f"{verb}.{option}")
+    return (
+        f"'{option}' of {verb} has a new name: write {new}."
+        if new
+        else f"{verb} has no option '{option}'. {nearest(option, known, 'Options')}"
+    )
+
 
 RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Workspace.frame": "to_pandas()",

@@ -72,7 +72,7 @@ class Rerun:
     def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> Positions | None:
         """Coordinates at times, as far as it comes; None where it does not come to its end."""
         try:
-            sim = self.make(st, output=times, progress=False, integrator=self.method, **{**self.changed, **other})
+            sim = self.make(st, sample_interval=times, progress=False, integrator=self.method, **{**self.changed, **other})
             sim.most_modes = sim.most_modes if self.most_modes is None else self.most_modes
             status = sim.go()
         except LinkwrightError:

@@ -17,7 +17,11 @@ from linkwright.simulation.options import SAMPLES, Options
 from linkwright.text.units import KINDS
 
 MOST_SAMPLES = 5_000_000
-WANTED = {"output": "seconds between samples (0.01, '10 ms'), times, or 'steps'", "duration": "seconds (5, '200 ms')", "step": "seconds"}
+WANTED = {
+    "sample_interval": "seconds between samples (0.01, '10 ms'), times, or 'steps'",
+    "duration": "seconds (5, '200 ms')",
+    "step": "seconds",
+}
 
 
 def time_of(name: str, value: Any) -> float:
@@ -68,18 +72,18 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
     if wanted is None:
         return np.linspace(t0, t1, SAMPLES + 1)
     if np.ndim(wanted) == 0:
-        every = time_of("output", wanted)
+        every = time_of("sample_interval", wanted)
         if not every > 0.0:
-            raise UsageError(f"output is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
+            raise UsageError(f"sample_interval is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
-                f"output every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
+                f"a sample every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
                 "longer interval."
             )
         times = t0 + every * np.arange(count + 1)
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
-    times = np.array([time_of("output", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
+    times = np.array([time_of("sample_interval", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
     if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
-        raise UsageError("output times are finite numbers in increasing order.")
+        raise UsageError("sample_interval: times are finite numbers in increasing order.")
     return times

@@ -14,7 +14,7 @@ from math import inf
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, no_option
 
 if TYPE_CHECKING:
     from linkwright.drives.base import DriveSpecification
@@ -99,7 +99,9 @@ class Options:
         "project, baumgarte, post_adjust, none, or two joined by +; with options project(metric=euclidean, velocities=false, every=10)",
         "lw.stabilizers.project(...), lw.stabilizers.baumgarte(...), lw.stabilizers.post_adjust(...) or a list",
     )
-    output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
+    sample_interval: Any = _option(
+        None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times"
+    )
     formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
@@ -155,7 +157,7 @@ def options_of(given: Mapping[str, Any], where: str = "") -> Options:
     """Return the options; raise an error that names the nearest one where a name is unknown."""
     for name in given:
         if name not in NAMES:
-            raise UsageError(f"{where}simulate has no option '{name}'. {nearest(str(name), NAMES, 'Options')}")
+            raise UsageError(where + no_option("simulate", str(name), NAMES))
     return Options(**given)
 
 

@@ -74,7 +74,7 @@ class Simulation:
     most_modes: int = MOST_MODES
 
     def __post_init__(self) -> None:
-        self.samples = sample_times(self.options.output, self.start.t, self.t_end)
+        self.samples = sample_times(self.options.sample_interval, self.start.t, self.t_end)
         self.needs_power = bool(self.drive or self.wrench or self.control) or any(
             not f.conservative for f in forces.of_description(self.system.description)
         )

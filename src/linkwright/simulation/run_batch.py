@@ -49,7 +49,7 @@ class BatchRerun:
         from linkwright.simulation import simulate
 
         st, free = self.pairs[i]
-        given = replace(self.options, free=free if len(free) else None, output=self.times, progress=False)
+        given = replace(self.options, free=free if len(free) else None, sample_interval=self.times, progress=False)
         return simulate(self.system, st, self.duration, given)
 
 
@@ -133,7 +133,7 @@ def simulate_batch(
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, free=own if len(own) else None))
     if first.samples is None:
-        raise UsageError("a batch needs output at given times: output=0.01, or an array; not 'steps'.")
+        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.")
     done = _run(system, first, pairs, threads, duration, options)
     return _with_failures(done, failed, n) if failed else done
 
@@ -234,7 +234,7 @@ def _run(
     p = made.between(first.start.t, first.t_end)
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
-            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory; take fewer samples (output=) or "
+            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory; take fewer samples (sample_interval=) or "
             "fewer runs at once."
         )
     works = np.zeros(p.n_power)

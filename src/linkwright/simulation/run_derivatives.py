@@ -137,7 +137,9 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     st = sim.start
     start = State(system.skel, st.q, st.v, st.references, st.t)
     free = sim.free if core.free else None
-    made = simulation(system, start, sim.t_end - st.t, replace(o, output="steps", events=(), certify=False, progress=False, free=free))
+    made = simulation(
+        system, start, sim.t_end - st.t, replace(o, sample_interval="steps", events=(), certify=False, progress=False, free=free)
+    )
     if made.go() != "finished":
         raise SimulationError("the run did not reach its end when it was repeated for its derivatives.")
     return made

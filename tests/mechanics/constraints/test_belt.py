@@ -164,7 +164,7 @@ def test_atwoods_machine(inertia):
         bodies={"ground": {"pins": ["A"]}, "wheel": {"pins": ["A"], "mass": 1, "com": "A", "inertia": inertia}},
     )  # fmt: skip
     a = (3.0 - 2.0) * G / (5.0 + inertia / r**2)
-    run = m.simulate(0.3, output=0.1)
+    run = m.simulate(0.3, sample_interval=0.1)
     assert run["Py.a"] == pytest.approx(np.full(4, a)) and run["Qy"][-1] == pytest.approx(-0.5 * a * 0.09) and run.checks().ok
     assert run["rope.tension.1"] == pytest.approx(2.0 * (G + a)) and run["rope.tension.2"] == pytest.approx(3.0 * (G - a))
     assert run["A.load"] == pytest.approx(2.0 * (G + a) + 3.0 * (G - a) + G)
@@ -173,7 +173,7 @@ def test_atwoods_machine(inertia):
 def test_a_sheave_without_friction_is_a_wheel_without_inertia():
     m = hoist(["p.P", {"at": "ground.A", "radius": 0.1}, "q.Q"], block("P", -0.1, -0.5, 2.0), block("Q", 0.1, -0.6, 3.0),
               drawing={"A": [0, 0]}, bodies={"ground": {"points": ["A"]}})  # fmt: skip
-    run = m.simulate(0.2, output=0.1)
+    run = m.simulate(0.2, sample_interval=0.1)
     assert run["Py.a"] == pytest.approx(np.full(3, G / 5.0)) and run["rope.tension.1"] == pytest.approx(run["rope.tension.2"])
 
 

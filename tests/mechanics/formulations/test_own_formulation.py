@@ -102,8 +102,8 @@ def test_kernels_and_runs_have_it_if_it_can_be_traced(own: Any) -> None:
     s = lw.compile("wiper")
     st = s.assemble(v={"A": 4.0})
     assert ("ownform" in compiled()) != ("ownform" in interpreted()) and ("ownform" in compiled()) == (own is RangeSpace)
-    right = s.simulate(st, 0.05, output=[0.05])
-    run = s.simulate(st, 0.05, formulation="ownform", output=[0.05])
+    right = s.simulate(st, 0.05, sample_interval=[0.05])
+    run = s.simulate(st, 0.05, formulation="ownform", sample_interval=[0.05])
     assert run.q == pytest.approx(right.q, abs=1e-9)  # the tolerance of either run
     assert run.certificate.formulation == "ownform" and s.simulate(st, 0.01, formulation=own()).certificate.formulation == "ownform"
     if own is Plain:
@@ -120,7 +120,7 @@ def test_a_lost_row_and_rest_in_it_are_answered_as_for_all(own: Any) -> None:
     """The rank-revealing path: through singular positions in a run, and refused at rest."""
     s = lw.load("slider-crank", gravity=0).system
     st = s.state([1.4 * np.pi, 2 * np.pi - 2.8 * np.pi], [2.0, -4.0])
-    run, right = (s.simulate(st, 0.4, formulation=x, output=[0.4]) for x in ("ownform", "sslm"))
+    run, right = (s.simulate(st, 0.4, formulation=x, sample_interval=[0.4]) for x in ("ownform", "sslm"))
     assert run["A"][-1] > 1.5 * np.pi and run.q == pytest.approx(right.q, abs=1e-8)
     with pytest.raises(lw.SingularityError, match="branch"):
         s.forward(s.state([1.5 * np.pi, -np.pi]), tau={"A": 1.0}, formulation="ownform")

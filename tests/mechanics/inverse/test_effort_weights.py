@@ -134,7 +134,7 @@ def test_actuators_of_a_run_are_ratings_too() -> None:
     law = lw.control.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
     motor = lw.drives.motor(Kt="0.5 N m/A", R="1 ohm", max_current="40 A")  # 20 N m at rest
     acting = {"slide": lw.control.actuator(limit="40 N"), "P": lw.control.actuator(motor=motor)}
-    run = s.simulate(st, 0.002, control=law, actuators=acting, output=[0.0, 0.002])
+    run = s.simulate(st, 0.002, control=law, actuators=acting, sample_interval=[0.0, 0.002])
     _, loads = cart_loads(cart(), rated={"slide": 2, "P": 1})
     assert "rated efforts (slide 40 N, P 20 N m)" in run.notes[0] and run["slide.force"][0] == pytest.approx(loads.tau["slide"], rel=1e-9)
 

@@ -56,7 +56,7 @@ def test_every_model_through_every_command(name: str, done_once: None, capsys: p
     turn = json_of(["cycle", name, "--steps", "12"], capsys)
     assert turn["steps"] == 12 and all(len(x["values"]) == 13 for x in turn["channels"].values())
 
-    run = json_of(["simulate", name, "0.05", "--output", "0.01"], capsys)
+    run = json_of(["simulate", name, "0.05", "--sample-interval", "0.01"], capsys)
     assert (run["status"], run["samples"], run["duration"]) == ("finished", 6, 0.05)
     assert all(x["verdict"] != "failed" for x in run["checks"]), run["checks"]
     assert all(x["value"] == pytest.approx(run["channels"][n]["values"][-1]) for n, x in run["end"].items() if n in run["channels"])

@@ -10,7 +10,7 @@ import pytest
 from linkwright.rings import cli
 from tests.rings.cli.schemas import disagreements
 
-CALL = ["optimize", "four-bar", "--goal", "max min C.transmission", "--vary", "L2=0.8..1.2 m", "--candidates", "8", "--starts", "1"]
+CALL = ["optimize", "four-bar", "--goal", "max min C.transmission", "--vary", "L2=0.8..1.2 m", "--count", "8", "--starts", "1"]
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 def test_the_page_of_a_model_and_of_a_run_and_the_report_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["arm.yaml", "--param", "L=2 m", "--no-browser", "--steps", "24", "-o", "page.html"]) == 0
     assert capsys.readouterr().out == "wrote page.html\n" and cycle_samples("page.html") == 25
-    assert cli.main(["simulate", "arm.yaml", "0.2", "--output", "0.1", "-o", "run.npz", "--page", "with.html"]) == 0
+    assert cli.main(["simulate", "arm.yaml", "0.2", "--sample-interval", "0.1", "-o", "run.npz", "--page", "with.html"]) == 0
     assert cli.main(["-o", "again.html", "run.npz"]) == 0
     assert cli.main(["report", "run.npz", "--json"]) == 0
     data = json.loads(capsys.readouterr().out.partition("wrote again.html\n")[2])

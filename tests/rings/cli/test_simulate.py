@@ -109,7 +109,7 @@ def test_names_are_checked_before_long_work(monkeypatch: pytest.MonkeyPatch, cap
 
 @pytest.mark.slow
 def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["simulate", "crank.yaml", "0.5", "--output", "0.1"]
+    words = ["simulate", "crank.yaml", "0.5", "--sample-interval", "0.1"]
     assert cli.main([*words, "-o", "run.npz", "--plot", "run.png"]) == 0
     assert cli.main([*words, "-o", "run.parquet"]) == 0
     assert cli.main([*words, "-o", "run.csv", "--channels", "A,A.torque,arm.B.x"]) == 0
@@ -154,7 +154,20 @@ def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, c
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Bar, "__call__", press)
-    words = ["simulate", "crank.yaml", "1000", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "0.1 ms", "--output", "0.1"]
+    words = [
+        "simulate",
+        "crank.yaml",
+        "1000",
+        "--free",
+        "--speed",
+        "A=60",
+        "--integrator",
+        "rk4",
+        "--step",
+        "0.1 ms",
+        "--sample-interval",
+        "0.1",
+    ]
     assert cli.main([*words, "-o", "run.npz"]) == 130
     out, err = capsys.readouterr()
     run = lw.load_result("run.npz")
@@ -178,7 +191,20 @@ def test_interrupted_while_writing_nothing_stays(monkeypatch: pytest.MonkeyPatch
 def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
     """A process of its own, ended as a scheduler would: what is there is whole."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    words = ["simulate", "crank.yaml", "1e5", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "1e-5", "--output", "0.1"]
+    words = [
+        "simulate",
+        "crank.yaml",
+        "1e5",
+        "--free",
+        "--speed",
+        "A=60",
+        "--integrator",
+        "rk4",
+        "--step",
+        "1e-5",
+        "--sample-interval",
+        "0.1",
+    ]
     command = [
         sys.executable,
         "-c",
@@ -221,14 +247,14 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
         "kkt",
         "--stabilizer",
         "baumgarte",
-        "--output",
+        "--sample-interval",
         "steps",
     ]
     data = told(words, capsys)
     c = data["certificate"]
     assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
     assert "Baumgarte" in c["stabilizer"] or "baumgarte" in c["stabilizer"]
-    assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
+    assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-").replace("-", "_") for o in simulate.COMMAND.options}
 
 
 def test_the_rms_is_over_time_not_over_samples() -> None:

@@ -46,7 +46,7 @@ def heavy() -> Any:
         "sampled": lw.control.projected(TO, **GAINS, drives=["A"], every="10 ms"),
         "both": lw.control.projected({"A": "60 deg", "B": "60 deg"}, drives=["A", "B"]),
     }
-    return lw.control.compare(s, st, 5, {**controllers(), **more}, output=0.01)
+    return lw.control.compare(s, st, 5, {**controllers(), **more}, sample_interval=0.01)
 
 
 # ---------------------------------------------------------------- integrals
@@ -172,7 +172,7 @@ def test_wrong_calls(heavy: Any) -> None:
     wrong: list[tuple[Any, str]] = [
         (lambda: lw.control.compare(s, st, 1, {"a": 3}), "'a' is lw.control.projected"),
         (lambda: lw.control.compare(s, st, 1, {}), "by name"),
-        (lambda: lw.control.compare(s, st, 1, {"a": c}, outptu=0.1), "'outptu'.*output"),
+        (lambda: lw.control.compare(s, st, 1, {"a": c}, sample_intreval=0.1), "'sample_intreval'.*sample_interval"),
         (lambda: lw.control.compare(3, st, 1, {"a": c}), "not int"),
         (lambda: heavy["2cat"], "2act"),
         (lambda: heavy.best("rsm"), "rms"),
@@ -266,7 +266,9 @@ def test_norms_do_not_depend_on_units_of_length(tmp_path: Path) -> None:
         s = lw.load(tmp_path / f"{unit}.yaml").system
         swing = lw.control.projected({"A": lw.control.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["A", "C.slide"])
         one = lw.control.projected({"A": lw.control.minimum_jerk("80 deg", "0.5 s")}, P=100, drives=["C.slide"])
-        found[unit] = lw.control.compare(s, None, 0.5, {"both": swing, "slider": one} if unit == "m" else {"both": swing}, output=0.005)
+        found[unit] = lw.control.compare(
+            s, None, 0.5, {"both": swing, "slider": one} if unit == "m" else {"both": swing}, sample_interval=0.005
+        )
     norms = [found[unit]["both"].report.efforts for unit in written]
     for n in norms:
         assert n.kind == "mixed" and n.rms == n.metric_rms != n.plain_rms

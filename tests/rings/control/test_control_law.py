@@ -23,9 +23,9 @@ def springs(t, st):
 
 def test_a_function_of_the_state_drives_several_joints_as_drives_with_a_function_each(crank):
     s, st = crank
-    run = s.simulate(st, 0.5, control=lw.control.control_law(springs, drives=DRIVES), output=0.05)
+    run = s.simulate(st, 0.5, control=lw.control.control_law(springs, drives=DRIVES), sample_interval=0.05)
     each = {"A": lw.drives.torque(lambda t, st: -20 * st["A"] - 2 * st["A.v"]), "B": lw.drives.torque(lambda t: 5 * np.sin(t))}
-    again = s.simulate(st, 0.5, drive=each, output=0.05)
+    again = s.simulate(st, 0.5, drive=each, sample_interval=0.05)
     for name in ("A", "B", "A.torque", "B.torque"):
         assert np.abs(run[name] - again[name]).max() < 1e-12
     assert any("compiled" in n for n in run.notes)
@@ -37,8 +37,8 @@ def test_a_function_that_cannot_be_traced_is_called_back_and_refused_where_deriv
     def law(t, st):
         return np.array([10.0, -1.0]) if st["A"] < 9.0 else np.zeros(2)
 
-    run = s.simulate(st, 0.1, control=lw.control.control_law(law, drives=DRIVES), output=0.05)
-    plain = s.simulate(st, 0.1, drive={"A": lw.drives.torque(10), "B": lw.drives.torque(-1)}, output=0.05)
+    run = s.simulate(st, 0.1, control=lw.control.control_law(law, drives=DRIVES), sample_interval=0.05)
+    plain = s.simulate(st, 0.1, drive={"A": lw.drives.torque(10), "B": lw.drives.torque(-1)}, sample_interval=0.05)
     assert np.abs(run["A"] - plain["A"]).max() < 1e-12 and any("cannot be traced" in n for n in run.notes)
     with pytest.raises(LinkwrightError):
         s.linearize(st, control=lw.control.control_law(law, drives=DRIVES, every="1 ms"))
@@ -54,7 +54,9 @@ def test_a_sampled_function_is_called_once_per_sample_and_may_remember(crank):
         return {"A": 0.0, "B": 2.0 * len(calls)}
 
     halt = lw.events.when("t", equals=0.02, do=lw.events.unlock("B"))
-    run = s.simulate(st, 0.05, control=lw.control.control_law(law, drives=DRIVES, every="10 ms"), output=0.01, certify=True, events=[halt])
+    run = s.simulate(
+        st, 0.05, control=lw.control.control_law(law, drives=DRIVES, every="10 ms"), sample_interval=0.01, certify=True, events=[halt]
+    )
     assert np.allclose(calls, [0.0, 0.01, 0.02, 0.03, 0.04], atol=1e-12)
     assert np.allclose(run["B.torque"], [2, 4, 6, 8, 10, 10])
     assert "values that were sampled" in str(run.certificate)
@@ -62,9 +64,9 @@ def test_a_sampled_function_is_called_once_per_sample_and_may_remember(crank):
 
 def test_a_function_in_the_place_of_a_controller_has_the_drives_of_the_file():
     m = lw.load("slider-crank")
-    run = m.simulate(0.1, control=lambda t, st: -2.0 * st["A.v"], output=0.05)
+    run = m.simulate(0.1, control=lambda t, st: -2.0 * st["A.v"], sample_interval=0.05)
     assert np.allclose(run["A.torque"], -2.0 * run["A.v"])
-    compared = lw.control.compare(m, None, 0.1, {"mine": lambda t: 0.5, "theirs": lw.control.pd({"A": "60 deg"})}, output=0.05)
+    compared = lw.control.compare(m, None, 0.1, {"mine": lambda t: 0.5, "theirs": lw.control.pd({"A": "60 deg"})}, sample_interval=0.05)
     assert not compared.why and compared.values("rms")["mine"] == pytest.approx(0.5)
     assert m.system.control(lambda t, st: {"A": 3.0}, m.system.start)(m.system.start) == {"A": 3.0}
 
@@ -79,7 +81,7 @@ def test_the_function_reads_what_is_measured_and_references_are_recorded_beside_
 
     mine = lw.control.control_law(law, drives=["A"], every="2 ms", reference={"A": "60 deg"})
     theirs = lw.control.pd({"A": "60 deg"}, P=40, D=5, drives=["A"], every="2 ms")
-    a, b = (s.simulate(st, 0.05, control=c, noise=noise, output=0.002) for c in (mine, theirs))
+    a, b = (s.simulate(st, 0.05, control=c, noise=noise, sample_interval=0.002) for c in (mine, theirs))
     assert np.abs(a["A.torque"] - b["A.torque"]).max() < 1e-9
     assert np.abs(a["control.A.error"] - b["control.A.error"]).max() < 1e-12
 

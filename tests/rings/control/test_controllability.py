@@ -87,7 +87,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     """[Hoang2023 Fig. 2]: at a zero of det Phi_x the platform moves with all cranks at rest, though J has full rank there."""
     s = lw.compile(lw.load("3-rrr-motors"))
     volts = {"A1": lw.drives.voltage(5.0), "A2": lw.drives.voltage(-5.0), "A3": lw.drives.voltage(5.0)}
-    run = s.simulate(s.start, 0.43, drive=volts, output=2e-4, tolerance=1e-8)
+    run = s.simulate(s.start, 0.43, drive=volts, sample_interval=2e-4, tolerance=1e-8)
     crossings = np.flatnonzero(np.diff(np.sign(run["det.dependent"])))
     assert len(crossings) == 2
     beside = [s.controllable(run[int(i) + k]) for i in crossings for k in (0, 1)]

@@ -25,7 +25,7 @@ def measured(s, st, names, effort, drives, duration=0.1, **options):
         seen.append([float(now[n]) for n in names])
         return effort
 
-    run = s.simulate(st, duration, control=lw.control.control_law(law, drives=drives, every=T), output=T, **options)
+    run = s.simulate(st, duration, control=lw.control.control_law(law, drives=drives, every=T), sample_interval=T, **options)
     return dict(zip(names, np.array(seen).T, strict=True)), run
 
 
@@ -103,7 +103,12 @@ def test_encoders_at_cut_joints_and_redundant_ones(crank):
 def test_encoders_beside_noise_and_delay_repeat_and_continue_after_a_switch(crank):
     s, st = crank
     law = lw.control.pd({"A": "40 deg"}, P=60, D=6, drives=["A"], every=T)
-    around = {"encoders": lw.control.encoder(2000), "noise": lw.control.noise(angle="0.05 deg", seed=2), "delay": 2 * T, "output": T}
+    around = {
+        "encoders": lw.control.encoder(2000),
+        "noise": lw.control.noise(angle="0.05 deg", seed=2),
+        "delay": 2 * T,
+        "sample_interval": T,
+    }
     a, b = (s.simulate(st, 0.05, control=law, **around) for _ in range(2))
     assert np.array_equal(a["A.torque"], b["A.torque"]) and (a["A.torque"][:2] == 0).all()
     switched = s.simulate(st, 0.05, control=law, events=[lw.events.when("t", 0.02, do=lw.events.unlock("B"))], **around)

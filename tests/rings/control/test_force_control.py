@@ -44,8 +44,8 @@ def arm() -> System:
 
 def moved(s: System, force: dict[str, Any], duration: float = 0.5, at: float = math.pi / 6, **more: Any) -> Trajectory:
     """The crank from `at` to 60 deg with a force held; samples every 10 ms."""
-    options: dict[str, Any] = {"tolerance": 1e-11, "output": np.linspace(0.0, duration, round(duration * 100) + 1)}
-    options |= {k: more.pop(k) for k in ("integrator", "output", "tolerance") if k in more}
+    options: dict[str, Any] = {"tolerance": 1e-11, "sample_interval": np.linspace(0.0, duration, round(duration * 100) + 1)}
+    options |= {k: more.pop(k) for k in ("integrator", "sample_interval", "tolerance") if k in more}
     gains = {"P": 25, "D": 10, "F": 1, "I": 20} | more
     control = lw.control.hybrid({"A": "60 deg"}, force, drives=["A", "B"], **gains)
     return s.simulate(s.assemble({"A": at}, {"A": 0.0}), duration, control=control, **options)
@@ -145,7 +145,7 @@ def test_forces_of_teeth_are_held_and_those_of_bearings_only_where_they_are_a_li
         path.write_text(GEARS.replace("ALPHA", alpha))
         s = lw.load(path).system
         law = lw.control.hybrid({"A": "40 deg"}, {held: 30.0}, P=25, D=10, F=1, I=20, drives=["A", "B"])
-        run = s.simulate(s.start, 0.3, control=law, tolerance=1e-10, output=0.02)
+        run = s.simulate(s.start, 0.3, control=law, tolerance=1e-10, sample_interval=0.02)
         true = run[held if ".on." in held else f"lam.{held}"]
         np.testing.assert_allclose(run[f"control.{held}.sensed"], true, atol=1e-9)
     path.write_text(GEARS.replace("ALPHA", "20 deg"))
@@ -160,7 +160,7 @@ def test_forces_of_teeth_are_held_and_those_of_bearings_only_where_they_are_a_li
 def errors_at_rest(s: System, F: float, I: float, lag: float | None, samples: int, every: float = MILLI) -> tuple[np.ndarray, Trajectory]:
     """Force errors between samples of a crank that stands at its set-point without weight: the loop's map and nothing else."""
     between = np.concatenate([[0.0], (np.arange(samples) + 0.5) * every])
-    options: dict[str, Any] = {"every": every, "filter": lag, "begin": 0, "at": math.pi / 3, "output": between, "tolerance": 1e-9}
+    options: dict[str, Any] = {"every": every, "filter": lag, "begin": 0, "at": math.pi / 3, "sample_interval": between, "tolerance": 1e-9}
     run = moved(s, {"C.ty": 5.0}, samples * every, F=F, I=I, **options)
     return 5.0 - np.asarray(run["lam.C.ty"])[1:], run
 
@@ -233,7 +233,7 @@ def test_the_boundary_is_a_share_of_two_over_one_plus_F(weightless, F):
 def test_sensors_feel_what_else_pushes(crank, force, how):
     """A wrench on the rod that the controller's model does not know: the sensor does, and the integral makes up for it."""
     law = lw.control.hybrid({"A": "60 deg"}, {force: -5.0}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], **how)
-    run = crank.simulate(crank.assemble({"A": math.pi / 6}), 1.5, control=law, wrench={"rod": [0, 0, 0, 0, 3.0, 0]}, output=0.1)
+    run = crank.simulate(crank.assemble({"A": math.pi / 6}), 1.5, control=law, wrench={"rod": [0, 0, 0, 0, 3.0, 0]}, sample_interval=0.1)
     acts = run["lam.C.ty"] if force == "C.ty" else run[force]
     # felt to round-off by a continuous sensor; a sampled one tells what it read 2 ms ago, when the force moved at up to 13 N/s
     assert np.abs(run[f"control.{force}.sensed"] - acts)[3:].max() < (0.03 if "every" in how else 1e-9)
@@ -243,14 +243,14 @@ def test_sensors_feel_what_else_pushes(crank, force, how):
 @pytest.mark.parametrize("how", [{"every": "1 ms"}, {"filter": "5 ms"}])
 def test_nothing_kicks_at_the_start(crank, how):
     """A loop with memory begins as if it had read what is wanted: no (1 + F) times the wanted force in the first sample."""
-    run = moved(crank, {"C.ty": 5.0}, 0.01, F=3, I=20, output=np.linspace(0.0, 0.01, 41), **how)
+    run = moved(crank, {"C.ty": 5.0}, 0.01, F=3, I=20, sample_interval=np.linspace(0.0, 0.01, 41), **how)
     # efforts are held for a millisecond while the crank accelerates: 0.3 N at most; the kick was 20 N
     assert np.abs(np.asarray(run["lam.C.ty"]) - 5.0).max() < 0.4
 
 
 def test_a_sampled_loop_reaches_its_force_while_the_crank_moves(crank):
     """30 to 60 deg under gravity: held efforts leave an error of the samples' size, which the integral takes out as motion ends."""
-    run = moved(crank, {"C.ty": 5.0}, 1.5, F=3, I=20, every="1 ms", tolerance=1e-9, output=np.linspace(0.0, 1.5, 16))
+    run = moved(crank, {"C.ty": 5.0}, 1.5, F=3, I=20, every="1 ms", tolerance=1e-9, sample_interval=np.linspace(0.0, 1.5, 16))
     assert np.asarray(run["lam.C.ty"])[-1] == pytest.approx(5.0, abs=1e-3)  # exp(-5 t): 6e-4 of the first error
     assert run["control.A.error"][-1] == pytest.approx(math.pi / 6 * 8.5 * math.exp(-7.5), abs=1e-4)
 
@@ -277,7 +277,7 @@ def unaware(offset: float, **more: Any) -> Any:
 def held_run(arm: System, control: Any) -> Trajectory:
     """Efforts held for 2 ms, read in the middle of every interval of the second period, as the reference did."""
     middles = 2.0 + (np.arange(1000) + 0.5) * 2e-3
-    return arm.simulate(arm.start, 4.0, control=control, tolerance=1e-8, output=np.concatenate([[0.0], middles]))
+    return arm.simulate(arm.start, 4.0, control=control, tolerance=1e-8, sample_interval=np.concatenate([[0.0], middles]))
 
 
 @sweep("key", ["IDC delta=0.005", "PIDC delta=0"], now=1)
@@ -293,7 +293,7 @@ def test_the_arm_against_the_reference(arm, key):
 
 def effort_over_a_period(arm: System, control: Any) -> float:
     """RMS torque over the first two seconds, continuous, from the trajectory."""
-    run = arm.simulate(arm.start, 2.0, control=control, output=np.linspace(0.0, 2.0, 501), tolerance=1e-8)
+    run = arm.simulate(arm.start, 2.0, control=control, sample_interval=np.linspace(0.0, 2.0, 501), tolerance=1e-8)
     square = sum(np.asarray(run[f"{j}.torque"]) ** 2 for j in ARM_DRIVES)
     return math.sqrt(trapezoid(square, run.t) / 2.0)  # 4 ms: 1e-5 of smooth motion
 
@@ -318,7 +318,7 @@ def test_without_an_offset_the_classical_law_is_force_control_at_zero(arm):
     """Both leave the slider without load: the same efforts."""
     output = np.linspace(0.0, 2.0, 101)
     a, b = (
-        arm.simulate(arm.start, 2.0, control=c, output=output, tolerance=1e-9)
+        arm.simulate(arm.start, 2.0, control=c, sample_interval=output, tolerance=1e-9)
         for c in (unaware(0.0), lw.control.hybrid(TASK, {"tip.ty": 0}, F=3, I=0.1, **ARM_GAINS))
     )
     for j in ARM_DRIVES:
@@ -331,7 +331,7 @@ def test_the_arm_presses_its_slider_as_told(arm, how):
     """2 N at the slider while the hand moves; filtered and sampled loops are let begin with a kick."""
     more = {"continuous": {}, "filtered": {"filter": "5 ms", "begin": 0}, "sampled": {"every": "1 ms", "begin": 0}}[how]
     control = lw.control.hybrid(TASK, {"tip.ty": "2 N"}, F=3, I=20, **ARM_GAINS, **more)
-    run = arm.simulate(arm.start, 1.0, control=control, output=np.linspace(0.0, 1.0, 101), tolerance=1e-9)
+    run = arm.simulate(arm.start, 1.0, control=control, sample_interval=np.linspace(0.0, 1.0, 101), tolerance=1e-9)
     close = {"continuous": 1e-10, "filtered": 1e-3, "sampled": 1e-3}[how]  # they begin 6 N off and decay as exp(-5 t) in the end
     assert np.abs(np.asarray(run["lam.tip.ty"])[70:] - 2.0).max() < close
     assert np.abs(run["control.hand.E.x.error"]).max() < {"continuous": 1e-9, "filtered": 1e-8, "sampled": 2e-5}[how]

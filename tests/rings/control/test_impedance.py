@@ -64,7 +64,7 @@ def test_a_cart_against_a_wall_it_does_not_know(cart, M, D):
     """m x'' + D x' + (K + k) x = K x_d, m the wanted mass, or the cart's own 3 kg; D critical for m and K if it is not given."""
     K, m = 900.0, 3.0 if M is None else M
     law = lw.control.impedance({"X": "40 mm"}, K=K, D=D, M=M, off=["wall"])
-    run = cart.simulate(0.5, control=law, output=0.02, tolerance=1e-11)
+    run = cart.simulate(0.5, control=law, sample_interval=0.02, tolerance=1e-11)
     d = 2 * np.sqrt(K * m) if D is None else D
     wanted = response(run.t, np.eye(1) * m, np.eye(1) * d, np.eye(1) * (K + WALL), np.array([K * 0.04]), np.zeros(1), np.zeros(1))
     assert np.abs(run["X"] - wanted[:, 0]).max() < 1e-10
@@ -77,7 +77,7 @@ def test_joint_impedance_of_a_loop_under_an_outer_wrench():
     s = lw.load("slider-crank").system
     st = s.assemble({"A": "40 deg"})
     law = lw.control.impedance({"A": "40 deg"}, K=60, D=9, M=0.7, drives=["A", "B"])
-    run = s.simulate(st, 0.5, control=law, wrench={"crank": [0, 0, 3, 0, 0, 0]}, output=0.02, tolerance=1e-11)
+    run = s.simulate(st, 0.5, control=law, wrench={"crank": [0, 0, 3, 0, 0, 0]}, sample_interval=0.02, tolerance=1e-11)
     one = np.eye(1)
     wanted = response(run.t, 0.7 * one, 9 * one, 60 * one, np.array([3.0 + 60 * st["A"]]), np.array([st["A"]]), np.zeros(1))
     assert np.abs(run["A"] - wanted[:, 0]).max() < 1e-9
@@ -93,7 +93,7 @@ REFERENCE = {"left_rod.C": ["130 mm", "260 mm"]}
 def test_the_tip_of_a_five_bar_meets_a_wall_with_the_mass_damping_and_stiffness_wanted(five):
     """Two coupled equations: (D + D_wall) and (K + K_wall) beside M, the weight as a force, however the posture changes."""
     law = lw.control.impedance(REFERENCE, K=K5, D=D5, M=M5, off=["wall", "weight"])
-    run = five.simulate(0.4, control=law, output=0.02, tolerance=1e-11)
+    run = five.simulate(0.4, control=law, sample_interval=0.02, tolerance=1e-11)
     x0 = np.array([run["left_rod.C.x"][0], run["left_rod.C.y"][0]])
     f = K5 @ TO + np.array([WALL * 0.1, -2.0])
     wanted = response(run.t, M5, D5 + np.diag([0.0, 8.0]), K5 + np.diag([WALL, 0.0]), f, x0, np.zeros(2))
@@ -104,7 +104,7 @@ def test_the_tip_of_a_five_bar_meets_a_wall_with_the_mass_damping_and_stiffness_
 def test_without_a_mass_the_tip_rests_where_wall_and_stiffness_balance(five):
     """No sensor: the inertia changes with the posture, the equilibrium K (x_d - x) + f = 0 and critical damping at the start do not."""
     law = lw.control.impedance(REFERENCE, K=K5, off=["wall", "weight"])
-    run = five.simulate(2.5, control=law, output=0.5)
+    run = five.simulate(2.5, control=law, sample_interval=0.5)
     end = np.linalg.solve(K5 + np.diag([WALL, 0.0]), K5 @ TO + np.array([WALL * 0.1, -2.0]))
     assert np.abs(np.array([run["left_rod.C.x"], run["left_rod.C.y"]])[:, -1] - end).max() < 1e-6
     assert not any(name.endswith(".sensed") for name in run.columns)
@@ -133,10 +133,10 @@ def _inertia(s):
 def test_a_sampled_impedance_reads_force_sensors(cart):
     """Forces are read at every sample, the first too; noise of the sensor adds to it; called alone, sensors are given by name."""
     law = lw.control.impedance({"X": "40 mm"}, K=900, D=60, M=1.0, off=["wall"], every="1 ms")
-    fine = cart.simulate(0.3, control=law, output=0.01)
+    fine = cart.simulate(0.3, control=law, sample_interval=0.01)
     wanted = response(fine.t, np.eye(1), 60 * np.eye(1), (900 + WALL) * np.eye(1), np.array([36.0]), np.zeros(1), np.zeros(1))
     assert np.abs(fine["X"] - wanted[:, 0]).max() < 1.5e-3, "held for 1 ms: 36 m/s^2 for half a sample more at every moment"
-    noisy = cart.simulate(0.3, control=law, noise=lw.control.noise(force="0.5 N", seed=3), output=0.001)
+    noisy = cart.simulate(0.3, control=law, noise=lw.control.noise(force="0.5 N", seed=3), sample_interval=0.001)
     spread = np.std(noisy["control.X.sensed"][:-1] + WALL * noisy["X"][:-1])
     assert 0.45 < spread < 0.55, "of 300 normal deviates of 0.5 N"
     c = cart.system.control(law, cart.system.start)
@@ -161,7 +161,7 @@ def test_a_sampled_impedance_is_linearized_from_sample_to_sample(cart, M, stable
 def test_a_rough_model_does_not_change_what_the_sensor_reads(cart):
     """With a model of 2 kg the sensor still reads the wall alone: 3 x'' = 2 (K e + D e' + f) / M, in closed form."""
     law = lw.control.impedance({"X": "40 mm"}, K=900, D=60, M=1.5, off=["wall"], model={"cart.mass": "2 kg"})
-    run = cart.simulate(0.3, control=law, output=0.02, tolerance=1e-11)
+    run = cart.simulate(0.3, control=law, sample_interval=0.02, tolerance=1e-11)
     assert np.abs(run["control.X.sensed"] + WALL * run["X"]).max() < 1e-9
     k = 2.0 / 1.5  # efforts: 2 (springs + f) / 1.5 - f; then f acts itself
     one = np.eye(1)

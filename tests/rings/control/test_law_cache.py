@@ -32,7 +32,9 @@ def test_a_law_is_traced_once_and_found_again(traces, every):
     reference = {"A": lw.control.minimum_jerk("60 deg", "0.1 s")}
 
     def run(P: float = 25.0, **more):
-        return s.simulate(st, 0.1, control=lw.control.projected(reference, P=P, drives=["A", "B"], every=every), output=0.01, **more)
+        return s.simulate(
+            st, 0.1, control=lw.control.projected(reference, P=P, drives=["A", "B"], every=every), sample_interval=0.01, **more
+        )
 
     first = run()
     assert len(traces) == 1
@@ -58,6 +60,6 @@ def test_what_a_function_of_the_callers_does_is_never_remembered(traces):
     runs = []
     for value in (1.0, 2.0):
         size[0] = value
-        runs.append(s.simulate(st, 0.01, control=law, drive={"B": lw.drives.torque(lambda t: size[0] + 0.0 * t)}, output=0.01))
+        runs.append(s.simulate(st, 0.01, control=law, drive={"B": lw.drives.torque(lambda t: size[0] + 0.0 * t)}, sample_interval=0.01))
     assert len(traces) > 1
     assert np.allclose([r["B.torque"][-1] for r in runs], [1.0, 2.0])

@@ -208,7 +208,9 @@ def four_bar() -> System:
 def test_a_state_is_held(four_bar):
     """Coordinates are chosen, drives first: here the crank goes to where the state has it, by the error equation."""
     st, there = four_bar.assemble({"A": 1.0}, {"A": 0.0}), four_bar.assemble({"A": 1.5})
-    run = four_bar.simulate(st, 0.5, control=lw.control.projected(there, P=100, D=20), output=np.linspace(0, 0.5, 6), tolerance=1e-11)
+    run = four_bar.simulate(
+        st, 0.5, control=lw.control.projected(there, P=100, D=20), sample_interval=np.linspace(0, 0.5, 6), tolerance=1e-11
+    )
     t = np.asarray(run.t)
     np.testing.assert_allclose(1.5 - np.asarray(run["A"]), 0.5 * (1 + 10 * t) * np.exp(-10 * t), atol=1e-9)
 
@@ -218,10 +220,10 @@ def test_a_recorded_motion_is_done_again(four_bar):
     st = four_bar.assemble({"A": 1.0}, {"A": 2.0})
     times = np.linspace(0.0, 0.5, 41)  # between the recorded samples as well
     free, again = (
-        four_bar.simulate(st, 0.5, drive={"A": lw.drives.torque(0.0)}, output=t, tolerance=1e-11)
+        four_bar.simulate(st, 0.5, drive={"A": lw.drives.torque(0.0)}, sample_interval=t, tolerance=1e-11)
         for t in (np.linspace(0.0, 0.5, 101), times)
     )
-    run = four_bar.simulate(st, 0.5, control=lw.control.projected(free, P=100), output=times, tolerance=1e-10)
+    run = four_bar.simulate(st, 0.5, control=lw.control.projected(free, P=100), sample_interval=times, tolerance=1e-10)
     np.testing.assert_allclose(run["A"], again["A"], atol=1e-8)
     efforts = np.abs(run["A.torque"][:-1])  # in the very end it is told to stand still
     assert efforts.max() < 1e-5 * np.abs(again["A.a"]).max()  # inertias are about 0.1 kg m^2; fifth-degree pieces over 5 ms

@@ -187,7 +187,7 @@ def test_pd_against_a_simulated_decay() -> None:
     law = lw.control.pd({"A": "60 deg"}, P=40, D=1.5, gravity=True)
     st = s.assemble({"A": math.pi / 3})
     found = s.linearize(st, control=law)
-    run = s.simulate(s.assemble({"A": math.pi / 3 + 1e-5}), 1.0, control=law, output=every, tolerance=1e-12)
+    run = s.simulate(s.assemble({"A": math.pi / 3 + 1e-5}), 1.0, control=law, sample_interval=every, tolerance=1e-12)
     e = run["A"] - math.pi / 3
     a, b = np.linalg.lstsq(np.column_stack([e[1:-1], e[:-2]]), e[2:], rcond=None)[0]
     fitted = np.log(np.roots([1, -a, -b]).astype(complex)) / every
@@ -230,7 +230,7 @@ def test_riccati_and_the_cost_of_a_run(pole: System) -> None:
     assert closed.stable and closed.poles.real == pytest.approx(sorted(poles.real, reverse=True), abs=1e-7)
     assert gap(closed.A, free.A - free.B @ K) < 1e-9
 
-    run = pole.simulate(pole.assemble({"A": st["A"] + 1e-4, "P": st["P"] - 2e-4}), 8, control=law, output=1e-3)
+    run = pole.simulate(pole.assemble({"A": st["A"] + 1e-4, "P": st["P"] - 2e-4}), 8, control=law, sample_interval=1e-3)
     x = np.array([run["A"] - st["A"], run["P"] - st["P"], run["A.v"], run["P.v"]])
     cost = trapezoid(np.einsum("it,ij,jt->t", x, Q, x) + R * run["A.torque"] ** 2, run.t)
     assert cost == pytest.approx(x[:, 0] @ S @ x[:, 0], rel=1e-3)
@@ -249,7 +249,7 @@ def test_lqr_stabilizes_what_falls_also_sampled(pole: System) -> None:
     st = pole.start
     off = pole.assemble({"A": st["A"] + 0.05, "P": st["P"] + 0.08})
     for law in (lw.control.lqr(st, R=0.01), lw.control.lqr({"A": st["A"], "P": st["P"]}, R=0.01, every="20 ms")):
-        run = pole.simulate(off, 8, control=law, output=0.1, tolerance=1e-7)
+        run = pole.simulate(off, 8, control=law, sample_interval=0.1, tolerance=1e-7)
         assert abs(run["P"][-1] - st["P"]) < 1e-3 and abs(run["P"]).max() < 7
     fine, exact = (gains_of(pole, lw.control.lqr(st, every=t)) for t in ("0.1 ms", None))
     assert gap(fine.K, exact.K) < 1e-2 * np.abs(exact.K).max() and gap(fine.S, exact.S) < 1e-5 * np.abs(exact.S).max()
@@ -297,7 +297,7 @@ def test_a_sampled_loop_with_a_motor_against_a_run() -> None:
     law = lw.control.pd({"A": 1.0}, P=60, D=8, drives=["A"], every="10 ms")
     found = s.linearize(s.assemble({"A": 1.0}), control=law, actuators=motor)
     assert found.states == ("A", "A.v", "motor.A.current")
-    run = s.simulate(s.assemble({"A": 1.0 + 1e-6}), 0.2, control=law, actuators=motor, output=0.01, tolerance=1e-12)
+    run = s.simulate(s.assemble({"A": 1.0 + 1e-6}), 0.2, control=law, actuators=motor, sample_interval=0.01, tolerance=1e-12)
     seen = np.stack([run["A"] - 1.0, run["A.v"], run["motor.A.current"]], axis=1)
     powers = np.array([np.linalg.matrix_power(found.A, k) @ [1e-6, 0.0, 0.0] for k in range(len(run.t))])
     # 1e-12 of a radian is what the run's tolerance leaves

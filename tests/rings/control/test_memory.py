@@ -38,7 +38,7 @@ def beside(tmp_path_factory) -> System:
 def run_of(s: System, every: str | None, **more) -> Trajectory:
     """The crank moves as told; of the double pendulum the upper part is held and the lower one swings."""
     law = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s"), "Q": "0 deg"}, P=25, D=10, drives=["A", "Q"], every=every)
-    return s.simulate(s.start, 0.5, control=law, output=0.01, tolerance=1e-10, **more)
+    return s.simulate(s.start, 0.5, control=law, sample_interval=0.01, tolerance=1e-10, **more)
 
 
 @sweep(("every", "delay"), [("2 ms", "4 ms"), (None, None), ("2 ms", None)], now=1)
@@ -60,13 +60,13 @@ def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
     begins = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
     with pytest.raises(UsageError, match=r"'A' begins at the position of the first state.*one by one"):
-        s.simulate_batch(states, 0.2, control=begins, output=0.1)
-    same = s.simulate_batch([states[1], states[1]], 0.2, control=begins, output=0.1)
+        s.simulate_batch(states, 0.2, control=begins, sample_interval=0.1)
+    same = s.simulate_batch([states[1], states[1]], 0.2, control=begins, sample_interval=0.1)
     given = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
-    both = s.simulate_batch(states, 0.2, control=given, output=0.1)
+    both = s.simulate_batch(states, 0.2, control=given, sample_interval=0.1)
     for batch, i, law in ((same, 1, begins), (both, 0, given), (both, 1, given)):
         st = states[1] if batch is same else states[i]
-        assert np.abs(batch["A"][i] - s.simulate(st, 0.2, control=law, output=0.1)["A"]).max() < 1e-12
+        assert np.abs(batch["A"][i] - s.simulate(st, 0.2, control=law, sample_interval=0.1)["A"]).max() < 1e-12
 
 
 def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
@@ -76,7 +76,7 @@ def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
     beside = arm.assemble({"J1": st["J1"] + 0.02, "J2": st["J2"]}, {"J1": 0.0, "J2": 0.0})
     law = lw.control.projected(st, P=100, drives=["J1", "J2", "J3"])
     for begin, off, event in ((beside, [], lw.events.release("tip")), (st, ["tip"], lw.events.engage("tip"))):
-        run = arm.simulate(begin, 1.0, control=law, off=off, events=[lw.events.when("t", 0.1, do=event)], output=0.05)
+        run = arm.simulate(begin, 1.0, control=law, off=off, events=[lw.events.when("t", 0.1, do=event)], sample_interval=0.05)
         assert run.events and {n for n in run.columns if n.endswith(".error")} == {f"control.J{i}.error" for i in (1, 2, 3)}
         assert np.abs(run.q[-1] - st.q).max() <= 0.01 * np.abs(begin.q - st.q).max() + 1e-12
         assert not any("not followed" in note for note in run.notes)
@@ -92,15 +92,15 @@ def test_a_force_that_is_let_go_is_no_wish_any_more(every):
     with pytest.raises(UsageError, match=r"constraint of 'tip\.ty' is off or released"):
         arm.simulate(arm.start, 0.1, control=law, off=["tip"])
     events = [lw.events.when("t", 0.05, do=lw.events.release("tip")), lw.events.when("t", 0.05001, do=lw.events.engage("tip"))]
-    run = arm.simulate(arm.start, 0.15, control=law, events=events[:1], output=0.01)
-    plain = arm.simulate(arm.start, 0.15, control=law, output=0.01)
+    run = arm.simulate(arm.start, 0.15, control=law, events=events[:1], sample_interval=0.01)
+    plain = arm.simulate(arm.start, 0.15, control=law, sample_interval=0.01)
     for name in ("hand.E.x", "hand.angle"):
         e, same = run[f"control.{name}.error"], plain[f"control.{name}.error"]
         assert np.abs(e - same).max() < (1e-8 if every is None else 2e-6), name  # sampled, they hold other efforts: 1e-6
     assert any("t = 0.05 s" in n and "tip.ty is no longer held" in n for n in run.notes)
     held = run.t < 0.0501
     assert np.all(run["control.tip.ty.wanted"] == np.where(held, 2.0, 0.0)) and not run["control.tip.ty.error"][~held].any()
-    back = arm.simulate(arm.start, 0.15, control=law, events=events, output=0.001)
+    back = arm.simulate(arm.start, 0.15, control=law, events=events, sample_interval=0.001)
     assert len(back.events) == 2 and np.abs(back["lam.tip.ty"][-1] - 2.0) < 0.01
 
 
@@ -108,9 +108,9 @@ def test_references_begin_where_the_mechanism_of_the_run_stands():
     """With another length as free parameter the slider stands elsewhere, and its reference begins there."""
     s = lw.compile(lw.load("slider-crank"), free=["l"])
     law = lw.control.projected({"rod.C.x": lw.control.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
-    run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, output=0.05)
+    run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, sample_interval=0.05)
     with pytest.raises(UsageError, match=r"'rod\.C\.x' begins at the position of the first state"):
-        s.simulate_batch(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, output=0.05)
+        s.simulate_batch(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, sample_interval=0.05)
     assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
 
 

@@ -61,7 +61,7 @@ def follows(name, reference, point, sizes, turn=(), wrong=False):
     s = m.system
     written, numbers, acceleration = lissajous(s.point(s.start, point), sizes)
     law = lw.control.projected({reference: [*written, *turn]}, P=P, model=heavier(m, 1.2) if wrong else None)
-    run = s.simulate(s.start, 0.8, control=law, tolerance=1e-8, output=0.02)
+    run = s.simulate(s.start, 0.8, control=law, tolerance=1e-8, sample_interval=0.02)
     assert "controller: compiled" in run.notes
     assert np.ptp(run[point], axis=0).min() > 0.05, "it moves in all directions"
     far = np.linalg.norm(run[point] - numbers(run.t), axis=1)
@@ -133,7 +133,7 @@ def arms():
         "J9": lw.control.minimum_jerk(5.9637, "1 s"),
     }
     runs = {
-        len(d): s.simulate(s.start, 1.0, control=lw.control.projected(task, P=100, drives=d), tolerance=1e-9, output=0.01)
+        len(d): s.simulate(s.start, 1.0, control=lw.control.projected(task, P=100, drives=d), tolerance=1e-9, sample_interval=0.01)
         for d in (FEW, MORE)
     }
     return s, task, runs
@@ -178,7 +178,7 @@ def test_pd_task_with_motors_reaches_the_reference_states_and_settles():
     s = lw.compile("3-rrr-motors")
     law = lw.control.pd(WANTED, P=150, D=50)
     acting = lw.control.actuator(motor=True, back_emf=False)
-    run = s.simulate(s.start, 2.5, control=law, actuators=acting, tolerance=1e-10, output=[0.1, 0.5, 1.0, 2.5])
+    run = s.simulate(s.start, 2.5, control=law, actuators=acting, tolerance=1e-10, sample_interval=[0.1, 0.5, 1.0, 2.5])
     states = DATA["hoang_3rrr"]["case2 PD=joint torque (k=1,c=10)"]["states"]
     for i, t in enumerate(("0.1", "0.5", "1.0")):
         # errors of 1e-9 have grown by up to 165 at 0.1 s and 25 at 0.5 s

@@ -34,7 +34,7 @@ def runs() -> dict[tuple[float, str], Trajectory]:
         s = lw.compile(lw.load("slider-crank", g=g))
         st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
         for name, control in CONTROLLERS.items():
-            found[g, name] = s.simulate(st, 5.0, control=control, tolerance=1e-11, output=TIMES)
+            found[g, name] = s.simulate(st, 5.0, control=control, tolerance=1e-11, sample_interval=TIMES)
     return found
 
 

@@ -22,8 +22,8 @@ def crank():
     return s, s.assemble({"A": "30 deg"})
 
 
-def gives(s, st, control, duration=1.0, output=0.005, **more):
-    return s.simulate(st, duration, control=control, output=output, tolerance=1e-10, **more)
+def gives(s, st, control, duration=1.0, sample_interval=0.005, **more):
+    return s.simulate(st, duration, control=control, sample_interval=sample_interval, tolerance=1e-10, **more)
 
 
 def decayed(t, e, rate, P, D):
@@ -74,7 +74,7 @@ def test_a_force_integral_does_not_wind_up_at_a_limit(crank):
     i = np.flatnonzero(run.t > run.t[cut][-1] + 0.05)[0]
     assert wrong[i + 20] / wrong[i] == pytest.approx(math.exp(-10 * 0.1), rel=1e-3) and abs(wrong[-1]) < 1e-4
     sampled = lw.control.hybrid(STEP, {"C.ty": -5.0}, P=25, D=10, F=0.5, I=15, drives=["A", "B"], every="2 ms")
-    run = s.simulate(st, 3.0, control=sampled, actuators=lw.control.actuator(limit="28 N m"), tolerance=1e-7, output=0.01)
+    run = s.simulate(st, 3.0, control=sampled, actuators=lw.control.actuator(limit="28 N m"), tolerance=1e-7, sample_interval=0.01)
     assert abs(run["lam.C.ty"][-1] + 5.0) < 0.01 and np.abs(run["A.torque"]).max() == 28.0
 
 
@@ -84,7 +84,7 @@ def test_force_feedback_makes_up_for_a_wrong_model(crank):
     missed = {}
     for F, I in ((0.0, 0.0), (4.0, 0.0), (4.0, 50.0)):
         law = lw.control.hybrid(STEP, {"C.ty": -5.0}, P=25, D=10, F=F, I=I, drives=["A", "B"], model=lw.load("slider-crank", m="1.2 kg"))
-        run = gives(s, st, law, 1.0, output=0.01)
+        run = gives(s, st, law, 1.0, sample_interval=0.01)
         missed[F, I] = run["lam.C.ty"] + 5.0
         assert np.abs(run["control.C.ty.sensed"] - run["lam.C.ty"]).max() < 1e-8
     assert abs(missed[0, 0][0]) > 0.5 and missed[0, 0][0] / missed[4, 0][0] == pytest.approx(5.0, rel=1e-9)
@@ -148,10 +148,10 @@ def test_a_motor_gives_no_more_than_its_plate(crank):
 def test_sampling_faster_and_faster_is_the_continuous_law(crank):
     """Efforts held for T act T/2 late on average: errors of first order."""
     s, st = crank
-    exact = gives(s, st, lw.control.projected(STEP, P=25, D=10, drives=["A"]), 0.4, output=0.04)
+    exact = gives(s, st, lw.control.projected(STEP, P=25, D=10, drives=["A"]), 0.4, sample_interval=0.04)
     off = []
     for every in ("4 ms", "2 ms", "1 ms"):
-        run = gives(s, st, lw.control.projected(STEP, P=25, D=10, drives=["A"], every=every), 0.4, output=0.04)
+        run = gives(s, st, lw.control.projected(STEP, P=25, D=10, drives=["A"], every=every), 0.4, sample_interval=0.04)
         off.append(np.abs(run["A"] - exact["A"]).max())
     assert 1e-5 < off[2] < 1e-3
     assert off[0] / off[1] == pytest.approx(2.0, abs=0.15) and off[1] / off[2] == pytest.approx(2.0, abs=0.1)
@@ -162,7 +162,7 @@ def test_a_delay_acts_on_what_was_measured_samples_ago(crank, late):
     """What acts between two samples is the law at the state some samples before, told by the controller called alone."""
     s, st = crank
     law = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "0.1 s")}, P=400, drives=["A", "B"], every="2 ms")
-    run = gives(s, st, law, 0.1, output=0.001, delay=f"{2 * late} ms")
+    run = gives(s, st, law, 0.1, sample_interval=0.001, delay=f"{2 * late} ms")
     alone = s.control(law, st)
     said = [alone(run.state(2 * k)) for k in range(50)]
     for name in ("A", "B"):
@@ -193,7 +193,9 @@ def test_noise_is_repeatable_and_as_loud_as_said():
     law = lw.control.projected(STEP, P=100, D=20, drives=["A"], every="1 ms")
 
     def run(seed, **sizes):
-        return s.simulate(st, 0.5, control=law, noise=lw.control.noise(**sizes, seed=seed), output=0.001, tolerance=1e-7)["A.torque"]
+        return s.simulate(st, 0.5, control=law, noise=lw.control.noise(**sizes, seed=seed), sample_interval=0.001, tolerance=1e-7)[
+            "A.torque"
+        ]
 
     sizes = {"angle": 1e-4, "angular_speed": 4e-4}
     once = run(1, **sizes)
@@ -218,11 +220,11 @@ def test_beside_a_prescribed_motion(five):
     a, e = float(st["A"]), float(st["E"])
     told = {"A": lw.drives.position(f"{a} rad + 0.2 rad*(1 - cos(3 rad/s*t))")}
     law = lw.control.projected({"E": lw.control.minimum_jerk(e + 0.3, "0.5 s")}, P=100, drives=["E"])
-    run = five.simulate(st, 0.6, drive=told, control=law, output=0.02)
+    run = five.simulate(st, 0.6, drive=told, control=law, sample_interval=0.02)
     assert np.abs(run["control.E.error"]).max() < 1e-7
     assert np.abs(run["A"] - a - 0.2 * (1 - np.cos(3 * run.t))).max() < 1e-12 and np.ptp(run["A"]) > 0.2
     shared = lw.control.projected({"E": lw.control.minimum_jerk(e + 0.3, "0.5 s")}, P=100, drives=["E", "D"])
-    both = five.simulate(st, 0.6, drive=told, control=shared, output=0.02)
+    both = five.simulate(st, 0.6, drive=told, control=shared, sample_interval=0.02)
     assert np.abs(both["control.E.error"]).max() < 1e-7 and np.abs(both["E"] - run["E"]).max() < 1e-8
     less = np.sum(both["E.torque"] ** 2 + both["D.torque"] ** 2)
     assert less < 0.99 * np.sum(run["E.torque"] ** 2), "two motors on one freedom share the work"
@@ -238,12 +240,12 @@ def test_a_joint_is_locked_while_others_are_followed(five):
     st = five.start
     law = lw.control.projected({"A": float(st["A"]), "E": lw.control.minimum_jerk(float(st["E"]) + 0.3, "0.5 s")}, P=400)
     events = [lw.events.when("t", 0.2, do=lw.events.lock("D")), lw.events.when("t", 0.3, do=lw.events.unlock("D"))]
-    run = five.simulate(st, 1.0, control=law, events=events, output=0.01)
+    run = five.simulate(st, 1.0, control=law, events=events, sample_interval=0.01)
     held = (run.t > 0.21) & (run.t < 0.3)
     assert np.ptp(run["D"][held]) < 1e-9 and any("lose control authority" in n for n in run.notes)
     wrong = np.abs(run["control.E.error"])
     assert wrong[run.t < 0.2].max() < 1e-7 < 1e-3 < wrong.max() and wrong[-1] < 1e-4
-    free = five.simulate(st, 1.0, control=law, output=0.01)
+    free = five.simulate(st, 1.0, control=law, sample_interval=0.01)
     assert np.abs(run["E.torque"]).max() < 50 * np.abs(free["E.torque"]).max()
 
 
@@ -260,14 +262,14 @@ def test_a_cylinder_lifts_a_boom():
     """By virtual work F dL = m g dy: what the cylinder gives at rest, at both ends of the way."""
     s = lw.load(BOOM).system
     law = lw.control.projected({"O": lw.control.minimum_jerk("30 deg", "0.5 s")}, P=100, drives=["lift"])
-    run = s.simulate(s.start, 0.5, control=law, output=0.05)
+    run = s.simulate(s.start, 0.5, control=law, sample_interval=0.05)
     assert np.abs(run["control.O.error"]).max() < 1e-8
     for i in (0, -1):
         x, y = run["boom.Q"][i][:2]
         lever = np.array([x - 0.5, y + 0.8]) @ np.array([-y, x]) / math.hypot(x - 0.5, y + 0.8)
         assert run["lift.force"][i] == pytest.approx(10 * 9.81 * x / lever, rel=1e-6)
     own = lw.control.projected({"lift": lw.control.minimum_jerk("1.3 m", "0.5 s")}, P=100, drives=["lift"])
-    run = s.simulate(s.start, 0.5, control=own, output=0.05)
+    run = s.simulate(s.start, 0.5, control=own, sample_interval=0.05)
     assert np.abs(run["control.lift.error"]).max() < 1e-8 and run["lift"][-1] == pytest.approx(1.3, abs=1e-8)
 
 
@@ -275,7 +277,7 @@ def test_three_cylinders_move_a_bucket():
     s = lw.load("excavator").system
     aim = s.point(s.start, "bucket.T")[:2] + np.array([0.3, 0.4])
     pose = {"bucket.T": lw.control.minimum_jerk(list(aim), "1 s"), "bucket.angle": lw.control.minimum_jerk("10 deg", "1 s")}
-    run = s.simulate(s.start, 1.0, control=lw.control.projected(pose, P=100), output=0.05, tolerance=1e-8)
+    run = s.simulate(s.start, 1.0, control=lw.control.projected(pose, P=100), sample_interval=0.05, tolerance=1e-8)
     assert max(np.abs(run[f"control.{x}.error"]).max() for x in ("bucket.T.x", "bucket.T.y", "bucket.angle")) < 1e-6
     assert run["bucket.T"][-1][:2] == pytest.approx(aim, abs=1e-6)
 
@@ -284,7 +286,9 @@ def test_drives_in_a_cut_joint_push_as_they_would_in_the_tree(crank):
     """The slider's own drive: F v = tau A' at equal powers, against a drive at A on the same motion."""
     s, st = crank
     motion = {"A": lw.control.minimum_jerk("50 deg", "0.5 s")}
-    runs = {d: gives(s, st, lw.control.projected(motion, P=100, drives=[d]), 0.5, output=0.05) for d in ("A", "C.slide", "C.angle")}
+    runs = {
+        d: gives(s, st, lw.control.projected(motion, P=100, drives=[d]), 0.5, sample_interval=0.05) for d in ("A", "C.slide", "C.angle")
+    }
     assert s.tree.cuts == ("C",)
     for name, run in runs.items():
         assert np.abs(run["control.A.error"]).max() < 1e-8
@@ -297,17 +301,17 @@ def test_free_parameters_and_the_python_engine(crank):
     """Twice the mass: twice the efforts, the same motion; the interpreter gives what compiled code gives."""
     s, st = crank
     law = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"])
-    plain = gives(s, st, law, 0.3, output=0.05)
+    plain = gives(s, st, law, 0.3, sample_interval=0.05)
     f = lw.compile("slider-crank", free=["m"])
-    heavy = gives(f, f.assemble({"A": "30 deg"}), law, 0.3, output=0.05, free={"m": 2.0})
-    slow = gives(s, st, law, 0.3, output=0.05, engine="python")
+    heavy = gives(f, f.assemble({"A": "30 deg"}), law, 0.3, sample_interval=0.05, free={"m": 2.0})
+    slow = gives(s, st, law, 0.3, sample_interval=0.05, engine="python")
     for name in ("A", "B"):
         assert heavy[f"{name}.torque"] == pytest.approx(2.0 * plain[f"{name}.torque"], rel=1e-9)
         assert slow[f"{name}.torque"] == pytest.approx(plain[f"{name}.torque"], rel=1e-11)
     assert heavy["A"] == pytest.approx(plain["A"], abs=1e-10)
     # a controller that goes on believing in 1 kg is wrong by the other one
     wrong = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"], model=lw.load("slider-crank"))
-    off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, output=0.05, free={"m": 2.0})
+    off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, sample_interval=0.05, free={"m": 2.0})
     assert np.abs(off["control.A.error"] - plain["control.A.error"]).max() > 0.01
 
 
@@ -319,10 +323,10 @@ def test_where_a_limit_binds_the_motion_is_kept_and_the_force_yields(every):
     s = lw.load("slider-crank").system
     st, motion = s.assemble(q={"A": "30 deg"}), {"A": lw.control.minimum_jerk("60 deg", "1 s")}
     law = lw.control.hybrid(motion, {"C.ty": "-5 N"}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every=every)
-    free = s.simulate(st, 2, control=law, output=0.01)
+    free = s.simulate(st, 2, control=law, sample_interval=0.01)
     follows = 1e-8 + 1.1 * np.abs(free["control.A.error"]).max()
     for limit, missing in ((21.0, 0.0), (18.0, 19.715 - 18.0)):
-        run = s.simulate(st, 2, control=law, actuators=lw.control.actuator(limit=limit), output=0.01)
+        run = s.simulate(st, 2, control=law, actuators=lw.control.actuator(limit=limit), sample_interval=0.01)
         assert np.abs(run["A.torque"]).max() == limit
         assert np.abs(run["control.A.error"]).max() < follows < 3e-4
         error = run["control.C.ty.error"]

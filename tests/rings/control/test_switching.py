@@ -29,7 +29,7 @@ def worst(run, *names):
 def test_a_constraint_vanishes_and_the_motion_goes_on(arm):
     """The tip leaves its slider: three freedoms instead of two, of which two are followed as before; the third is free."""
     law = lw.control.projected({"hand.E.x": ALONG, "hand.angle": "0 deg"}, P=100, drives=ALL)
-    run = arm.simulate(arm.start, 0.8, control=law, events=[lw.events.when("t", 0.4, do=lw.events.release("tip"))], output=0.01)
+    run = arm.simulate(arm.start, 0.8, control=law, events=[lw.events.when("t", 0.4, do=lw.events.release("tip"))], sample_interval=0.01)
     assert worst(run, "hand.E.x", "hand.angle") < 1e-8
     off = np.abs(run["hand.E.y"] + 0.27)
     assert off[run.t <= 0.4].max() < 1e-12 and off[-1] > 0.05
@@ -51,7 +51,7 @@ def test_a_constraint_appears_and_the_motion_goes_on(arm):
     start = arm.state(q, (q - before) / 2e-6)  # down at 0.5 m/s
     law = lw.control.projected({"hand.E.x": lw.control.minimum_jerk("0.05 m", "0.5 s"), "hand.angle": "0 deg"}, P=100, drives=["J1", "J2"])
     caught = lw.events.when("hand.E.y", "-0.27 m", direction="falling", do=lw.events.engage("tip"))
-    run = arm.simulate(start, 0.5, off=["tip"], control=law, events=[caught], output=0.005, tolerance=1e-10)
+    run = arm.simulate(start, 0.5, off=["tip"], control=law, events=[caught], sample_interval=0.005, tolerance=1e-10)
     (event,) = run.events
     assert event.values["energy lost"] > 1e-3 and 0.02 < event.time < 0.1
     after = run.t > event.time
@@ -73,7 +73,7 @@ def test_references_go_on_across_a_switch(arm):
     )
     still = arm.state(arm.start.q)
     release = [lw.events.when("t", 0.2, do=lw.events.release("tip"))]
-    plain, switched = (arm.simulate(still, 0.5, control=law, events=e, output=0.005) for e in ([], release))
+    plain, switched = (arm.simulate(still, 0.5, control=law, events=e, sample_interval=0.005) for e in ([], release))
     for name in ("hand.E.x", "hand.angle"):
         assert np.abs(switched[f"control.{name}.reference"] - plain[f"control.{name}.reference"]).max() < 1e-12
         # the sinusoid begins with 0.55 rad/s, the hand at rest: 0.55 t exp(-10 t) is left after half a second
@@ -84,13 +84,13 @@ def test_more_is_followed_than_can_move_once_a_constraint_appears(arm):
     """x, y and angle of a free hand; then its slider holds y, which was wanted there anyway: x and angle go on."""
     law = lw.control.projected({"hand.E.x": ALONG, "hand.E.y": "-0.27 m", "hand.angle": "0 deg"}, P=100, drives=ALL)
     engage = [lw.events.when("t", 0.4, do=lw.events.engage("tip"))]
-    run = arm.simulate(arm.start, 0.8, off=["tip"], control=law, events=engage, output=0.01)
+    run = arm.simulate(arm.start, 0.8, off=["tip"], control=law, events=engage, sample_interval=0.01)
     assert worst(run, "hand.E.x", "hand.E.y", "hand.angle") < 1e-6
     assert any("t = 0.4 s" in note and "2 degrees of freedom" in note for note in run.notes)
     efforts = np.stack([run[f"{j}.torque"] for j in ALL])
     assert np.isfinite(efforts).all() and np.abs(efforts).max() < 10.0
     # held by its slider, the hand needs less: the two ways to push against it are left alone
-    free = arm.simulate(arm.start, 0.8, off=["tip"], control=law, output=0.01)
+    free = arm.simulate(arm.start, 0.8, off=["tip"], control=law, sample_interval=0.01)
     late = run.t > 0.41
     assert sum(np.sum(run[f"{j}.torque"][late] ** 2) for j in ALL) < sum(np.sum(free[f"{j}.torque"][late] ** 2) for j in ALL)
 
@@ -104,7 +104,7 @@ def test_through_a_singular_position_under_control(drives):
     joint alone, though at the point itself it could not push the folded branch: no effort near it exceeds those 5 deg beside."""
     s = lw.load("slider-crank").system
     law = lw.control.projected({"A": lw.control.minimum_jerk("120 deg", "1 s")}, P=100, drives=drives)
-    run = s.simulate(s.assemble({"A": "60 deg"}), 1.0, control=law, output=0.002)
+    run = s.simulate(s.assemble({"A": "60 deg"}), 1.0, control=law, sample_interval=0.002)
     assert worst(run, "A") < 1e-6 and run["A", "deg"][-1] == pytest.approx(120.0, abs=1e-4)
     assert np.abs(run["B"] - (2 * math.pi - 2 * run["A"])).max() < 1e-6, "it is still on the slider's branch"
     efforts = np.abs(np.stack([run[f"{d}.torque"] for d in drives])).max(axis=0)
@@ -118,7 +118,7 @@ def lost():
     """The motors' robot, a state next to which its cranks lose the platform (det Phi_x = 0), and one beyond."""
     s = lw.compile("3-rrr-motors")
     volts = {"A1": lw.drives.voltage(5), "A2": lw.drives.voltage(-5), "A3": lw.drives.voltage(5)}
-    run = s.simulate(s.start, 0.47, drive=volts, output=0.001)
+    run = s.simulate(s.start, 0.47, drive=volts, sample_interval=0.001)
     i = int(np.flatnonzero(np.diff(np.sign(run["det.dependent"])))[1])
     return s, s.state(run.q[i - 40]), run.state(i), s.state(run.q[i + 40])
 
@@ -132,7 +132,7 @@ def test_drives_that_lose_their_grip_are_damped_and_say_so(lost):
     found = {}
     for damping in (0.1, 0.02, 0.0):
         law = lw.control.projected({"platform": [lw.control.minimum_jerk(x, "0.5 s") for x in pose(s, beyond)]}, P=100, damping=damping)
-        run = s.simulate(before, 1.0, control=law, output=0.001, tolerance=1e-8)
+        run = s.simulate(before, 1.0, control=law, sample_interval=0.001, tolerance=1e-8)
         found[damping] = max(float(np.abs(run[f"{j}.torque"]).max()) for j in ("A1", "A2", "A3"))
         told = [n for n in run.notes if "lose control authority" in n]
         assert bool(told) == (damping > 0.0) == bool(run["control.damping"].max() > 0.0)

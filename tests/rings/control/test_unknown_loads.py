@@ -46,7 +46,7 @@ def second_order(t, a, b, c, x0=0.0):
 
 
 def moved(m, **how):
-    run = m.simulate(0.6, control=lw.control.computed_torque(TO, P=P, D=D, **how), output=0.05, tolerance=1e-11)
+    run = m.simulate(0.6, control=lw.control.computed_torque(TO, P=P, D=D, **how), sample_interval=0.05, tolerance=1e-11)
     return run.t, run["X"]
 
 
@@ -85,19 +85,19 @@ def test_other_numbers_of_the_model_as_a_dict_are_those_of_with(slide):
 
 
 def test_pd_with_gravity_does_not_hold_a_load_it_does_not_know(slide):
-    run = slide.simulate(0.01, control=lw.control.pd({"X": "10 mm"}, P=1000, gravity=True, off=["wind"]), output=0.01)
+    run = slide.simulate(0.01, control=lw.control.pd({"X": "10 mm"}, P=1000, gravity=True, off=["wind"]), sample_interval=0.01)
     assert run["X.force"][0] == pytest.approx(10.0)
-    run = slide.simulate(0.01, control=lw.control.pd({"X": "10 mm"}, P=1000, gravity=True), output=0.01)
+    run = slide.simulate(0.01, control=lw.control.pd({"X": "10 mm"}, P=1000, gravity=True), sample_interval=0.01)
     assert run["X.force"][0] == pytest.approx(10.0 - 6.0)
 
 
 def test_free_parameters_of_a_run_are_known_to_a_controller_without_a_load():
     s = lw.compile(lw.load(SLIDER), free=["mt", "wall.stiffness"])
     law = lw.control.computed_torque(TO, P=P, D=D, off=["oil"])
-    run = s.simulate(s.start, 0.6, control=law, free={"mt": 5.0}, output=0.05, tolerance=1e-11)
+    run = s.simulate(s.start, 0.6, control=law, free={"mt": 5.0}, sample_interval=0.05, tolerance=1e-11)
     assert np.abs(run["X"] - second_order(run.t, D + 12 / 6, P, P * 0.05)).max() < 1e-9
     law = lw.control.computed_torque(TO, P=P, D=D, off=["wall"])
-    run = s.simulate(s.start, 0.6, control=law, free={"wall.stiffness": 600.0}, output=0.05, tolerance=1e-11)
+    run = s.simulate(s.start, 0.6, control=law, free={"wall.stiffness": 600.0}, sample_interval=0.05, tolerance=1e-11)
     assert np.abs(run["X"] - second_order(run.t, D, P + 600 / 3, P * 0.05)).max() < 1e-9
 
 

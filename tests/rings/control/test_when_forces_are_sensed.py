@@ -30,7 +30,7 @@ def at_rest(s, **options):
     """A run from rest, read in the middle between samples: efforts and readings are held there."""
     st = s.assemble({"A": ANGLE}, {"A": 0.0})
     middle = (np.arange(SAMPLES) + 0.5) * EVERY
-    return st, s.simulate(st, SAMPLES * EVERY, control=law(), output=middle, tolerance=1e-9, **options)
+    return st, s.simulate(st, SAMPLES * EVERY, control=law(), sample_interval=middle, tolerance=1e-9, **options)
 
 
 def by_hand(wanted=5.0, F=0.6, I=40.0, late=0):
@@ -90,7 +90,9 @@ def test_a_moving_mechanism_is_sensed_at_the_sample_with_the_torque_before_it():
     st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
     k = np.arange(1, 30)
     before, after = k * 0.01 - 1e-8, k * 0.01 + 1e-8
-    run = s.simulate(st, 0.3, control=law(every=0.01, F=0.3, I=5), output=np.sort(np.concatenate([before, after])), tolerance=1e-11)
+    run = s.simulate(
+        st, 0.3, control=law(every=0.01, F=0.3, I=5), sample_interval=np.sort(np.concatenate([before, after])), tolerance=1e-11
+    )
     force, sensed = run["lam.C.ty"], run["control.C.ty.sensed"]
     np.testing.assert_allclose(sensed[1::2], force[0::2], atol=1e-5)  # 2e-8 s at up to 500 N/s
     assert np.abs(force[1::2] - force[0::2]).max() > 0.1  # a jump at every sample, so that the side matters
@@ -100,6 +102,6 @@ def test_a_continuous_controller_senses_the_force_of_its_own_efforts(crank):
     s = crank
     st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
     run = s.simulate(
-        st, 0.2, control=lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), output=0.02
+        st, 0.2, control=lw.control.hybrid({"A": "60 deg"}, {"C.ty": 5.0}, P=25, D=10, F=1, I=20, drives=["A", "B"]), sample_interval=0.02
     )
     np.testing.assert_allclose(run["control.C.ty.sensed"], run["lam.C.ty"], atol=1e-8)

@@ -113,9 +113,9 @@ def test_a_run_has_pressures_and_eyes_too():
     """A cylinder that pushes with the force of equilibrium holds the beam; its pressure is that force over its area."""
     hold = 100 * G * LEVER / ARM
     m = lw.load({**BEAM, "cylinders": {"lift": {"between": ["ground.L", "beam.W"], "force": f"{hold} N", "bore": 50}}, "drive": {}})
-    run = m.simulate(0.01, output=0.005)
+    run = m.simulate(0.01, sample_interval=0.005)
     assert run["lift.push.pressure"] == pytest.approx(hold / PUSH) and run["lift.W.on.beam.size"] == pytest.approx(hold)
-    driven = lw.load(BEAM).simulate(0.1, output=0.05)
+    driven = lw.load(BEAM).simulate(0.1, sample_interval=0.05)
     force = driven["lift.force"]
     assert driven["lift.supply.pressure"] == pytest.approx(force / PUSH) and driven["lift.L.on.ground.size"] == pytest.approx(force)
 

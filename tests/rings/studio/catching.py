@@ -24,5 +24,5 @@ def caught() -> tuple[lw.Mechanism, lw.Trajectory]:
     s = m.system
     taut = lw.events.when(lambda st: st["high.Q.y"] - st["low.Q.y"], 0.15, direction="rising", name="taut", do=lw.events.engage("rope"))
     start = s.state([0.05 if name == "fall" else 0.0 for name in s.names.q], [0.0, 0.0])
-    run = s.simulate(start, 0.13, off=["rope"], events=[taut], output=0.01, drive={"rise": lw.drives.force("9.81 N")})
+    run = s.simulate(start, 0.13, off=["rope"], events=[taut], sample_interval=0.01, drive={"rise": lw.drives.force("9.81 N")})
     return m, run

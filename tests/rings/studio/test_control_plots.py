@@ -31,7 +31,7 @@ def compared() -> Any:
             "actuators": lw.control.actuator(limit="40 N"),
         },
     }
-    return lw.control.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, output=0.005)
+    return lw.control.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, sample_interval=0.005)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def circle() -> Any:
         n: lw.control.actuator(motor=lw.drives.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10))
         for n, rated in (("A", 0.45), ("E", 0.5))
     }
-    return five.simulate(five.start, 1, control=lw.control.projected({"left_rod.C": round_}, P=400), actuators=motors, output=0.01)
+    return five.simulate(five.start, 1, control=lw.control.projected({"left_rod.C": round_}, P=400), actuators=motors, sample_interval=0.01)
 
 
 def curves(axes: Any, n: int) -> list[Any]:
@@ -139,7 +139,7 @@ def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
 
 def test_a_run_without_controller_is_no_such_plot() -> None:
     s = lw.compile("slider-crank")
-    run = s.simulate(s.assemble(q={"A": "120 deg"}), 0.1, output=0.05)
+    run = s.simulate(s.assemble(q={"A": "120 deg"}), 0.1, sample_interval=0.05)
     with pytest.raises(lw.UsageError, match=r"control=lw\.control\.projected"):
         run.plot("control")
     with pytest.raises(lw.UsageError, match="simulation"):

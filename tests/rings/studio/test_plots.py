@@ -27,7 +27,7 @@ def wiper() -> Any:
 
 @pytest.fixture(scope="module")
 def run() -> Any:
-    return lw.load("wiper").simulate(1, output=0.025)
+    return lw.load("wiper").simulate(1, sample_interval=0.025)
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +35,21 @@ def folding() -> Any:
     """A slider-crank with equal links: it folds twice a turn, where branches meet."""
     s = lw.compile("slider-crank")
     start = s.assemble(q={"A": "120 deg"}, v={"A": 3.0})
-    return s.simulate(start, 1.5, drive={"A": lw.drives.torque("1 N m")}, output=0.01)
+    return s.simulate(start, 1.5, drive={"A": lw.drives.torque("1 N m")}, sample_interval=0.01)
 
 
 @pytest.fixture(scope="module")
 def controlled() -> Any:
     s = lw.compile("slider-crank")
     control = lw.control.pd({"A": "60 deg"}, P=50, D=10, drives=["A"])
-    return s.simulate(s.assemble(q={"A": "30 deg"}), 1, control=control, output=0.02)
+    return s.simulate(s.assemble(q={"A": "30 deg"}), 1, control=control, sample_interval=0.02)
 
 
 @pytest.fixture(scope="module")
 def motors() -> Any:
     m = lw.load("3-rrr-motors")
     drive = {f"A{i}": lw.drives.voltage(f"{u} V*sin(6 rad/s*t)") for i, u in ((1, 20), (2, -14), (3, 9))}
-    return m.simulate(0.5, drive=drive, output=0.01)
+    return m.simulate(0.5, drive=drive, sample_interval=0.01)
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -153,12 +153,12 @@ def test_spreading_moves_as_little_as_possible() -> None:
 
 
 def test_two_runs_are_compared_at_equal_times(run: Any) -> None:
-    light = lw.load("wiper", gravity=0).simulate(1, output=0.04)
+    light = lw.load("wiper", gravity=0).simulate(1, sample_interval=0.04)
     figure = plot_of(run, "A.torque", other={"no gravity": light})
     np.testing.assert_allclose(curve(figure.axes[0])[1], run["A.torque"])
     dashed = next(x for x in figure.axes[0].lines if x.get_linestyle() == "--")
     np.testing.assert_allclose(dashed.get_ydata(), light["A.torque"])
-    both = lw.load("wiper", gravity=0).simulate(1, output=0.025)
+    both = lw.load("wiper", gravity=0).simulate(1, sample_interval=0.025)
     gap = curve(plot_of(run, "rocker.angle", other=light).axes[1])[1]
     # the same motion, prescribed: read between samples 40 ms apart by a quintic, good to 1e-6 degrees
     assert np.abs(gap).max() < 1e-6
@@ -236,7 +236,7 @@ def test_rotors_store_energy_too(motors: Any) -> None:
 
 def test_drift_is_the_gap_of_the_cut_pin() -> None:
     """Without a stabilizer the pin C opens: its two eyes are apart by what the plot shows, in units of the size."""
-    loose = lw.load("wiper").simulate(3, stabilizer="none", integrator="rk4", step=0.02, output=0.06)
+    loose = lw.load("wiper").simulate(3, stabilizer="none", integrator="rk4", step=0.02, sample_interval=0.06)
     gap = np.abs(loose["coupler.C"] - loose["rocker.C"]).max(axis=1) / loose.frame.kappa
     assert gap.max() > 1e-6
     figure = plot_of(loose, "drift")
@@ -266,7 +266,7 @@ def test_singular_values_with_passages(folding: Any) -> None:
 
 def test_events_are_flagged() -> None:
     top = lw.events.when("A", "2 rad", name="passes 2 rad")
-    run = lw.load("wiper").simulate(0.6, events=[top], output=0.02)
+    run = lw.load("wiper").simulate(0.6, events=[top], sample_interval=0.02)
     axes = plot_of(run, ["A", "A.torque"]).axes
     (event,) = run.events
     assert "passes 2 rad" in texts(axes[0])

@@ -127,7 +127,7 @@ def test_trees_have_no_gicm() -> None:
 
 @pytest.fixture(scope="module")
 def run() -> Any:
-    return lw.load("wiper").simulate(0.4, output=0.02)
+    return lw.load("wiper").simulate(0.4, sample_interval=0.02)
 
 
 def test_a_run_plays_in_its_own_time(run: Any, tmp_path: Path) -> None:

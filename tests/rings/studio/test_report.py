@@ -313,7 +313,7 @@ def test_links_that_spin_about_themselves_are_no_fault() -> None:
 
 @pytest.mark.slow
 def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = wiper.simulate(0.2, output=0.01, events=[lw.events.when("A.v", 1e9)])
+    run = wiper.simulate(0.2, sample_interval=0.01, events=[lw.events.when("A.v", 1e9)])
     opened = lw.load_result(run.save(tmp_path / "run.npz"))
     asked: dict[str, Any] = {}
     monkeypatch.setattr(live, "write", lambda subject, path, **options: asked.update(options) or path)

@@ -24,7 +24,7 @@ def test_a_given_moving_pivot_may_lead_out_of_the_box() -> None:
     z = np.array(at)
     rows = np.array([[2 * (z[k] - z[0]).real, 2 * (z[k] - z[0]).imag] for k in (1, 2)])
     x, y = np.linalg.solve(rows, [abs(z[k]) ** 2 - abs(z[0]) ** 2 for k in (1, 2)])
-    found = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, moving=(-30, 330), unit="mm", n=2)
+    found = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, moving=(-30, 330), unit="mm", count=2)
     assert len(found) == 2 and not any(a.usable for a in found) and found.facts["usable"] == 0
     for answer in found:
         over = max(answer.linkage.pins[p].imag for p in "AD") - 0.35
@@ -35,7 +35,7 @@ def test_a_given_moving_pivot_may_lead_out_of_the_box() -> None:
         assert "# bound not met: pivots: " in answer.text("x")
     assert "0 usable" in str(found) and "pivots missed" in str(found)
     assert abs(x + 35.99) < 0.01  # of the report
-    free = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=3)
+    free = lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", count=3)
     for answer in free:
         pivots = [answer.linkage.pins[p] for p in answer.linkage.bodies["ground"]]
         inside = all(-0.32 <= p.real <= -0.02 and 0.2 <= p.imag <= 0.35 for p in pivots)
@@ -83,7 +83,7 @@ def test_offset_of_a_slider() -> None:
 def test_a_dwell_holds_its_transmission_angle() -> None:
     """What is printed as 40 deg is 40 deg in the engine's turn, to the distance of its samples."""
     task = {"stroke": "80 mm", "dwell_angle": "90 deg"}
-    found = lw.synthesize(dwell=task, kind="watt II slider", bounds={"transmission": "40 deg"}, unit="mm", n=2, starts=64)
+    found = lw.synthesize(dwell=task, kind="watt II slider", bounds={"transmission": "40 deg"}, unit="mm", count=2, starts=64)
     assert any(x.usable for x in found)
     for x in found:
         least = x.measures["least transmission angle"]
@@ -97,14 +97,14 @@ def test_json_has_the_bounds_that_are_missed(capsys: pytest.CaptureFixture[str],
     path = tmp_path / "poses.csv"
     path.write_text("x [mm], y [mm], angle [deg]\n0, 360, 0\n30, 395, 45\n40, 420, 85\n")
     given = ["synthesize", "poses", str(path), "--kind", "four-bar", "--bound", "pivots=-320,-20,200,350", "--with", "moving=-30,330"]
-    assert cli.main([*given, "--answers", "1", "--json"]) == 0
+    assert cli.main([*given, "--count", "1", "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["answers"]
     assert not answer["usable"] and answer["missed"] == ["pivots: A lies 84.24 mm above the box"]
 
 
 def test_positions_of_the_drive_at_the_poses() -> None:
     """The driven pin, carried by the body from pose to pose, is where the crank has it at these angles."""
-    found = lw.synthesize(poses=POSES, kind="four-bar", unit="mm", n=2)
+    found = lw.synthesize(poses=POSES, kind="four-bar", unit="mm", count=2)
     for answer in found:
         pins, poses = answer.linkage.pins, [(1e-3 * complex(x, y), np.deg2rad(float(a.split()[0]))) for x, y, a in POSES]
         assert len(answer.at) == 3 and answer.at[0] == 0.0
@@ -115,7 +115,7 @@ def test_positions_of_the_drive_at_the_poses() -> None:
 
 def test_a_box_for_pivots_is_not_met_by_guides() -> None:
     """Two sliders have no pivot: five of them, with guides outside of the box, came first as usable."""
-    found = lw.synthesize(poses=POSES, bounds={"pivots": BOX}, unit="mm", n=5)
+    found = lw.synthesize(poses=POSES, bounds={"pivots": BOX}, unit="mm", count=5)
     assert all(a.usable and a.linkage.bodies["ground"] for a in found)
     guides = {"guide": Guide("slider", "B", 1.0 + 0j), "guide2": Guide("slider2", "C", 1j)}
     bodies = {"ground": (), "slider": ("B",), "slider2": ("C",), "coupler": ("B", "C")}

@@ -61,7 +61,7 @@ def test_every_slider_from_several_seeds(kind: str | None, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["watt II", "slotted rocker"])
 def test_rockers_rest_and_swing(kind: str) -> None:
-    found, _, _ = dwells(stroke=np.deg2rad(40.0), dwell_angle=WINDOW, kind=kind, starts=2048, n=2, longest=0.3)
+    found, _, _ = dwells(stroke=np.deg2rad(40.0), dwell_angle=WINDOW, kind=kind, starts=2048, count=2, longest=0.3)
     best = found[0]
     c = lw.load(best.document).cycle(steps=720)
     y = np.unwrap(c["output.angle"])
@@ -83,7 +83,7 @@ def test_every_rocker_from_several_seeds(kind: str, seed: int) -> None:
 
 @pytest.mark.slow
 def test_the_dwell_begins_where_it_is_asked_for() -> None:
-    found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="slotted slider", start=np.deg2rad(100.0), starts=1024, n=1)
+    found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="slotted slider", start=np.deg2rad(100.0), starts=1024, count=1)
     pins = found[0].linkage.pins
     angle = np.angle((pins["A"] - pins["O"]) / (pins["C"] - pins["O"]), deg=True)
     assert angle == pytest.approx(100.0, abs=1e-9)
@@ -139,7 +139,7 @@ def test_notes_speak_of_what_was_asked_for() -> None:
 
 @pytest.mark.slow
 def test_notes_of_a_search_in_a_box() -> None:
-    task = {"stroke": 0.1, "dwell_angle": WINDOW, "kind": "slotted slider", "starts": 64, "n": 3}
+    task = {"stroke": 0.1, "dwell_angle": WINDOW, "kind": "slotted slider", "starts": 64, "count": 3}
     _, _, (note,) = dwells(**task, at=[0.0, 0.0], within=(5.0, 6.0, 5.0, 6.0))
     assert note == "No linkages have their pivots in the box; widen the box, move the slider or take more starts."
     found, _, (note,) = dwells(**task, at=[0.0, 0.0], within=(-5.0, 5.0, -5.0, 5.0), tolerance=1e-12)
@@ -149,7 +149,7 @@ def test_notes_of_a_search_in_a_box() -> None:
 @pytest.mark.slow
 def test_a_slider_in_its_place_in_a_machine() -> None:
     """Direction, rest and box of the pivots by the engine's turn; the mirror image moves alike with its crank turned the other way."""
-    task = {"stroke": 0.06, "dwell_angle": np.deg2rad(70.0), "kind": "watt II slider", "starts": 512, "n": 8}
+    task = {"stroke": 0.06, "dwell_angle": np.deg2rad(70.0), "kind": "watt II slider", "starts": 512, "count": 8}
     (free, *_), _, _ = dwells(**task)
     boxes = [(-0.005, 0.4, -0.4, 0.4), (-0.4, 0.005, -0.4, 0.4)]  # right and left of the guide: one of them needs the mirror image
     turned = set()
@@ -171,7 +171,7 @@ def test_a_slider_in_its_place_in_a_machine() -> None:
 
 @pytest.mark.slow
 def test_links_are_within_their_limits() -> None:
-    found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="stephenson III slider", longest=0.25, shortest=0.03, starts=1024, n=3)
+    found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="stephenson III slider", longest=0.25, shortest=0.03, starts=1024, count=3)
     assert found
     for x in found:
         rods = [(p, q) for body, pins in x.linkage.bodies.items() if body not in ("ground", "slider") for p, q in [pins[:2]]]
@@ -182,7 +182,7 @@ def test_links_are_within_their_limits() -> None:
 @pytest.mark.slow
 def test_a_tolerance_out_of_reach_is_said() -> None:
     found, _, notes = dwells(
-        stroke=0.1, dwell_angle=np.deg2rad(240.0), tolerance=1e-6, kind="watt II slider", starts=256, n=1, transmission=0.8
+        stroke=0.1, dwell_angle=np.deg2rad(240.0), tolerance=1e-6, kind="watt II slider", starts=256, count=1, transmission=0.8
     )
     assert len(notes) == 1 and ("at best" in notes[0] if found else "No linkage" in notes[0])
 

@@ -37,7 +37,7 @@ def engine_path(x: SynthesizedLinkage, steps: int = 360) -> tuple[Any, np.ndarra
 def test_a_known_linkage_is_recovered(ratio: float) -> None:
     theta = 2.0 * np.pi * np.arange(24) / 24
     points = known_path(theta, ratio)
-    found, _, notes = geared_paths(points, timing=theta, ratio=ratio, closed=True, transmission=0.2, n=2)
+    found, _, notes = geared_paths(points, timing=theta, ratio=ratio, closed=True, transmission=0.2, count=2)
     best = found[0]
     # 48 conditions, 12 dimensions: only the linkage itself (or a cognate) meets them; round-off of points of size 0.2 remains
     assert best.error < 1e-22 and best.usable and notes == ()
@@ -49,7 +49,7 @@ def test_a_known_linkage_is_recovered(ratio: float) -> None:
 
 @sweep("ratio", [0.5, None], now=1)
 def test_timed_points_are_met_exactly(ratio: float | None) -> None:
-    found, facts, _ = geared_paths(FIVE, timing=FIVE_TIMES, ratio=ratio, starts=512, n=3)
+    found, facts, _ = geared_paths(FIVE, timing=FIVE_TIMES, ratio=ratio, starts=512, count=3)
     assert facts["forms"] == (4 if ratio is None else 1)
     best = found[0]
     assert best.error < 1e-24 and best.usable

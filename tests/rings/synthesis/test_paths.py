@@ -72,12 +72,12 @@ def test_a_linkage_is_found_again_from_its_timed_path(name: str, clockwise: bool
 def test_a_path_without_timing_in_both_directions() -> None:
     theta = np.array([0.0, 0.4, 0.9, 1.1, 1.8, 2.6, 3.0])
     points = along(CRANK_ROCKER, theta)
-    found = lw.synthesize(path=points, n=3)
+    found = lw.synthesize(path=points, count=3)
     assert found.best.error < 1e-24 and found.best.usable, "seven points are met exactly by many four-bars"
     for x in found:
         assert missed_in_the_engine(x).max() < 1e-9
         assert (np.diff(x.at) > 0.0).all() or (np.diff(x.at) < 0.0).all()
-    one_way = lw.synthesize(path=points, direction="clockwise", n=1).best
+    one_way = lw.synthesize(path=points, direction="clockwise", count=1).best
     assert (np.diff(one_way.at) < 0.0).all() and one_way.speed == "-60 rpm"
 
 
@@ -92,7 +92,7 @@ def test_slider_cranks() -> None:
     assert np.abs(np.array([found.best.linkage.pins[n] for n in "ABC"]) - pins).max() < 1e-6
     assert len(found.best.cognates) == 1 and any("no cognate of four-bar type" in note for note in found.notes)
     guide = np.angle(known.guides["guide"].direction)
-    held = lw.synthesize(path=points, kind="slider-crank", closed=True, hold={"ground angle": guide, "crank pivot": (0, 0)}, n=1).best
+    held = lw.synthesize(path=points, kind="slider-crank", closed=True, hold={"ground angle": guide, "crank pivot": (0, 0)}, count=1).best
     assert held.error < 1e-15 and abs(held.linkage.pins["A"]) < 1e-12
     assert np.sin(np.angle(held.linkage.guides["guide"].direction) - guide) == pytest.approx(0.0, abs=1e-12)
 
@@ -148,7 +148,7 @@ def test_held_numbers_stay() -> None:
         {"crank pivot": (0, 0), "ground angle": "0 deg", "crank offset": 0.0},
         {"crank_pivot": (0, 0), "crank_angle": 0.0},
     ):
-        best = lw.synthesize(path=points, timing=list(theta), hold=hold, n=1).best
+        best = lw.synthesize(path=points, timing=list(theta), hold=hold, count=1).best
         assert best.error < 1e-18 and abs(best.linkage.pins["A"]) < 1e-15
         at = crank_linkage(best.linkage)
         assert np.angle(at.b - at.a) == pytest.approx(theta[0], abs=1e-9)
@@ -159,7 +159,7 @@ def test_held_numbers_stay() -> None:
 @pytest.mark.slow
 def test_a_long_closed_curve() -> None:
     points = along(CRANK_ROCKER, np.sort(np.random.default_rng(2).uniform(0.0, 2.0 * np.pi, 90)))
-    found = lw.synthesize(path=points, closed=True, n=2)
+    found = lw.synthesize(path=points, closed=True, count=2)
     size = np.ptp(points.real) + np.ptp(points.imag)
     assert found.best.measures["largest deviation"] < 1e-6 * size * 1e-3 and found.best.usable and len(found.best.at) == 90
     curve = engine_path(found.best.document, 3600) * 1e3
@@ -178,7 +178,7 @@ def test_what_cannot_be_reached_is_said_with_what_could_be_relaxed() -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_answers() -> None:
-    first, again = (lw.synthesize(path=VERTICAL, seed=3, n=2) for _ in range(2))
+    first, again = (lw.synthesize(path=VERTICAL, seed=3, count=2) for _ in range(2))
     assert [x.linkage.pins for x in first] == [x.linkage.pins for x in again]
 
 
@@ -196,7 +196,7 @@ def test_a_closed_curve_at_link_bounds_from_several_seeds(seed: int, n: int) -> 
 
 @pytest.mark.slow
 def test_answers_are_drawn(tmp_path: Any) -> None:
-    found = lw.synthesize(path=FIVE_TIMED, timing="60 deg", hold=HELD, n=2)
+    found = lw.synthesize(path=FIVE_TIMED, timing="60 deg", hold=HELD, count=2)
     assert found.plot(tmp_path / "linkages.png").stat().st_size > 10_000
     for _ in range(2):  # its own file may be replaced
         saved = lw.load(found.best.save(tmp_path / "best.yaml"))
@@ -205,5 +205,5 @@ def test_answers_are_drawn(tmp_path: Any) -> None:
     (tmp_path / "best.yaml").write_text("name: mine\n", encoding="utf-8")
     with pytest.raises(lw.UsageError, match="already exists"):
         found.best.save(tmp_path / "best.yaml")
-    figure = found.plot(n=1)
+    figure = found.plot(count=1)
     assert len(figure.axes) == 1

@@ -32,7 +32,7 @@ NAN = float("nan")
         ({"path": [[0, 0], "a", [2, 0]]}, "array of points"),
         ({"path": ARC, "unit": "kg"}, "unit of length"),
         ({"path": ARC, "unit": 3}, "unit of length"),
-        ({"path": ARC, "n": 0}, "whole number from 1 on"),
+        ({"path": ARC, "count": 0}, "whole number from 1 on"),
         ({"path": ARC, "seed": -1}, "whole number from 0 on"),
         ({"path": ARC, "timing": [0, 1, 2]}, "3 crank angles for 5 points"),
         ({"path": ARC, "timing": [0, 1, 0.5, 2, 3]}, "points 2 and 3 contradict the order"),
@@ -124,35 +124,37 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_tasks_reach_their_modules_in_si(calls: list[Any]) -> None:
-    found = lw.synthesize(poses=[[0, 0, 0], [10, "2 cm", "30 deg"], [20, 0, 1.0]], bounds={"pivots": ((0, 0), (50, -20)), "ratio": 6}, n=3)
+    found = lw.synthesize(
+        poses=[[0, 0, 0], [10, "2 cm", "30 deg"], [20, 0, 1.0]], bounds={"pivots": ((0, 0), (50, -20)), "ratio": 6}, count=3
+    )
     assert found.notes == ("a note",) and found.best.unit == "mm" and found.best.mechanism.name == "four-bar"
     name, (rows,), options = calls.pop()
     assert name == "guided" and np.allclose(rows, [[0, 0, 0], [0.01, 0.02, np.deg2rad(30)], [0.02, 0, 1.0]])
-    assert options == {"n": 3, "seed": 0, "within": (0.0, 0.05, -0.02, 0.0), "most_ratio": 6}
+    assert options == {"count": 3, "seed": 0, "within": (0.0, 0.05, -0.02, 0.0), "most_ratio": 6}
     lw.synthesize(
         function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range=("30 deg", "90 deg"), bounds={"transmission": "30 deg"}
     )
     name, given, options = calls.pop()
     assert name == "generated" and given[:2] == ("log10(x)", (1, 2)) and np.allclose(given[2], np.pi / 3)
-    assert np.allclose(given[3], [np.pi / 6, np.pi / 2]) and options == {"n": 5, "least_transmission": pytest.approx(np.pi / 6)}
+    assert np.allclose(given[3], [np.pi / 6, np.pi / 2]) and options == {"count": 5, "least_transmission": pytest.approx(np.pi / 6)}
     lw.synthesize(function="x^2", x_range=(0, 1), input_range=1.0, output_range=40, kind="slider-crank")
     _, given, options = calls.pop()
     assert given[3] == pytest.approx(0.04) and options["output"] == "slide"
     lw.synthesize(dead_centers=("60 deg", 1.2))
-    assert calls.pop() == ("between_dead_centers", (), {"swing": pytest.approx(np.pi / 3), "time_ratio": 1.2, "n": 5})
+    assert calls.pop() == ("between_dead_centers", (), {"swing": pytest.approx(np.pi / 3), "time_ratio": 1.2, "count": 5})
     lw.synthesize(dead_centers={"stroke": 50, "time ratio": 1.1}, kind="slider-crank")
-    assert calls.pop()[2] == {"stroke": pytest.approx(0.05), "time_ratio": 1.1, "n": 5}
+    assert calls.pop()[2] == {"stroke": pytest.approx(0.05), "time_ratio": 1.1, "count": 5}
     lw.synthesize(dwell={"stroke": 100, "dwell_angle": "80 deg", "tolerance": "1 mm"}, bounds={"links": (10, 400)})
     _, _, options = calls.pop()
     assert options == {
-        "stroke": pytest.approx(0.1), "dwell_angle": pytest.approx(np.deg2rad(80)), "tolerance": pytest.approx(1e-3), "n": 5, "seed": 0,
+        "stroke": pytest.approx(0.1), "dwell_angle": pytest.approx(np.deg2rad(80)), "tolerance": pytest.approx(1e-3), "count": 5, "seed": 0,
         "shortest": pytest.approx(0.01), "longest": pytest.approx(0.4),
     }  # fmt: skip
     lw.synthesize(dwell={"stroke": "60 deg", "dwell_angle": "80 deg", "tolerance": 0.01}, kind="watt II")
     assert calls.pop()[2]["tolerance"] == 0.01, "a rocker's tolerance is an angle"
     for line in ({"length": 100}, "100 mm", 100):
         lw.synthesize(straight=line)
-    assert calls.pop() == calls.pop() == calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "n": 5, "seed": 0})
+    assert calls.pop() == calls.pop() == calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "count": 5, "seed": 0})
 
 
 def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
@@ -162,13 +164,13 @@ def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
     assert name == "six_bar_paths" and np.allclose(points, np.array([complex(*p) for p in ARC]) * 1e-3)
     assert np.allclose(options.pop("timing"), np.linspace(0.0, np.pi / 3, 5))
     assert options.pop("within") == [[0.0, pytest.approx(-0.02)], [pytest.approx(0.05), 0.0]]
-    expected = {"kind": "stephenson III", "closed": False, "n": 5, "seed": 4, "longest": pytest.approx(0.09)}
+    expected = {"kind": "stephenson III", "closed": False, "count": 5, "seed": 4, "longest": pytest.approx(0.09)}
     assert options == {**expected, "transmission": pytest.approx(np.deg2rad(25))}
     lw.synthesize(path=[*ARC, ARC[0]], kind="geared five-bar", ratio=-2)
     name, _, options = calls.pop()
     assert name == "geared_paths" and options["closed"] and options["ratio"] == -2 and options["timing"] is None
     nine = np.array([[np.cos(t), np.sin(2 * t)] for t in range(9)])
-    lw.synthesize(path=nine, exact=True, n=7)
+    lw.synthesize(path=nine, exact=True, count=7)
     assert calls.pop()[0] == "nine_points"
     with pytest.raises(lw.UsageError, match="there is no 'hold'"):
         lw.synthesize(path=ARC, kind="six-bar", bounds={"hold": 3})

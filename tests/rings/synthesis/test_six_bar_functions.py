@@ -76,7 +76,7 @@ def test_other_functions(span: float, function: Any, kind: str) -> None:
 
 @pytest.mark.slow
 def test_a_decreasing_input_turns_the_crank_clockwise() -> None:
-    found, _, _ = six_bar_functions(-RANGE * T, 0.5 * logarithm(T), kind="watt II", starts=512, n=1)
+    found, _, _ = six_bar_functions(-RANGE * T, 0.5 * logarithm(T), kind="watt II", starts=512, count=1)
     assert str(found[0].speed).startswith("-") and np.rad2deg(found[0].error) < 0.01
     c = lw.load(found[0].document).cycle(steps=720)
     pins = found[0].linkage.pins

@@ -35,7 +35,7 @@ def engine_path(x: SynthesizedLinkage, steps: int) -> tuple[Any, np.ndarray]:
 
 
 def check_arch(kind: str, starts: int) -> None:
-    found, facts, _ = six_bar_paths(ARCH, timing=ARCH_TIMES, kind=kind, starts=starts, n=2)
+    found, facts, _ = six_bar_paths(ARCH, timing=ARCH_TIMES, kind=kind, starts=starts, count=2)
     best = found[0]
     # 12 conditions, 16 dimensions: an exact linkage exists, and round-off of points of size 0.3 remains
     assert best.error < 1e-24 and best.usable and best.linkage.kind == kind
@@ -64,7 +64,7 @@ def test_timed_points_are_met_exactly_by_all_types(kind: str) -> None:
 
 @pytest.mark.slow
 def test_points_without_timing_are_met_in_order() -> None:
-    found, _, _ = six_bar_paths(LINE, kind="Stephenson-III", starts=512, n=1)
+    found, _, _ = six_bar_paths(LINE, kind="Stephenson-III", starts=512, count=1)
     best = found[0]
     assert best.error < 1e-20 and best.measures["largest deviation"] < 1e-9 and best.usable
     c, path = engine_path(best, 3600)
@@ -81,7 +81,7 @@ def test_points_without_timing_are_met_in_order() -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", SIX_BAR_FORMS)
 def test_six_bars_are_nearer_to_a_closed_path_than_any_four_bar(kind: str, seed: int) -> None:
-    found, _, _ = six_bar_paths(EIGHTEEN, timing=np.deg2rad(20.0 * np.arange(18)), closed=True, kind=kind, seed=seed, n=3)
+    found, _, _ = six_bar_paths(EIGHTEEN, timing=np.deg2rad(20.0 * np.arange(18)), closed=True, kind=kind, seed=seed, count=3)
     best = found[0]
     assert best.usable and best.error < 0.0083
     _, path = engine_path(best, 360)
@@ -94,7 +94,14 @@ def test_six_bars_are_nearer_to_a_closed_path_than_any_four_bar(kind: str, seed:
 def test_limits_of_links_and_pivots_are_met() -> None:
     box = [[-0.4, -0.4], [0.8, -0.05]]
     found, _, _ = six_bar_paths(
-        EIGHTEEN, timing=np.deg2rad(20.0 * np.arange(18)), kind="stephenson III", starts=512, n=3, longest=1.2, within=box, transmission=0.5
+        EIGHTEEN,
+        timing=np.deg2rad(20.0 * np.arange(18)),
+        kind="stephenson III",
+        starts=512,
+        count=3,
+        longest=1.2,
+        within=box,
+        transmission=0.5,
     )
     free = [x for x in found if x.usable]
     assert free
@@ -109,7 +116,7 @@ def test_limits_of_links_and_pivots_are_met() -> None:
 
 @pytest.mark.slow
 def test_a_clockwise_timing_gives_a_drive_that_turns_clockwise() -> None:
-    found, _, _ = six_bar_paths(ARCH, timing=-ARCH_TIMES, kind="stephenson III", starts=512, n=1)
+    found, _, _ = six_bar_paths(ARCH, timing=-ARCH_TIMES, kind="stephenson III", starts=512, count=1)
     assert found[0].error < 1e-22 and str(found[0].speed).startswith("-")
     _, path = engine_path(found[0], 360)
     at = np.rint(np.rad2deg(ARCH_TIMES)).astype(int)
@@ -208,7 +215,7 @@ def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
         (LINE, {"longest": -1.0}, "links between"),
         (LINE, {"transmission": 2.0}, "between 0 and 90"),
         (LINE, {"within": [[0, 0], [0, 1]]}, "corners"),
-        (LINE, {"n": 0}, "at least 1"),
+        (LINE, {"count": 0}, "at least 1"),
     ],
 )
 def test_bad_input_is_explained(points: Any, options: dict[str, Any], says: str) -> None:

@@ -153,7 +153,7 @@ def test_speed_variation_is_that_of_the_engine() -> None:
 
 @pytest.mark.slow
 def test_all_kinds_are_ranked_and_shares_need_a_crank_that_turns() -> None:
-    found, facts, notes = straight_lines(0.05, n=3, kind=["hoeken", "watt", "hart", "peaucellier"])
+    found, facts, notes = straight_lines(0.05, count=3, kind=["hoeken", "watt", "hart", "peaucellier"])
     assert [x.linkage.kind in EXACT_LINES for x in found] == [True, True, False] and facts["families"] == 4 and notes == ()
     assert [x.linkage.kind for x in straight_lines(0.05, share=0.3)[0]] == ["hoeken"]
 
@@ -174,7 +174,7 @@ def test_limits_that_cannot_be_met_are_said() -> None:
         ((0.1,), {"size": 0.1}, "size"),
         ((0.1,), {"most_ratio": 0.5}, "most_ratio"),
         ((0.1,), {"transmission": -1.0}, "between 0 and 90"),
-        ((0.1,), {"n": 0}, "at least 1"),
+        ((0.1,), {"count": 0}, "at least 1"),
     ],
 )
 def test_bad_input_is_explained(arguments: tuple[Any, ...], options: dict[str, Any], says: str) -> None:

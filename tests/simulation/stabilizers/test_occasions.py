@@ -32,7 +32,7 @@ def disturbed(s, seed, size=1e-3):
 def run(stabilizer, duration=0.1, **options):
     s = model("3-rrr-motors")
     return s.simulate(
-        s.start, duration, drive=VOLTS, **{"integrator": "rk4", "step": STEP, "output": "steps", **options}, stabilizer=stabilizer
+        s.start, duration, drive=VOLTS, **{"integrator": "rk4", "step": STEP, "sample_interval": "steps", **options}, stabilizer=stabilizer
     )
 
 
@@ -103,7 +103,7 @@ def test_loops_are_corrected_above_a_gap_only():
 @pytest.mark.parametrize("integrator", ["dopri", "rodas"])
 def test_adaptive_runs_are_as_exact_as_with_every_step_corrected(stabilizer, integrator):
     """Corrections that belong to several steps are not refused as jumps; samples and events inside steps included."""
-    how = {"integrator": integrator, "step": None, "output": np.linspace(0.0, 0.3, 31)}
+    how = {"integrator": integrator, "step": None, "sample_interval": np.linspace(0.0, 0.3, 31)}
     found, exact = run(stabilizer, 0.3, **how), run("project", 0.3, **{**how, "integrator": "dopri", "tolerance": 1e-12})
     assert found.certificate.refused == 0 and np.abs(found.q - exact.q).max() < 1e-5
 
@@ -111,7 +111,7 @@ def test_adaptive_runs_are_as_exact_as_with_every_step_corrected(stabilizer, int
 def test_corrections_of_many_steps_are_no_jumps():
     """After a hundred steps the correction is far above the error of the last; refused, the run would end at 1.9 s."""
     s = model("carpet-scraper")
-    found = s.simulate(s.assemble({"J1": 0.3}, {"J1": 4.0}), 3.0, tolerance=1e-7, stabilizer="project(every=100)", output=3.0)
+    found = s.simulate(s.assemble({"J1": 0.3}, {"J1": 4.0}), 3.0, tolerance=1e-7, stabilizer="project(every=100)", sample_interval=3.0)
     assert found.certificate.status == "finished" and found.certificate.refused == 0
 
 
@@ -134,7 +134,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
     monkeypatch.setattr(lanes.LaneBlock, "_begin", lambda self, *a, begin=lanes.LaneBlock._begin: (blocks.append(a), begin(self, *a)))
     s = model("carpet-scraper")
     starts = [s.assemble({"J1": 0.2 + 0.01 * i}, {"J1": 2.0}) for i in range(runs)]
-    how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "output": np.linspace(0.0, 0.05, 9)}
+    how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}
     batch = s.simulate_batch(starts, 0.05, threads=1, **how)
     for i in (0, runs - 1):
         np.testing.assert_array_equal(batch.q[i], s.simulate(starts[i], 0.05, **how).q)

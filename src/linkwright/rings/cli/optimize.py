@@ -20,7 +20,7 @@ def run(given: argparse.Namespace) -> int:
     case = _case(given)
     if given.output is not None or given.page is not None:
         _need_written(m, vary)
-    search = {"search": given.search, "n": given.candidates, "starts": given.starts, "seed": given.seed, "threads": given.threads}
+    search = {"search": given.search, "count": given.count, "starts": given.starts, "seed": given.seed, "threads": given.threads}
     search["within"] = given.within
     found = m.optimize(given.goal, vary, given.subject_to or (), case, points=given.points, **search)
     front = len(given.goal) > 1
@@ -109,7 +109,7 @@ COMMAND = CliCommand(
                "100..180 deg', 'coupler.P within 0..300 x 0..200 mm', 'full turn'; may be repeated"),
         option("--simulate", metavar="DURATION", type=options.time, help="optimize a run of this length ('2', '200 ms') instead of a turn"),
         option("--search", metavar="NAME", help="sobol (default), de, cma or none: how candidates over the bounds are chosen"),
-        option("--candidates", metavar="N", type=count, help="how many of them (default 2048, 64 where designs are computed one by one)"),
+        option("--count", metavar="N", type=count, help="how many of them (default 2048, 64 where designs are computed one by one)"),
         option("--starts", metavar="N", type=count, default=8, help="local searches, of which the first is the file's design (default 8)"),
         option("--points", metavar="N", type=count, default=15, help="designs of a Pareto front (default 15)"),
         option("--seed", metavar="N", type=seed, default=0, help="of the candidates (default 0)"),

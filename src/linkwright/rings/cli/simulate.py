@@ -25,7 +25,7 @@ SETTINGS = {
     "step": ("TIME", options.time),
     "formulation": ("NAME", options.formulation),
     "stabilizer": ("NAME", options.stabilizer),
-    "output": ("TIME", options.sampling),
+    "sample_interval": ("TIME", options.sampling),
 }  # options of `m.simulate` that the command line has, and how their values are written
 IN_PYTHON = " The trajectory up to there is in the error's `run`."
 
@@ -158,7 +158,7 @@ def _setting(name: str, metavar: str, kind: Callable[[str], Any]) -> CliOption:
     """An option of `m.simulate` on the command line."""
     default = next(x.default for x in fields(Options) if x.name == name)
     ending = "" if default is None else f" (default {default})".replace("e-0", "e-")
-    return option(f"--{name}", metavar=metavar, type=kind, help=lambda: about(name) + ending)
+    return option(f"--{name.replace('_', '-')}", metavar=metavar, type=kind, help=lambda: about(name) + ending)
 
 
 COMMAND = CliCommand(
@@ -185,7 +185,13 @@ COMMAND = CliCommand(
         options.FOLDER,
         *(_setting(name, *written) for name, written in SETTINGS.items()),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
-        option("-o", dest="file", metavar="FILE", help="save the run: .npz, .parquet (everything), .csv, .xlsx (channels, file's units)"),
+        option(
+            "-o",
+            "--output",
+            dest="file",
+            metavar="FILE",
+            help="save the run: .npz, .parquet (everything), .csv, .xlsx (channels, file's units)",
+        ),
         options.SEP,
         options.DECIMAL,
         option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),

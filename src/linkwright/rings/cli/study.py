@@ -29,7 +29,7 @@ def run(given: argparse.Namespace) -> int:
         given.measure,
         _case(given),
         plan=given.plan,
-        n=given.rows,
+        count=given.count,
         seed=given.seed,
         folder=given.output,
         executor=None,
@@ -131,7 +131,7 @@ COMMAND = CliCommand(
     "a folder as they are done, and the same command continues a study that was interrupted.",
     examples=(
         'linkwright study four-bar --vary "L1=280..320 mm / 20" --measure "max A.torque" -o results',
-        'linkwright study four-bar --vary "L1=300 +- 1 mm" --vary "L2=1 +- 0.002 m" --rows 2000 --measure "range D" --plot spread.png',
+        'linkwright study four-bar --vary "L1=300 +- 1 mm" --vary "L2=1 +- 0.002 m" --count 2000 --measure "range D" --plot spread.png',
         'linkwright study wiper --vary "crank.mass=0.2..0.4" --simulate 2 --measure "end A.v" --table runs.csv',
     ),
     options=(
@@ -143,8 +143,8 @@ COMMAND = CliCommand(
         option("--simulate", metavar="DURATION", type=options.time, help="measure a run of this length ('2', '200 ms') instead of a turn"),
         option("--settle", action="store_true", help="measure the static equilibrium instead of a turn"),
         option("--plan", metavar="NAME", help="grid, 'one at a time', sobol, latin, random or saltelli (default: a grid of ranges, sobol "
-               "with --rows)"),
-        option("--rows", metavar="N", type=count, help="rows of a plan that draws"),
+               "with --count)"),
+        option("--count", metavar="N", type=count, help="rows of a plan that draws"),
         option("--seed", metavar="N", type=seed, default=0, help="of a plan that draws (default 0)"),
         option("--best", metavar="GOAL", action="append", help="show the row with the least or greatest measure: 'min max A.torque'"),
         options.PARAM,

@@ -23,7 +23,7 @@ POINTS = re.compile(rf"\s*{NUMBER.pattern}\s+{NUMBER.pattern}(?:\s*,\s*{NUMBER.p
 def run(given: argparse.Namespace) -> None:
     from linkwright.rings.synthesis.requests import synthesize
 
-    folder = None if given.output is None else _folder(given.output, given.answers, given.force)
+    folder = None if given.output is None else _folder(given.output, given.count, given.force)
     more = {name.replace("-", "_").replace(" ", "_"): _with_angle(name, _value(text)) for name, text in given.options}
     task: Any = more if given.task in DESCRIBED else _subject(given)
     if given.task in DESCRIBED:
@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> None:
             kind=given.kind,
             bounds=bounds,
             unit=given.unit,
-            n=given.answers,
+            count=given.count,
             seed=given.seed,
             **more,
         )
@@ -190,7 +190,7 @@ COMMAND = CliCommand(
                "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "
                "at=0,0, overshoot; may be repeated"),
         option("--unit", metavar="UNIT", default="mm", help="of lengths without a unit, and of the models (default mm)"),
-        option("--answers", metavar="N", type=_count, default=5, help="linkages to find (default 5)"),
+        option("--count", metavar="N", type=_count, default=5, help="linkages to find (default 5)"),
         option("--seed", metavar="N", type=_seed, default=0, help="of the search (default 0)"),
         option("-o", "--output", metavar="FOLDER", help="write the linkages as model files, and a picture, into this folder"),
         options.FORCE,

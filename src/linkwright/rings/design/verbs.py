@@ -78,13 +78,13 @@ class MechanismVerbs:
     @overload
     def optimize(
         self: Mechanism, goal: OneGoal, vary: Any, subject_to: Any = ..., of: Any = ..., *,
-        search: str | None = ..., n: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult: ...  # fmt: skip
     @overload
     def optimize(
         self: Mechanism, goal: Sequence[Any], vary: Any, subject_to: Any = ..., of: Any = ..., *,
-        search: str | None = ..., n: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult | ParetoFront: ...  # fmt: skip
     def optimize(
@@ -95,7 +95,7 @@ class MechanismVerbs:
         of: Any = "cycle",
         *,
         search: str | None = None,
-        n: int | None = None,
+        count: int | None = None,
         starts: int = 8,
         seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
         threads: int | None = None,
@@ -107,14 +107,15 @@ class MechanismVerbs:
         goals gives a Pareto front of `points` designs.
         vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
         subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
-        of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with n candidates, then local searches with exact gradients
-        (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end early at a
-        value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or seconds).
+        of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with `count` candidates, then local searches with exact
+        gradients (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end
+        early at a value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or
+        seconds).
         progress: False writes no lines to stderr; a function is called instead.
         """
         from linkwright.rings.design.optimization.run import optimize
 
-        options = {"search": search, "n": n, "starts": starts, "seed": seed, "points": points, "enough": enough}
+        options = {"search": search, "count": count, "starts": starts, "seed": seed, "points": points, "enough": enough}
         more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
         return optimize(self.description, goal, vary, subject_to, of, **options, **more)
 
@@ -139,21 +140,21 @@ class MechanismVerbs:
         measure: Any,
         *,
         limits: Any = None,
-        n: int = 4096,
+        count: int = 4096,
         seed: int = 0,
         of: Any = "cycle",
         **options: Any,
     ) -> ToleranceAnalysis:
         """Return what tolerances do: `m.tolerances({"*.length": "+- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
 
-        `n` designs are drawn (a Sobol sequence), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
+        `count` designs are drawn (Sobol), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
         two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.
         """
         from linkwright.rings.design.studies.request import study
         from linkwright.rings.design.studies.tolerances import half_widths, holding, tolerances
 
         held = type(self)(holding(self.description, self.system, of))
-        return tolerances(study(held, half_widths(vary), measure, of, plan="sobol", n=n, seed=seed, **options), limits)
+        return tolerances(study(held, half_widths(vary), measure, of, plan="sobol", count=count, seed=seed, **options), limits)
 
     def cam(self: Mechanism, name: str | None = None, *, turn: Any = None, steps: int = 1440) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""

@@ -69,7 +69,7 @@ def thrown(g: float) -> Any:
     """Fig. 4's start, 1 N m at the crank, five seconds."""
     s = load("slider-crank", g=g).system
     st = s.assemble(q={"A": 2.0 * math.pi / 3.0}, v={"A": 0.0})
-    return s.simulate(st, 5.0, drive={"A": drives.torque(1.0)}, output=np.linspace(0.0, 5.0, 501), tolerance=1e-11)
+    return s.simulate(st, 5.0, drive={"A": drives.torque(1.0)}, sample_interval=np.linspace(0.0, 5.0, 501), tolerance=1e-11)
 
 
 def constraint_force(run: Any, g: float) -> tuple[np.ndarray, np.ndarray]:

@@ -48,7 +48,7 @@ def crank(name: str, g: float) -> Trajectory:
     """One of the three controllers of the slider-crank, 5 s from rest at 30 deg."""
     s = compile(load("slider-crank", g=g))
     start = s.assemble({"A": math.pi / 6}, {"A": 0.0})
-    return s.simulate(start, 5.0, control=CRANK[name], tolerance=1e-11, output=np.linspace(0.0, 5.0, 501))
+    return s.simulate(start, 5.0, control=CRANK[name], tolerance=1e-11, sample_interval=np.linspace(0.0, 5.0, 501))
 
 
 def crank_rms(name: str, g: float, T: float) -> float:
@@ -80,7 +80,7 @@ def arm_law(name: str) -> Any:
 def arm(name: str) -> Trajectory:
     """Two seconds of the task, one period, from a start on the trajectory."""
     s = compile(load("3r-slider"))
-    return s.simulate(s.start, 2.0, control=arm_law(name), tolerance=1e-9, output=np.linspace(0.0, 2.0, 501))
+    return s.simulate(s.start, 2.0, control=arm_law(name), tolerance=1e-9, sample_interval=np.linspace(0.0, 2.0, 501))
 
 
 def arm_norms(name: str) -> tuple[float, float, float]:
@@ -182,7 +182,7 @@ def force_error() -> Item:
     s = compile(load("slider-crank"))
     law = hybrid({"A": "60 deg"}, {"C.ty": 5.0}, **GAINS, F=1, I=20, integral=0.3, drives=["A", "B"])
     start = s.assemble({"A": math.pi / 6}, {"A": 0.0})
-    run = s.simulate(start, 0.5, control=law, tolerance=1e-11, output=np.linspace(0.0, 0.5, 51))
+    run = s.simulate(start, 0.5, control=law, tolerance=1e-11, sample_interval=np.linspace(0.0, 0.5, 51))
     decay = -0.3 * 20.0 / 2.0 * np.exp(-10.0 * np.asarray(run.t))
     return compared(
         "(50), (51)",

@@ -74,7 +74,7 @@ def slider_crank_off(g: float) -> int:
     how: RunOptions = {"drive": {"A": drives.torque(aghili_passage.TORQUE)}, "integrator": "rk4", "stabilizer": PUBLISHED}
     for n in aghili_passage.STEPS:
         try:
-            run = s.simulate(st, aghili_passage.DURATION, step=aghili_passage.DURATION / n, output=aghili_passage.DURATION, **how)
+            run = s.simulate(st, aghili_passage.DURATION, step=aghili_passage.DURATION / n, sample_interval=aghili_passage.DURATION, **how)
             failed += not abs(float(run["A"][-1]) - right) < aghili_passage.OFF
         except SimulationError:
             failed += 1
@@ -100,8 +100,8 @@ def scraper(stabilizer: Any) -> tuple[float, float, float]:
     """(error after a second, largest gap of the loops, iterations in each correction) of the scraper, all dimensionless."""
     s = compile(load("carpet-scraper"))
     st = s.assemble(*SCRAPER)
-    right = s.simulate(st, DURATION, tolerance=1e-12, output=DURATION)
-    run = s.simulate(st, DURATION, integrator="rk4", step=STEP, stabilizer=stabilizer, output="steps")
+    right = s.simulate(st, DURATION, tolerance=1e-12, sample_interval=DURATION)
+    run = s.simulate(st, DURATION, integrator="rk4", step=STEP, stabilizer=stabilizer, sample_interval="steps")
     gaps = [np.abs(s.loops.at(q, v, 0.0, st.references).phi / s.loops.row_scale).max() for q, v in zip(run.q, run.v, strict=True)]
     counters = run.proof.sim.pieces[0].solution.counters
     gated = getattr(stabilizer, "above", None) is not None

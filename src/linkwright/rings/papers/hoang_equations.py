@@ -98,7 +98,7 @@ def _wheel(inertia: float) -> Any:
 def _started(L: float) -> Any:
     s = _wheel(LOAD)
     turned = {"A": drives.voltage(5.0, motor=drives.motor(**MOTOR, L=L))}
-    return s.simulate(s.start, 1.0, drive=turned, tolerance=1e-11, output=0.05)
+    return s.simulate(s.start, 1.0, drive=turned, tolerance=1e-11, sample_interval=0.05)
 
 
 def motor_with_inductance() -> Item:
@@ -347,7 +347,7 @@ def choice_of_omega() -> Item:
     s, right = robot(), np.asarray(exact(1).q)[1000]
 
     def run(omega: float) -> Any:
-        return s.simulate(s.start, 1.0, drive=drive(1), integrator="rk4", step=STEP, stabilizer=Baumgarte(1.0, omega), output=STEP)
+        return s.simulate(s.start, 1.0, drive=drive(1), integrator="rk4", step=STEP, stabilizer=Baumgarte(1.0, omega), sample_interval=STEP)
 
     said = []
     for omega in (10.0, 45.0, 100.0 * math.sqrt(2.0), 500.0, 1000.0):

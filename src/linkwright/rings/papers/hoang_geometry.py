@@ -102,7 +102,9 @@ def shift(tau: float) -> np.ndarray:
     """How far the cranks are from those of L = 0 after 1 s of case 1, rad."""
     s = robot()
     motor = drives.motor(**MOTOR, L=MOTOR["R"] * tau)
-    run: Any = s.simulate(s.start, 1.0, drive={n: drives.voltage(u, motor=motor) for n, u in VOLTS.items()}, tolerance=1e-10, output=[1.0])
+    run: Any = s.simulate(
+        s.start, 1.0, drive={n: drives.voltage(u, motor=motor) for n, u in VOLTS.items()}, tolerance=1e-10, sample_interval=[1.0]
+    )
     return np.asarray(run.q[-1][:3]) - np.asarray(exact(1).q[1000][:3])
 
 

@@ -117,7 +117,7 @@ def fixed_partition() -> Item:
 def partitioned_run() -> Any:
     """One second of case 1 with the fixed partition."""
     s = robot()
-    return s.simulate(s.start, 1.0, drive=drive(1), formulation=FIXED, tolerance=1e-10, output=np.linspace(0.0, 1.0, 101))
+    return s.simulate(s.start, 1.0, drive=drive(1), formulation=FIXED, tolerance=1e-10, sample_interval=np.linspace(0.0, 1.0, 101))
 
 
 def passing_run() -> Item:

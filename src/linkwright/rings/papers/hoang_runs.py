@@ -41,7 +41,7 @@ def drive(case: int) -> dict[str, Any]:
 def exact(case: int) -> Any:
     """Five seconds, every millisecond, far more accurate than any figure."""
     s = robot()
-    return s.simulate(s.start, 5.0, drive=drive(case), tolerance=1e-10, output=np.linspace(0.0, 5.0, 5001))
+    return s.simulate(s.start, 5.0, drive=drive(case), tolerance=1e-10, sample_interval=np.linspace(0.0, 5.0, 5001))
 
 
 @cache
@@ -52,7 +52,7 @@ def as_published(case: int, post_adjusted: bool = True) -> Any:
     if post_adjusted:
         keep = keep + PostAdjust(M=0.1, A=100.0 * (2.0 * LINK) ** 2)
     times = np.linspace(0.0, 3.0, 1501)
-    return s.simulate(s.start, 3.0, drive=drive(case), integrator="rk4", step=STEP, stabilizer=keep, output=times)
+    return s.simulate(s.start, 3.0, drive=drive(case), integrator="rk4", step=STEP, stabilizer=keep, sample_interval=times)
 
 
 def gaps(run: Any) -> np.ndarray:

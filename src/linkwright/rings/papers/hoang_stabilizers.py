@@ -61,7 +61,7 @@ def step_cost(baumgarte: bool, adjusted: bool, every: int = 1) -> float:
 def after_a_second(stabilizer: Any) -> tuple[float, float]:
     """(error of the worst coordinate after 1 s, largest |f| up to there) of case 1 by Runge-Kutta 4 with the paper's step."""
     s = hoang_runs.robot()
-    how = {"integrator": "rk4", "step": hoang_runs.STEP, "stabilizer": stabilizer, "output": "steps"}
+    how = {"integrator": "rk4", "step": hoang_runs.STEP, "stabilizer": stabilizer, "sample_interval": "steps"}
     run = s.simulate(s.start, 1.0, drive=hoang_runs.drive(1), **how)
     return float(np.abs(run.q[-1] - STATES_AFTER_1S[1]).max()), float(hoang_runs.gaps(run).max())
 
@@ -85,7 +85,12 @@ def cost() -> Item:
 def _three_seconds(steps: int) -> np.ndarray:
     """Positions of case 1 with both stabilizers and so many Gauss-Newton steps, after every time step."""
     s = hoang_runs.robot()
-    how = {"integrator": "rk4", "step": hoang_runs.STEP, "stabilizer": BAUMGARTE + PostAdjust(**WEIGHTS, steps=steps), "output": "steps"}
+    how = {
+        "integrator": "rk4",
+        "step": hoang_runs.STEP,
+        "stabilizer": BAUMGARTE + PostAdjust(**WEIGHTS, steps=steps),
+        "sample_interval": "steps",
+    }
     return np.asarray(s.simulate(s.start, 3.0, drive=hoang_runs.drive(1), **how).q)
 
 

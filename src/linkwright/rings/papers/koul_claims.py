@@ -89,7 +89,7 @@ def constraint_violation() -> Item:
     s, st = scraper()
     gaps = {}
     for keep in ("none", "project"):
-        run = s.simulate(st, DRIFT_TIME, tolerance=1e-6, stabilizer=keep, output=0.05)
+        run = s.simulate(st, DRIFT_TIME, tolerance=1e-6, stabilizer=keep, sample_interval=0.05)
         gaps[keep] = max(float(np.abs(s.phi(run.state(i))).max()) for i in range(0, len(run.t), 10))
     return compared(
         "Secs. 1, 3",

@@ -101,7 +101,9 @@ def whole(name: str, row: str) -> Whole:
     drive = FORCED[name]() if row.startswith("forced") else {}
 
     def run(formulation: str) -> Any:
-        return s.simulate(st, duration, drive=drive, tolerance=tolerance, output=0.01, integrator="dopri5", formulation=formulation)
+        return s.simulate(
+            st, duration, drive=drive, tolerance=tolerance, sample_interval=0.01, integrator="dopri5", formulation=formulation
+        )
 
     def seconds(formulation: str) -> float:
         begin = time.thread_time()

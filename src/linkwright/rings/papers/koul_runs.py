@@ -53,7 +53,7 @@ def periodic(samples: np.ndarray, period: float) -> Callable[[Any], Any]:
 
 def inverse_torque(s: Any, st: Any, motion: dict[str, Callable[[Any], Any]], t: np.ndarray) -> np.ndarray:
     """Drive torques and forces by inverse dynamics along a motion from a state, a row for each time."""
-    c = s.simulate(st, t[-1], drive={j: drives.position(f) for j, f in motion.items()}, tolerance=1e-12, output=t)
+    c = s.simulate(st, t[-1], drive={j: drives.position(f) for j, f in motion.items()}, tolerance=1e-12, sample_interval=t)
     return np.asarray(s.kernel("inverse", drives=list(motion))(c.q, c.v, c.a).u)
 
 
@@ -63,7 +63,7 @@ def inverse_torque(s: Any, st: Any, motion: dict[str, Callable[[Any], Any]], t: 
 @cache
 def scraper_run() -> Any:
     s, st = scraper()
-    return s.simulate(st, DURATION, tolerance=1e-11, output=0.005)
+    return s.simulate(st, DURATION, tolerance=1e-11, sample_interval=0.005)
 
 
 def free_scraper() -> Item:
@@ -111,7 +111,7 @@ def scraper_drive() -> dict[str, drives.Torque]:
 @cache
 def forced_scraper_run() -> Any:
     s, st = scraper()
-    return s.simulate(st, DURATION, drive=scraper_drive(), tolerance=1e-11, output=0.005)
+    return s.simulate(st, DURATION, drive=scraper_drive(), tolerance=1e-11, sample_interval=0.005)
 
 
 def forced_scraper() -> Item:
@@ -146,7 +146,7 @@ def forced_scraper() -> Item:
 @cache
 def manipulator_run() -> Any:
     s, st = manipulator()
-    return s.simulate(st, DURATION, tolerance=1e-11, output=0.005)
+    return s.simulate(st, DURATION, tolerance=1e-11, sample_interval=0.005)
 
 
 def free_manipulator() -> Item:
@@ -190,7 +190,7 @@ def manipulator_drive() -> dict[str, drives.Torque]:
 @cache
 def forced_manipulator_run() -> Any:
     s, st = manipulator()
-    return s.simulate(st, DURATION, drive=manipulator_drive(), tolerance=1e-11, output=0.01)
+    return s.simulate(st, DURATION, drive=manipulator_drive(), tolerance=1e-11, sample_interval=0.01)
 
 
 def forced_manipulator() -> Item:

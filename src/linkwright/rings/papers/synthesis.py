@@ -41,7 +41,7 @@ def hoeken(beta: int) -> Item:
 
 def freudenstein() -> Item:
     """Function generator log10 x from 1 to 2, 60 deg to 60 deg."""
-    found = synthesize(function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range="60 deg", n=1).best
+    found = synthesize(function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range="60 deg", count=1).best
     error = float(np.rad2deg(found.error))
     return compared(
         "Freudenstein's equation", "function generator log10 x, 1 to 2, 60 deg to 60 deg: largest structural error, deg", "",
@@ -51,7 +51,7 @@ def freudenstein() -> Item:
 
 @cache
 def _nine() -> Any:
-    return synthesize(path=NINE_POINTS, unit="m", exact=True, n=100)
+    return synthesize(path=NINE_POINTS, unit="m", exact=True, count=100)
 
 
 def nine_points_classes() -> Item:

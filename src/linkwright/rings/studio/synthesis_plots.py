@@ -18,11 +18,11 @@ PANEL = 3.2  # inches
 CYCLE = 360
 
 
-def plot(found: SynthesisResult, path: Place = None, *, n: int = MOST_PANELS, **paper: Unpack[Paper]) -> Any:
-    """Draw the first n linkages of a synthesis, best first. Return the Figure, or with `path` the file written."""
+def plot(found: SynthesisResult, path: Place = None, *, count: int = MOST_PANELS, **paper: Unpack[Paper]) -> Any:
+    """Draw the first `count` linkages of a synthesis, best first. Return the Figure, or with `path` the file written."""
     if not len(found):
         raise UsageError(f"{found.task}: there is no linkage to draw.")
-    shown = list(found)[: max(1, min(int(n), MOST_PANELS))]
+    shown = list(found)[: max(1, min(int(count), MOST_PANELS))]
 
     def make(frame: Frame) -> Any:
         columns = min(COLUMNS, len(shown))

@@ -121,7 +121,7 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
         return self.found[0]
 
     def plot(self, path: Any = None, **options: Any) -> Any:
-        """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); n: how many, six at most."""
+        """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); count: how many, six at most."""
         from linkwright.rings.studio.synthesis_plots import plot
 
         return call_explained(plot)(self, path, **options)

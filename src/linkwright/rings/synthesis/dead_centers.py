@@ -43,7 +43,7 @@ def between_dead_centers(
     crank: float | None = None,
     most_ratio: float = 10.0,
     least_transmission: float = 0.0,
-    n: int = 5,
+    count: int = 5,
 ) -> tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]:
     """Return crank-rockers of given swing (rad), or slider-cranks of given stroke (m), whose two strokes last `time_ratio` : 1.
 
@@ -69,7 +69,7 @@ def between_dead_centers(
     families = [_family(ends, center, rho, sign * theta, float(most_ratio)) for sign in ((1.0, -1.0) if theta > 0.0 else (1.0,))]
     listed: list[SynthesizedLinkage] = []
     for sign, family in zip((1.0, -1.0), families, strict=False):
-        for value in _members(family, rho, ends, center, sign * theta, float(most_ratio), crank, n):
+        for value in _members(family, rho, ends, center, sign * theta, float(most_ratio), crank, count):
             member = _family(ends, center, np.array([value]), sign * theta, float(most_ratio))
             if np.isfinite(member.transmission[0]) and member.transmission[0] >= least_transmission:
                 listed.append(_answer(member, ends, center, travel, ratio))
@@ -80,7 +80,7 @@ def between_dead_centers(
         "angle between dead centers": theta,
         "members": sum(int(np.isfinite(f.transmission).sum()) for f in families),
     }
-    return listed[:n], facts, _notes(listed, facts, most_ratio, least_transmission, crank)
+    return listed[:count], facts, _notes(listed, facts, most_ratio, least_transmission, crank)
 
 
 def _positive(value: Any, name: str) -> float:
@@ -125,7 +125,7 @@ def _members(
     theta: float,
     most_ratio: float,
     crank: float | None,
-    n: int,
+    count: int,
 ) -> list[float]:
     """Values of rho to list: with a crank length those that have it, else the best one and others over the range of the family."""
     if crank is not None:
@@ -139,7 +139,7 @@ def _members(
     best = int(there[np.argmax(family.transmission[there])])
     low, high = rho[max(best - 1, there[0])], rho[min(best + 1, there[-1])]
     peak = _peak(lambda r: _family(ends, center, np.array([r]), theta, most_ratio).transmission[0], low, high)
-    others = rho[there[np.linspace(0, len(there) - 1, n + 1).astype(int)[1:-1]]] if len(there) > n else rho[there]
+    others = rho[there[np.linspace(0, len(there) - 1, count + 1).astype(int)[1:-1]]] if len(there) > count else rho[there]
     return [peak, float(rho[best]), *(float(r) for r in others)]
 
 

@@ -46,7 +46,7 @@ def dwells(
     within: Sequence[float] | None = None,
     overshoot: float | None = None,
     seed: int = 0,
-    n: int = 5,
+    count: int = 5,
     starts: int = STARTS,
 ) -> Found:
     """Return linkages whose output rests while the crank turns through `dwell_angle` (rad), and moves by `stroke` in the cycle.
@@ -65,7 +65,7 @@ def dwells(
     sizes = {"stroke": stroke, "dwell_angle": dwell_angle, "tolerance": tolerance, "longest": longest, "shortest": shortest}
     if overshoot is not None and not (np.isfinite(overshoot) and overshoot >= 0.0):
         raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.")
-    _check(sizes, start, transmission, n, starts, forms)
+    _check(sizes, start, transmission, count, starts, forms)
     rotary = forms[0].rotary
     if rotary and not (direction is None and at is None and within is None):
         raise UsageError("direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
@@ -79,14 +79,14 @@ def dwells(
     evaluations = 0
     for form in forms:
         wanted = -(-POLISHED // len(forms)) if place.within is None and overshoot is None else TRIED
-        optima, count = _search(form, dwell_angle, limits, start, seed, starts, wanted)
-        evaluations += count
+        optima, tried = _search(form, dwell_angle, limits, start, seed, starts, wanted)
+        evaluations += tried
         for fit, row, x in optima:
             found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke, place))
     most = np.inf if overshoot is None else overshoot + RESTS * stroke
     order = ranked(found)
     fitting = [x for x in order if place.outside(x.linkage) <= INSIDE and x.measures["overshoot"] <= most]
-    answers = [*fitting, *(x for x in order if x not in fitting)][:n]
+    answers = [*fitting, *(x for x in order if x not in fitting)][:count]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
     if not answers:
         return [], facts, ("No linkage with this stroke and these limits was found; allow longer links or a smaller transmission angle.",)
@@ -108,7 +108,7 @@ def _notes(least: float, fitting: bool, asked: Mapping[str, str], tolerance: flo
 
 
 def _check(
-    sizes: Mapping[str, float | None], start: float | None, transmission: float, n: int, starts: int, forms: Sequence[DwellForm]
+    sizes: Mapping[str, float | None], start: float | None, transmission: float, count: int, starts: int, forms: Sequence[DwellForm]
 ) -> None:
     if len({f.rotary for f in forms}) > 1:
         raise UsageError("kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.")
@@ -129,8 +129,8 @@ def _check(
         raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.")
     if not 0.0 <= transmission < np.pi / 2.0:
         raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
-    if n < 1 or starts < 16:
-        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+    if count < 1 or starts < 16:
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
 
 
 def _search(

@@ -24,14 +24,14 @@ MOST_POINTS = 80  # without timing: every point has a crank angle of its own
 
 
 def form_paths(
-    forms: Sequence[LinkageForm], points: Any, *, timing: Any, closed: bool, seed: int, n: int, starts: int, longest: float | None,
+    forms: Sequence[LinkageForm], points: Any, *, timing: Any, closed: bool, seed: int, count: int, starts: int, longest: float | None,
     shortest: float | None, within: Any, transmission: float,
 ) -> Found:  # fmt: skip
     """Search all forms for a path and return the best answers of all."""
     wanted = path_points(points)
     angles = crank_angles(timing, len(wanted))
-    if n < 1 or starts < 16:
-        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+    if count < 1 or starts < 16:
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
     if not 0.0 <= transmission < np.pi / 2.0:
         raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
     center = complex(wanted.mean())
@@ -52,7 +52,7 @@ def form_paths(
         optima, effort = search(form, scaled, angles, limits, seed=seed, starts=starts, closed=closed, optima=min(each, POLISHED))
         evaluations += effort.evaluations
         found += optima
-    answers = ranked([answer(c, center, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * n]])[:n]
+    answers = ranked([answer(c, center, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * count]])[:count]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
     thinned = () if len(some) == len(wanted) else (f"{len(some)} of the {len(wanted)} points were fitted; give a timing to use all.",)
     return list(answers), facts, (*notes(found, answers), *thinned)

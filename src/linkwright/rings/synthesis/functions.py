@@ -72,7 +72,7 @@ def generated(
     least_transmission: float = 0.0,
     full_turn: bool = False,
     ground: float = 0.1,
-    n: int = 5,
+    count: int = 5,
 ) -> tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]:
     """Return linkages whose output follows y = f(x) while the crank turns over `input_range`, least structural error first.
 
@@ -112,7 +112,7 @@ def generated(
             f"No linkage with links of a ratio up to {most_ratio:g} closes over the whole range. Raise most_ratio, or change the ranges.",
         )
     )
-    return listed[:n], facts, notes
+    return listed[:count], facts, notes
 
 
 # ---------------------------------------------------------------- input

@@ -22,7 +22,7 @@ def geared_paths(
     ratio: float | Sequence[float] | None = None,
     closed: bool = False,
     seed: int = 0,
-    n: int = 5,
+    count: int = 5,
     starts: int = STARTS,
     longest: float | None = None,
     shortest: float | None = None,
@@ -47,6 +47,6 @@ def geared_paths(
         raise UsageError("no ratio is given; allowed are numbers between -20 and 20 without 0.")
     forms = [geared_five_bar(r) for r in ratios]
     return form_paths(
-        forms, points, timing=timing, closed=closed, seed=seed, n=n, starts=starts, longest=longest, shortest=shortest,
+        forms, points, timing=timing, closed=closed, seed=seed, count=count, starts=starts, longest=longest, shortest=shortest,
         within=within, transmission=transmission,
     )  # fmt: skip

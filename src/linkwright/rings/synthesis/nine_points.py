@@ -27,7 +27,7 @@ def _generic() -> tuple[np.ndarray, np.ndarray]:
 
 
 def nine_points(
-    points: Any, *, n: int | None = None, seed: int = 0, full_turn: bool = True, detours: int = 2
+    points: Any, *, count: int | None = None, seed: int = 0, full_turn: bool = True, detours: int = 2
 ) -> tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]:
     """Return the four-bars through nine points (9, 2) or (9,) complex, one of each class of cognates, usable ones first.
 
@@ -52,7 +52,7 @@ def nine_points(
         "paths": found.paths, "tracked": len(found.solutions), "lost": found.lost, "detours": found.detours, "real": len(real),
         "usable": sum(x.usable for x in listed),
     }  # fmt: skip
-    return listed[: len(listed) if n is None else n], facts, _notes(facts)
+    return listed[: len(listed) if count is None else count], facts, _notes(facts)
 
 
 def _checked(points: Any) -> np.ndarray:

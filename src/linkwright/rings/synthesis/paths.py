@@ -36,7 +36,7 @@ def path_linkages(
     hold: Any = None,
     bounds: Any = None,
     unit: str = "m",
-    n: int = 5,
+    count: int = 5,
     seed: int = 0,
 ) -> Found:
     """Return linkages whose coupler point passes the points (n,), complex in m, the sum of squared distances being least; best first.
@@ -64,8 +64,8 @@ def path_linkages(
     atlas = atlas_starts if closed and kind == "four-bar" and timing is None and not names else None
     scale = PathScale(size, center, unit)
     with one_thread(SHARED):  # thousands of small matrices
-        done = search(problem, choices, seed, closed=closed, count=min(4 * n + 4, MOST_ANSWERS), more=atlas)
-        found = list(ranked(answers(problem, done.optima, scale), rounding=EXACT * size**2))[:n]
+        done = search(problem, choices, seed, closed=closed, count=min(4 * count + 4, MOST_ANSWERS), more=atlas)
+        found = list(ranked(answers(problem, done.optima, scale), rounding=EXACT * size**2))[:count]
     facts = {"candidates": done.evaluations, "optima": len(done.optima), "unknowns": _unknowns(problem), "demands": 2 * len(points)}
     return found, facts, _notes(problem, found, kind, scale)
 

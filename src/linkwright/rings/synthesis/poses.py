@@ -65,7 +65,7 @@ def guided(
     lever: float | None = None,
     most_ratio: float = 10.0,
     samples: int = 240,
-    n: int | None = None,
+    count: int | None = None,
     seed: int = 0,
 ) -> tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]:
     """Return linkages that carry their coupler through two or more poses (x, y, angle), in m and rad, best first.
@@ -78,7 +78,7 @@ def guided(
     """
     rows, notes = _checked(poses)
     box = box_sides(within)
-    options = GuidanceOptions(n, seed, full_turn, ordered, float(most_ratio), sliders, int(samples), box)
+    options = GuidanceOptions(count, seed, full_turn, ordered, float(most_ratio), sliders, int(samples), box)
     wanted = PoseSet.of(rows)
     chosen = _chosen(wanted, ground, moving, options)
     space = null_space(wanted)

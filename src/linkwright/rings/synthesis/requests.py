@@ -53,7 +53,7 @@ class SynthesisRequest:
     tasks: Mapping[str, Any]
     kind: str | None
     unit: str
-    n: int
+    count: int
     seed: int
     bounds: Any
     options: Mapping[str, Any]
@@ -71,7 +71,7 @@ def synthesize(
     kind: str | None = None,
     bounds: Mapping[str, Any] | None = None,
     unit: str = "mm",
-    n: int = 5,
+    count: int = 5,
     seed: int = 0,
     **options: Any,
 ) -> SynthesisResult:
@@ -91,10 +91,10 @@ def synthesize(
     kind: "four-bar" (default; of poses every kind), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II",
         "stephenson III", "six-bar", "geared five-bar".
     bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
-    Numbers are in `unit` and rad, texts have their units; `n` answers; the same seed gives the same answers.
+    Numbers are in `unit` and rad, texts have their units; `count` answers; the same seed gives the same answers.
     """
     tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centers": dead_centers}
-    return synthesized(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options))
+    return synthesized(SynthesisRequest(tasks, kind, unit, count, seed, bounds, options))
 
 
 def synthesized(request: SynthesisRequest) -> SynthesisResult:
@@ -104,8 +104,8 @@ def synthesized(request: SynthesisRequest) -> SynthesisResult:
         here = f"{' and '.join(given)} are given" if given else "none is given"
         raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.")
     length_unit(request.unit)
-    if not isinstance(request.n, (int, np.integer)) or isinstance(request.n, bool) or request.n < 1:
-        raise UsageError(f"n is the number of answers, a whole number from 1 on, not {request.n!r}.")
+    if not isinstance(request.count, (int, np.integer)) or isinstance(request.count, bool) or request.count < 1:
+        raise UsageError(f"count is the number of answers, a whole number from 1 on, not {request.count!r}.")
     if not isinstance(request.seed, (int, np.integer)) or isinstance(request.seed, bool) or request.seed < 0:
         raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.")
     task = given[0]
@@ -162,7 +162,8 @@ def _called(module: str, function: str, *arguments: Any, **options: Any) -> Foun
 def _shared(request: SynthesisRequest, *names: str) -> dict[str, Any]:
     """Options in SI, with those of all tasks that this one has."""
     options = {k: si(v, k, request.unit) for k, v in request.options.items()}
-    return {**options, **{k: getattr(request, k) for k in names}}
+    own = {"count": request.count, "seed": request.seed}
+    return {**options, **{k: own[k] for k in names}}
 
 
 def _bounded(request: SynthesisRequest, **allowed: str) -> dict[str, Any]:
@@ -224,11 +225,11 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
                 "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
                 f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit."
             )
-        return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "n", "seed"))
+        return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "count", "seed"))
     if kind in ("four-bar", "slider-crank"):
         return title, _fitted_path(request, points, angles, kind, closed, timing)
     bounds = _bounded(request, links="shortest longest", pivots="corners", transmission="transmission")
-    shared = {**_shared(request, "n", "seed"), **bounds, "timing": angles, "closed": closed}
+    shared = {**_shared(request, "count", "seed"), **bounds, "timing": angles, "closed": closed}
     if kind == "geared five-bar":
         return title, _called("geared", "geared_paths", points, **shared)
     return title, _called("six_bars", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
@@ -240,7 +241,7 @@ def _fitted_path(request: SynthesisRequest, points: Any, angles: Any, kind: str,
     hold = si(options.pop("hold", None), "hold", request.unit)
     bounds = si(request.bounds, "bounds", request.unit)
     options.setdefault("direction", "either" if timing is None or isinstance(timing, str) else "counterclockwise")
-    shared = {"unit": request.unit, "n": request.n, "seed": request.seed}
+    shared = {"unit": request.unit, "count": request.count, "seed": request.seed}
     return _called("paths", "path_linkages", points, kind=kind, timing=angles, closed=closed, hold=hold, bounds=bounds, **shared, **options)
 
 
@@ -264,12 +265,12 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     own = {} if not kind else {"sliders": kind == "slider-crank"}
     bounds = _bounded(request, pivots="within", ratio="most_ratio")
     return f"guidance through {counted(len(rows), 'pose')}", _called(
-        "poses", "guided", rows, **{**own, **_shared(request, "n", "seed"), **bounds}
+        "poses", "guided", rows, **{**own, **_shared(request, "count", "seed"), **bounds}
     )
 
 
 def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
-    options = _shared(request, "n")
+    options = _shared(request, "count")
     kind = _kind(request, ("four-bar", "slider-crank", *FUNCTION_SIX_BARS, "six-bar"), "four-bar")
     if kind == "slider-crank":
         options.setdefault("output", "slide")
@@ -306,7 +307,7 @@ def _dead_centers(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     if kind and (kind == "slider-crank") != ("stroke" in task):
         raise UsageError(f"a {kind} has a {'stroke' if kind == 'slider-crank' else 'swing'} between its dead centers. Give that.")
     bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
-    return "crank between dead centers", _called("dead_centers", "between_dead_centers", **{**task, **_shared(request, "n"), **bounds})
+    return "crank between dead centers", _called("dead_centers", "between_dead_centers", **{**task, **_shared(request, "count"), **bounds})
 
 
 def _described(request: SynthesisRequest, given: Any, what: str, example: str) -> dict[str, Any]:
@@ -322,7 +323,7 @@ def _dwell(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     task = _described(request, given, "dwell", "{'stroke': '100 mm', 'dwell_angle': '80 deg'}")
     kind = {} if request.kind is None else {"kind": request.kind}
     bounds = _bounded(request, links="shortest longest", transmission="transmission", pivots="within")
-    return "dwell linkage", _called("dwells", "dwells", **{**task, **kind, **_shared(request, "n", "seed"), **bounds})
+    return "dwell linkage", _called("dwells", "dwells", **{**task, **kind, **_shared(request, "count", "seed"), **bounds})
 
 
 def _straight(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
@@ -330,7 +331,7 @@ def _straight(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     task = _described(request, given, "straight", "{'length': '100 mm'}")
     kind = {} if request.kind is None else {"kind": request.kind}
     bounds = _bounded(request, links="shortest longest", transmission="transmission", ratio="most_ratio")
-    return "straight line", _called("straight_lines", "straight_lines", **{**task, **kind, **_shared(request, "n", "seed"), **bounds})
+    return "straight line", _called("straight_lines", "straight_lines", **{**task, **kind, **_shared(request, "count", "seed"), **bounds})
 
 
 _DISPATCH: dict[str, Callable[[SynthesisRequest, Any], tuple[str, Found]]] = {

@@ -37,7 +37,7 @@ def six_bar_functions(
     ratio: float = RATIO,
     transmission: float = TRANSMISSION,
     seed: int = 0,
-    n: int = 5,
+    count: int = 5,
     starts: int = STARTS,
 ) -> Found:
     """Return six-bars whose output angle follows `outputs` over the crank angles `inputs`, both in rad; both may start anywhere.
@@ -51,18 +51,18 @@ def six_bar_functions(
         raise UsageError(f"size = {size}, ratio = {ratio}: give a positive distance of the fixed pivots in m and a ratio above 1.")
     if not 0.0 <= transmission < np.pi / 2.0:
         raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
-    if n < 1 or starts < 16:
-        raise UsageError(f"n = {n}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+    if count < 1 or starts < 16:
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
     kinds = wanted_kinds(("watt II", "stephenson III") if kind is None else kind, FUNCTION_FORMS)
     found, evaluations = [], 0
     for name in kinds:
         form = FUNCTION_FORMS[name]
-        optima, count = _search(form, given, wanted, ratio, float(np.cos(transmission)), seed, starts)
-        evaluations += count
+        optima, tried = _search(form, given, wanted, ratio, float(np.cos(transmission)), seed, starts)
+        evaluations += tried
         found += [_answer(fit, row, x, size) for fit, row, x in optima]
     facts = {"forms": len(kinds), "starts": starts * len(kinds), "evaluations": evaluations, "optima": len(found)}
     notes = () if found else ("No linkage of this type follows the function within these limits; allow a larger ratio of lengths.",)
-    return list(ranked(found)[:n]), facts, notes
+    return list(ranked(found)[:count]), facts, notes
 
 
 def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ def six_bar_paths(
     kind: str | Sequence[str] | None = None,
     closed: bool = False,
     seed: int = 0,
-    n: int = 5,
+    count: int = 5,
     starts: int = STARTS,
     longest: float | None = None,
     shortest: float | None = None,
@@ -33,6 +33,6 @@ def six_bar_paths(
     kinds = wanted_kinds(kind, SIX_BAR_FORMS)
     forms = [form for k in kinds for form in SIX_BAR_FORMS[k]]
     return form_paths(
-        forms, points, timing=timing, closed=closed, seed=seed, n=n, starts=starts, longest=longest, shortest=shortest,
+        forms, points, timing=timing, closed=closed, seed=seed, count=count, starts=starts, longest=longest, shortest=shortest,
         within=within, transmission=transmission,
     )  # fmt: skip

@@ -124,7 +124,7 @@ def straight_lines(
     most_ratio: float | None = None,
     transmission: float = TRANSMISSION,
     seed: int = 0,
-    n: int = 8,
+    count: int = 8,
 ) -> Found:
     """Return linkages whose point runs along a straight line of this length in m, drawn in the middle of the line.
 
@@ -141,8 +141,8 @@ def straight_lines(
     for name, value, low, high in given:
         if value is not None and not (np.isfinite(value) and low < value <= high):
             raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.")
-    if n < 1:
-        raise UsageError(f"n = {n}: ask for at least 1 answer.")
+    if count < 1:
+        raise UsageError(f"count = {count}: ask for at least 1 answer.")
     every = [*LINE_FAMILIES, *EXACT_LINES]
     kinds = wanted_kinds(kind if kind is not None else every if share is None else ["hoeken"], every)
     found, evaluations, missed = [], 0, []
@@ -156,14 +156,14 @@ def straight_lines(
         least = shortest / length if shortest else None
         half = np.pi * (share or 0.5) if turns else None
         problem = LineProblem(family, half, most, least, most_ratio, float(np.cos(transmission)))
-        x, count = _best(problem, seed)
-        evaluations += count
+        x, tried = _best(problem, seed)
+        evaluations += tried
         if x is None:
             missed.append(name)
         else:
             found.append(_answer(problem, x, length))
     notes = tuple(f"{name}: no proportions meet these limits; allow longer links or a smaller transmission angle." for name in missed)
-    return list(ranked(found)[:n]), {"evaluations": evaluations, "families": len(kinds)}, notes
+    return list(ranked(found)[:count]), {"evaluations": evaluations, "families": len(kinds)}, notes
 
 
 def _best(problem: LineProblem, seed: int) -> tuple[Array | None, int]:

@@ -172,7 +172,7 @@ def test_physics_is_that_of_the_stepper() -> None:
     for _ in range(3):
         seen = env.step([0.4, -0.5])[0]
         st = s.step(st, tau, 0.01, substeps=2)
-    run = s.simulate(st, 1e-3, drive={"A": lw.drives.torque(tau["A"]), "E": lw.drives.torque(tau["E"])}, output=1e-3)
+    run = s.simulate(st, 1e-3, drive={"A": lw.drives.torque(tau["A"]), "E": lw.drives.torque(tau["E"])}, sample_interval=1e-3)
     wanted = [st["A"], st["E"], st["A.v"], *st["left_rod.C"], run["C.load"][0], *st["left_rod.rotation"], np.cos(st["A"]), 0.03,
               tau["A"], run["left_rod.angle.a"][0]]  # fmt: skip
     assert np.allclose(seen, wanted, rtol=1e-9, atol=1e-12)  # accelerations of another program: round-off of the solution

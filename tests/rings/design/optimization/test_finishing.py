@@ -134,14 +134,14 @@ def timeless(*_: Any, **__: Any) -> Any:
 def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     m = lw.load(SLIDER_CRANK)
     asked = ("min rms A.torque", {"r": None, "rod": "150..250 mm"}, ["range guide > 90 mm"], lw.Cycle(steps=60))
-    found = m.optimize(*asked, n=32, starts=2, within=1e-9)
+    found = m.optimize(*asked, count=32, starts=2, within=1e-9)
     assert found.late and not found.interrupted and found.certificate is None
     assert found.as_dict()["late"] and "time is over, no design so far meets" in str(found) and "not certified" in " ".join(found.notes)
     assert not found.feasible  # the file's own design, which was all there was time for: 80 mm
     assert found.limits[0].missed == pytest.approx(-0.01, rel=1e-3) and "so far misses 'range guide > 90 mm' by 10 mm" in str(found)
-    assert not m.optimize(*asked, n=8, starts=1, within="1 h").late
+    assert not m.optimize(*asked, count=8, starts=1, within="1 h").late
     monkeypatch.setattr(global_search, "local", timeless)  # the candidates are known, the first local search has no time
-    drawn = m.optimize(*asked, n=32, starts=2, within="1 h")
+    drawn = m.optimize(*asked, count=32, starts=2, within="1 h")
     assert drawn.late and drawn.feasible and drawn.limits[0].after >= 0.09
     with pytest.raises(lw.UsageError, match="within"):
         m.optimize(*asked, within="-1 s")
@@ -154,16 +154,16 @@ def test_progress_on_a_pipe_goes_to_stderr(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(global_search, "PATIENCE", 0.0)
     m = lw.load(SLIDER_CRANK)
     asked = ("min rms A.torque", {"r": None}, [], lw.Cycle(steps=36))
-    m.optimize(*asked, n=8, starts=2)
+    m.optimize(*asked, count=8, starts=2)
     out = capsys.readouterr()
     assert not out.out
     assert "local search 1 of 2: best" in out.err and "designs" in out.err and "\x1b" not in out.err
-    m.optimize(*asked, n=8, starts=2, progress=False)
+    m.optimize(*asked, count=8, starts=2, progress=False)
     assert not capsys.readouterr().err
 
 
 def test_the_mechanism_of_an_optimum_needs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, "range guide = 100 mm", lw.Cycle(steps=36), n=8, starts=1)
+    found = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, "range guide = 100 mm", lw.Cycle(steps=36), count=8, starts=1)
 
     def refused(*_: Any, **__: Any) -> str:
         raise lw.UsageError("no place")
@@ -171,7 +171,7 @@ def test_the_mechanism_of_an_optimum_needs_no_file(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(result, "edited", refused)
     assert found.mechanism.cycle(steps=36).measure("range guide") == pytest.approx(0.1, rel=1e-9)
     monkeypatch.setattr(request, "edited", refused)
-    again = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, (), lw.Cycle(steps=36), n=8, starts=1)
+    again = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, (), lw.Cycle(steps=36), count=8, starts=1)
     assert "cannot write it into the file: no place" in " ".join(again.notes)
 
 

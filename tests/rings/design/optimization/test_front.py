@@ -20,14 +20,14 @@ def test_undominated_rows() -> None:
 @pytest.fixture(scope="module")
 def front() -> lw.ParetoFront:
     goals = ["max range guide", "min rms A.torque"]
-    return lw.load(SLIDER_CRANK).optimize(goals, VARY, n=64, starts=2, points=6)
+    return lw.load(SLIDER_CRANK).optimize(goals, VARY, count=64, starts=2, points=6)
 
 
 @pytest.mark.slow
 def test_ends_are_the_optima_of_single_goals(front: lw.ParetoFront) -> None:
     m = lw.load(SLIDER_CRANK)
-    longest = m.optimize("max range guide", VARY, n=64, starts=2)
-    quietest = m.optimize("min rms A.torque", VARY, n=64, starts=2)
+    longest = m.optimize("max range guide", VARY, count=64, starts=2)
+    quietest = m.optimize("min rms A.torque", VARY, count=64, starts=2)
     # at an end its goal may be worse by 1e-6 for the sake of the others
     assert abs(front.values[:, 0].max() / longest.value - 1.0) < 2e-6
     assert abs(front.values[:, 1].min() / quietest.value - 1.0) < 2e-6

@@ -12,7 +12,7 @@ from linkwright.rings.design.optimization.request import problem
 from tests.rings.design.optimization.models import ARM, BALANCED, SLIDER_CRANK
 
 STATIC = lw.Cycle(speed=0, steps=90)
-QUICK: dict[str, Any] = {"n": 64, "starts": 3}
+QUICK: dict[str, Any] = {"count": 64, "starts": 3}
 
 
 def test_a_spring_that_balances_an_arm_exactly() -> None:
@@ -38,7 +38,7 @@ def test_a_stroke_is_twice_the_crank() -> None:
 def test_the_best_transmission_of_a_slider_crank_has_the_longest_rod() -> None:
     m = lw.load(SLIDER_CRANK)
     vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm"}
-    r = m.optimize("max min C.transmission", vary, "range guide = 100 mm", n=64, starts=4)
+    r = m.optimize("max min C.transmission", vary, "range guide = 100 mm", count=64, starts=4)
     # an in-line slider-crank: cos(mu) = r / rod at its worst, and any offset makes it worse
     assert abs(np.cos(r.value) - 0.05 / 0.25) < 1e-7
     assert abs(r.numbers["e"]) < 1e-6 and abs(r.numbers["rod"] - 0.25) < 1e-9
@@ -93,8 +93,8 @@ def test_a_function_without_derivative_is_refused() -> None:
 
 def test_a_run_is_optimized_as_a_turn_is() -> None:
     m = lw.load(ARM)
-    run = lw.Run("0.4 s", drive={}, output="20 ms")
-    r = m.optimize("min peak O.v", ["k"], of=run, n=4, starts=1)
+    run = lw.Run("0.4 s", drive={}, sample_interval="20 ms")
+    r = m.optimize("min peak O.v", ["k"], of=run, count=4, starts=1)
     assert abs(r.numbers["k"] / BALANCED - 1.0) < 1e-6  # balanced in every position, it stays at rest
 
 
@@ -113,14 +113,14 @@ def test_ctrl_c_leaves_the_best_design_so_far() -> None:
         if news["best"] is not None and news["stage"].startswith("local"):
             raise KeyboardInterrupt
 
-    r = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None, "rod": "150..250 mm"}, n=64, starts=2, progress=stop)
+    r = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None, "rod": "150..250 mm"}, count=64, starts=2, progress=stop)
     assert r.interrupted and r.feasible and r.certificate is None
     assert r.value <= r.goals[0].before and seen[-1]["designs"] > 64
 
 
 @pytest.mark.slow
 def test_enough_ends_the_search() -> None:
-    calls = {"vary": {"r": None, "rod": "150..250 mm"}, "n": 64, "starts": 8}
+    calls = {"vary": {"r": None, "rod": "150..250 mm"}, "count": 64, "starts": 8}
     whole = lw.load(SLIDER_CRANK).optimize("min range guide", **calls)
     short = lw.load(SLIDER_CRANK).optimize("min range guide", enough="70 mm", **calls)
     assert short.value <= 0.070 and short.designs < whole.designs
@@ -130,7 +130,7 @@ def test_enough_ends_the_search() -> None:
 def test_searches_agree() -> None:
     vary = {"r": None, "rod": "150..250 mm"}
     found = [
-        lw.load(SLIDER_CRANK).optimize("min rms A.torque", vary, "range guide > 100 mm", search=s, n=256, starts=4).value
+        lw.load(SLIDER_CRANK).optimize("min rms A.torque", vary, "range guide > 100 mm", search=s, count=256, starts=4).value
         for s in ("sobol", "de", "cma")
     ]
     assert np.ptp(found) < 1e-6 * found[0]
@@ -139,7 +139,7 @@ def test_searches_agree() -> None:
 def test_solvers_agree() -> None:
     vary = {"r": None, "rod": "150..250 mm"}
     found = [
-        lw.load(SLIDER_CRANK).optimize("min rms A.torque", vary, "range guide > 100 mm", solver=s, n=0, starts=1).value
+        lw.load(SLIDER_CRANK).optimize("min rms A.torque", vary, "range guide > 100 mm", solver=s, count=0, starts=1).value
         for s in ("slsqp", "trust-constr")
     ]
     assert abs(found[0] - found[1]) < 1e-5 * found[0]  # trust-constr stops a little inside its barrier

@@ -42,7 +42,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(model: Path) -> lw.OptimizationResult:
-    return lw.load(model).optimize("min rms A.torque", {"r": None, "rod": "150..250 mm"}, "range guide = 100 mm", n=32, starts=2)
+    return lw.load(model).optimize("min rms A.torque", {"r": None, "rod": "150..250 mm"}, "range guide = 100 mm", count=32, starts=2)
 
 
 def test_the_file_gets_new_numbers_and_nothing_else(found: lw.OptimizationResult, model: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     words = ["optimize", str(model), "--goal", "min rms A.torque", "--vary", "r", "--vary", "rod=150..250 mm"]
     words += ["--subject-to", "range guide = 100 mm"]
     best = tmp_path / "best.yaml"
-    assert cli.main([*words, "--candidates", "32", "--starts", "2", "-o", str(best), "--json"]) == 0
+    assert cli.main([*words, "--count", "32", "--starts", "2", "-o", str(best), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["feasible"] and data["numbers"]["r"] == pytest.approx(0.05, abs=1e-9)
     assert "# crank" in best.read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.slow
 def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["optimize", str(model), "--goal", "min rms A.torque", "--vary", "r", "--subject-to", "range guide > 200 mm"]
-    assert cli.main([*words, "--candidates", "16", "--starts", "1"]) == 1
+    assert cli.main([*words, "--count", "16", "--starts", "1"]) == 1
     shown = capsys.readouterr().out
     assert "no design meets all constraints" in shown and "'range guide > 200 mm' by 40 mm" in shown and "bounds of r" in shown
 
@@ -122,7 +122,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
     ],
 )
 def test_wrong_calls(call: dict[str, Any], said: str) -> None:
-    good: dict[str, Any] = {"goal": "min rms A.torque", "vary": {"r": None}, "subject_to": (), "n": 8, "starts": 1}
+    good: dict[str, Any] = {"goal": "min rms A.torque", "vary": {"r": None}, "subject_to": (), "count": 8, "starts": 1}
     with pytest.raises(lw.LinkwrightError, match=said):
         lw.load(SLIDER_CRANK).optimize(**{**good, **call})
 
@@ -130,7 +130,7 @@ def test_wrong_calls(call: dict[str, Any], said: str) -> None:
 @pytest.mark.slow
 def test_a_model_that_does_not_turn_fully_is_closed_first() -> None:
     m = lw.load("four-bar", L1="0.9 m")  # longer than its ground link: it swings
-    r = m.optimize("max min C.transmission", {"L1": "0.2..1 m", "L2": "0.6..1.4 m", "L3": "0.6..1.4 m"}, "full turn", n=64, starts=2)
+    r = m.optimize("max min C.transmission", {"L1": "0.2..1 m", "L2": "0.6..1.4 m", "L3": "0.6..1.4 m"}, "full turn", count=64, starts=2)
     assert r.feasible and r.mechanism.cycle().full_turn and np.isnan(r.goals[0].before)
     # Grashof: the shortest and the longest link together are shorter than the other two
     lengths = sorted([*(r.numbers[name] for name in ("L1", "L2", "L3")), dict(m.description.numbers().parameters)["L4"]])
@@ -139,14 +139,14 @@ def test_a_model_that_does_not_turn_fully_is_closed_first() -> None:
 
 def test_a_weighted_sum_lies_between_its_goals() -> None:
     m, vary = lw.load(SLIDER_CRANK), {"r": "30..60 mm", "rod": "150..250 mm"}
-    best = m.optimize("min rms A.torque / 1 N m - range guide / 100 mm", vary, n=32, starts=2)
-    both = m.optimize({"rms A.torque": 1.0, "range guide": -10.0}, vary, n=32, starts=2)
+    best = m.optimize("min rms A.torque / 1 N m - range guide / 100 mm", vary, count=32, starts=2)
+    both = m.optimize({"rms A.torque": 1.0, "range guide": -10.0}, vary, count=32, starts=2)
     assert np.allclose(list(best.numbers.values()), list(both.numbers.values()), rtol=1e-6)
 
 
 @pytest.mark.slow
 def test_numbers_of_the_model_are_goals() -> None:
-    r = lw.load(SLIDER_CRANK).optimize("min mass", {"slider.mass": "0.5..2 kg", "r": None}, "max A.torque > 1 N m", n=32, starts=2)
+    r = lw.load(SLIDER_CRANK).optimize("min mass", {"slider.mass": "0.5..2 kg", "r": None}, "max A.torque > 1 N m", count=32, starts=2)
     assert abs(r.value - 0.7 - r.numbers["slider.mass"]) < 1e-12 and r.limits[0].after > 1.0 - 1e-6
-    arm = lw.load(ARM).optimize("min k", ["k"], "peak O.torque < 5 N m", of=lw.Cycle(speed=0, steps=45), n=16, starts=1)
+    arm = lw.load(ARM).optimize("min k", ["k"], "peak O.torque < 5 N m", of=lw.Cycle(speed=0, steps=45), count=16, starts=1)
     assert abs(arm.limits[0].after - 5.0) < 1e-8  # as soft as the torque allows

@@ -14,7 +14,7 @@ def arguments() -> dict[str, Any]:
         "vary": {"L1": "0.28..0.32", "drive.A": "3..5 rad/s"},
         "measure": ["max A.torque", "rms C.load"],
         "plan": "latin",
-        "n": 24,
+        "count": 24,
         "seed": 4,
     }
 

@@ -54,7 +54,7 @@ def test_bounds_hold_for_changes_and_studies() -> None:
         m.with_(r="70 mm")
     with pytest.raises(LinkwrightError, match="leaves its bounds in the file"):
         lw.study(m, {"r": "45..65 mm / 3"}, "range slide")
-    s = lw.study(m, {"r": "normal(50 mm, 10 mm)"}, "range slide", plan="sobol", n=32)
+    s = lw.study(m, {"r": "normal(50 mm, 10 mm)"}, "range slide", plan="sobol", count=32)
     inside = (s["r"] >= 0.04) & (s["r"] <= 0.06)
     assert 5 < inside.sum() < 32 and (s.ok == inside).all() and "outside the bounds" in next(iter(s.why.values()))
     np.testing.assert_allclose(s["range slide"][inside], 2 * s["r"][inside], rtol=1e-12)

@@ -14,8 +14,10 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.design.studies import execution
 
-LANES = {"vary": {"L1": "0.28..0.32", "L2": "0.9..1.1"}, "measure": ["max A.torque", "peak C.load"], "plan": "sobol", "n": 2100, "seed": 3}
-SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": {"lift": "max D", "t": "rms A.torque"}, "plan": "latin", "n": 24}
+LANES = {
+    "vary": {"L1": "0.28..0.32", "L2": "0.9..1.1"}, "measure": ["max A.torque", "peak C.load"], "plan": "sobol", "count": 2100, "seed": 3
+}  # fmt: skip
+SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": {"lift": "max D", "t": "rms A.torque"}, "plan": "latin", "count": 24}
 
 
 def lift(c: lw.Trajectory) -> float:

@@ -81,15 +81,15 @@ def test_reductions_of_an_equilibrium() -> None:
 
 def test_tolerances_of_ranges_and_laws_have_their_own_ends() -> None:
     m = lw.load(SLIDER)
-    r = m.tolerances({"r": "40..60 mm"}, "range slide", n=256)["range slide"]
+    r = m.tolerances({"r": "40..60 mm"}, "range slide", count=256)["range slide"]
     assert r.worst == pytest.approx(0.02, rel=1e-6) and r.deviation == pytest.approx(0.04 / np.sqrt(12), rel=1e-6)
-    assert m.tolerances({"r": "normal(50 mm, 0.1 mm)"}, "range slide", n=16)["range slide"].deviation == pytest.approx(2e-4, rel=1e-6)
+    assert m.tolerances({"r": "normal(50 mm, 0.1 mm)"}, "range slide", count=16)["range slide"].deviation == pytest.approx(2e-4, rel=1e-6)
     with pytest.raises(LinkwrightError, match="is no tolerance"):
         m.tolerances({"r": [0.04, 0.05]}, "range slide")
 
 
 def test_round_off_has_no_shares_and_no_correlation() -> None:
-    s = lw.study(lw.load(SLIDER), {"l": "190..210 mm"}, "range slide", plan="saltelli", n=16)
+    s = lw.study(lw.load(SLIDER), {"l": "190..210 mm"}, "range slide", plan="saltelli", count=16)
     assert np.isnan(s.indices().first).all() and np.isnan(s.summary()["range slide"].ranks["l"])
 
 

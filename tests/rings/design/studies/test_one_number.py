@@ -22,7 +22,7 @@ def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[s
     c, mass = m.cycle(), m.description.numbers().body(vary.split(".")[0]).mass
     turns = m.cycles({vary: [mass, 1.1 * mass]})
     study = lw.study(m, {vary: [mass, 1.1 * mass]}, list(phrases))
-    tolerances = m.tolerances({vary: "+- 1 %"}, list(phrases), n=2)
+    tolerances = m.tolerances({vary: "+- 1 %"}, list(phrases), count=2)
     assert main(["cycle", name, "--json", *(x for p in phrases for x in ("--measure", p))]) == 0
     printed = {x["name"]: x for x in json.loads(capsys.readouterr().out)["measures"]}
     for phrase in phrases:
@@ -44,7 +44,7 @@ def test_every_verb_gives_the_same_number(name: str, vary: str, phrases: tuple[s
 
 def test_optimize_begins_with_the_same_number() -> None:
     m = lw.load("wiper")
-    best = m.optimize("min peak A.torque", {"crank.mass": "0.1..0.5"}, n=8, starts=1, of=lw.Cycle(steps=60))
+    best = m.optimize("min peak A.torque", {"crank.mass": "0.1..0.5"}, count=8, starts=1, of=lw.Cycle(steps=60))
     (goal,) = best.goals
     assert goal.before == pytest.approx(m.cycle(steps=60).measure("peak A.torque"), rel=1e-9)
     assert goal.after == pytest.approx(best.mechanism.cycle(steps=60).measure("peak A.torque"), rel=1e-9)

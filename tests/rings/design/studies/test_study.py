@@ -72,7 +72,7 @@ def _spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 def test_the_stroke_of_a_slider_crank_scatters_as_twice_its_crank() -> None:
     """Stroke = 2 r whatever the rod: deviation 2 sigma, and the rod contributes nothing."""
-    t = lw.load(SLIDER).tolerances({"r": "50 +- 0.3 mm", "l": "200 +- 1 mm"}, "range slide", limits=("99.6 mm", "100.4 mm"), n=1024)
+    t = lw.load(SLIDER).tolerances({"r": "50 +- 0.3 mm", "l": "200 +- 1 mm"}, "range slide", limits=("99.6 mm", "100.4 mm"), count=1024)
     r = t["range slide"]
     assert t.exact and r.nominal == pytest.approx(0.1, rel=1e-12)
     assert r.deviation == pytest.approx(2 * 1e-4, rel=1e-6) and r.worst == pytest.approx(2 * 3e-4, rel=1e-6)
@@ -90,17 +90,17 @@ def test_tolerances_about_the_file_of_all_lengths_and_of_pins() -> None:
     """The same numbers as with the nominal values typed; a nominal value that is not the file's is a note."""
     drawn = {**SLIDER, "parameters": {}, "bodies": {**SLIDER["bodies"], "crank": {"pins": ["A", "B"]}, "rod": {"pins": ["B", "C"]}}}
     m = lw.load(drawn)
-    t = m.tolerances({"*.length": "+- 0.3 mm"}, "range slide", n=8)
+    t = m.tolerances({"*.length": "+- 0.3 mm"}, "range slide", count=8)
     assert t.study.names == ("crank.length", "rod.length") and not t.notes
     assert t["range slide"].deviation == pytest.approx(2e-4, rel=1e-6)
-    holes = lw.study(m, {"B": "+- 1 mm"}, "range slide", plan="sobol", n=2).names
+    holes = lw.study(m, {"B": "+- 1 mm"}, "range slide", plan="sobol", count=2).names
     assert holes == ("crank.B.x", "rod.B.x", "crank.B.y", "rod.B.y")
-    (note,) = m.tolerances({"crank.length": "52 +- 0.3 mm"}, "range slide", n=8).notes
+    (note,) = m.tolerances({"crank.length": "52 +- 0.3 mm"}, "range slide", count=8).notes
     assert "crank.length is 0.05 m there, outside 52 +- 0.3 mm" in note
     with pytest.raises(UsageError, match=r"no number matches '\*.lenght'"):
-        m.tolerances({"*.lenght": "+- 0.3 mm"}, "range slide", n=8)
+        m.tolerances({"*.lenght": "+- 0.3 mm"}, "range slide", count=8)
     with pytest.raises(UsageError, match=r"'crank\.length' is named more than once"):
-        m.tolerances({"*.length": "+- 0.3 mm", "crank.length": "+- 0.1 mm"}, "range slide", n=8)
+        m.tolerances({"*.length": "+- 0.3 mm", "crank.length": "+- 0.1 mm"}, "range slide", count=8)
 
 
 def test_sobol_indices_of_ishigami_are_the_published_ones() -> None:
@@ -115,7 +115,7 @@ def test_sobol_indices_of_ishigami_are_the_published_ones() -> None:
 
 
 def test_indices_of_a_mechanism_add_up() -> None:
-    s = lw.study(lw.load(SLIDER), {"r": "49..51 mm", "l": "195..205 mm"}, "range slide", plan="saltelli", n=64)
+    s = lw.study(lw.load(SLIDER), {"r": "49..51 mm", "l": "195..205 mm"}, "range slide", plan="saltelli", count=64)
     found = s.indices()
     np.testing.assert_allclose(found.first, [1.0, 0.0], atol=0.2)  # 64 samples; the stroke depends on r alone
     assert found.total[1] < 1e-9
@@ -160,7 +160,7 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         ["end A", "max A.v", "end left_rod.C.x"],
         of=lw.Run("0.2 s", drive={}),
         plan="sobol",
-        n=16,
+        count=16,
     )
     assert s.work.lanes == "runs" and s.ok.all()
     for row in (0, 9):
@@ -180,7 +180,7 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
     now=3,
 )
 def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary: dict[str, str], of: Any, lanes: str) -> None:
-    s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", of=of, plan="sobol", n=8)
+    s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", of=of, plan="sobol", count=8)
     said = "".join(s.why.values())
     assert s.work.lanes == lanes and ("reach" if model is ARM else "contact") in said
     for row in range(8):
@@ -240,7 +240,7 @@ def test_thinned_samples_are_stored_on_demand(tmp_path) -> None:
         ({"start.Q": [1.0]}, {}, "there is no joint 'Q'"),
         ({"drive.B": [1.0]}, {}, "drives no 'B'"),
         ({"L1": [0.3]}, {"traces": "nothing"}, "there is no channel"),
-        ({"L1": [0.3]}, {"plan": "sobol", "n": 2.5}, "n is the number of rows"),
+        ({"L1": [0.3]}, {"plan": "sobol", "count": 2.5}, "count is the number of rows"),
     ],
 )
 def test_wrong_studies_are_refused_before_the_first_row(vary, more, words) -> None:
@@ -256,7 +256,7 @@ def test_statistics_of_nothing() -> None:
 
 def test_tolerances_are_a_part_of_the_report(tmp_path) -> None:
     m = lw.load(SLIDER)
-    t = m.tolerances({"r": "50 +- 0.3 mm"}, "range slide", limits=(None, "100.4 mm"), n=64)
+    t = m.tolerances({"r": "50 +- 0.3 mm"}, "range slide", limits=(None, "100.4 mm"), count=64)
     text = m.report(tmp_path / "report.html", steps=36, tolerances=t).read_text(encoding="utf-8")
     assert ">Tolerances<" in text and t["range slide"].verdict(64) in text and "distribution of range slide" in text
     with pytest.raises(UsageError, match=r"what m\.tolerances"):

@@ -54,7 +54,7 @@ def compared(t: ToleranceAnalysis) -> None:
 
 def check_four_bar(seed: int) -> None:
     m = four_bar(np.random.default_rng(seed))
-    options: dict[str, Any] = {"n": 256, "of": lw.Cycle(steps=24)}
+    options: dict[str, Any] = {"count": 256, "of": lw.Cycle(steps=24)}
     compared(m.tolerances({"B": "+- 0.02 mm", "D": "+- 0.02 mm"}, ["start rocker.angle", "mean rocker.angle"], **options))
     t = m.tolerances({"g": "+- 0.02 mm"}, "start rocker.angle", **options)  # the drawing moves with it, the drive does not
     compared(t)
@@ -63,7 +63,7 @@ def check_four_bar(seed: int) -> None:
 
 def test_both_estimates_agree_on_a_random_four_bar_and_the_wiper() -> None:
     check_four_bar(0)
-    compared(lw.load("wiper").tolerances({"B": "+- 0.02 mm", "C": "+- 0.02 mm"}, "end rocker.angle", n=256, of=lw.Cycle(steps=24)))
+    compared(lw.load("wiper").tolerances({"B": "+- 0.02 mm", "C": "+- 0.02 mm"}, "end rocker.angle", count=256, of=lw.Cycle(steps=24)))
 
 
 @pytest.mark.slow
@@ -75,27 +75,27 @@ def test_both_estimates_agree_on_random_four_bars(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "vary", "text"), BUILT_IN)
 def test_both_estimates_agree_on_built_in_mechanisms(name: str, vary: list[str], text: str) -> None:
-    compared(lw.load(name).tolerances(dict.fromkeys(vary, "+- 0.01 mm"), text, n=256, of=lw.Cycle(steps=24)))
+    compared(lw.load(name).tolerances(dict.fromkeys(vary, "+- 0.01 mm"), text, count=256, of=lw.Cycle(steps=24)))
 
 
 def test_a_tolerance_of_a_pin_is_one_of_the_holes_there() -> None:
     """By hand: with the crank held, a hole of the crank moves B as the hole of the coupler moves it the other way."""
     m = four_bar(np.random.default_rng(1))
-    t = m.tolerances({"B": "+- 0.02 mm"}, "start rocker.angle", n=16, of=lw.Cycle(steps=24))
+    t = m.tolerances({"B": "+- 0.02 mm"}, "start rocker.angle", count=16, of=lw.Cycle(steps=24))
     assert set(t.study.names) == {"crank.B.x", "crank.B.y", "coupler.B.x", "coupler.B.y"}
-    alone = m.tolerances({"crank.B": "+- 0.02 mm", "coupler.B": "+- 0.02 mm"}, "start rocker.angle", n=16, of=lw.Cycle(steps=24))
+    alone = m.tolerances({"crank.B": "+- 0.02 mm", "coupler.B": "+- 0.02 mm"}, "start rocker.angle", count=16, of=lw.Cycle(steps=24))
     assert t["start rocker.angle"].deviation == pytest.approx(alone["start rocker.angle"].deviation, rel=1e-12)
     of = {c.name: c.derivative for c in t["start rocker.angle"].contributions}
     assert np.hypot(of["crank.B.x"], of["crank.B.y"]) == pytest.approx(np.hypot(of["coupler.B.x"], of["coupler.B.y"]), rel=1e-9)
     with pytest.raises(UsageError, match=r"one of the holes of crank, coupler there"):
-        m.tolerances({"B.x": "30 +- 0.02 mm"}, "start rocker.angle", n=8)
+        m.tolerances({"B.x": "30 +- 0.02 mm"}, "start rocker.angle", count=8)
     assert lw.study(m, {"B.x": "0.03..0.04 / 2"}, "start rocker.angle").names == ("B.x",)  # a range is a variation of the drawing
 
 
 def test_round_off_has_no_ranking() -> None:
     """A coordinate that is zero and does not depend on what varies: its spread is round-off."""
     m = four_bar(np.random.default_rng(2))
-    found = lw.study(m, {"coupler.B": "+- 0.2 mm"}, "start crank.A.x", plan="sobol", n=8).summary()
+    found = lw.study(m, {"coupler.B": "+- 0.2 mm"}, "start crank.A.x", plan="sobol", count=8).summary()
     assert all(np.isnan(x) for x in found["start crank.A.x"].ranks.values()) and "goes with" not in str(found)
-    (r,) = m.tolerances({"coupler.B": "+- 0.2 mm"}, "start crank.A.x", n=8).results
+    (r,) = m.tolerances({"coupler.B": "+- 0.2 mm"}, "start crank.A.x", count=8).results
     assert all(c.share == 0.0 for c in r.contributions)

@@ -61,7 +61,7 @@ def test_designs_at_a_change_point_are_unknown_in_lanes_as_row_by_row() -> None:
 def test_limits_that_samples_leave_open_are_unknown_or_looked_at_again() -> None:
     """Limits that a curve with few samples holds by little: more samples decide in lanes as they do in a single cycle."""
     for steps in (6, 12, 40):
-        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", of=lw.Cycle(steps=steps), plan="sobol", n=8)
+        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", of=lw.Cycle(steps=steps), plan="sobol", count=8)
         assert s.work.lanes == "turns"
         for row in range(8):
             assert (s.why.get(row, ""), s.unknown.get(row, "")) == alone(s, row)
@@ -90,7 +90,7 @@ def test_runs_have_unknown_checks_too(traces: tuple[str, ...]) -> None:
 
 
 def test_tolerances_count_unknown_designs() -> None:
-    t = lw.load(HEAVY).tolerances({"r": "+- 0.1 mm"}, "max A.torque", n=8)
+    t = lw.load(HEAVY).tolerances({"r": "+- 0.1 mm"}, "max A.torque", count=8)
     assert (t.as_dict()["unknown"], t.as_dict()["failed"]) == (8, 0) and "8 of 8 drawn designs are unknown" in str(t)
 
 

@@ -308,7 +308,7 @@ def test_free_motion_for_0_3_s(name: str) -> None:
     data.qpos[:], data.qvel[:] = there.qpos(m.system.start), there.qvel(m.system.start)
     for _ in range(600):
         mujoco.mj_step(model, data)
-    end = m.simulate(0.3, drive={}, output=[0.3]).state(-1)
+    end = m.simulate(0.3, drive={}, sample_interval=[0.3]).state(-1)
     assert np.abs(there.qpos(end) - data.qpos).max() < 2e-2
     assert np.abs(there.qpos(end) - there.qpos(m.system.start)).max() > 2e-2  # it moved
 
@@ -318,7 +318,7 @@ def test_a_lost_load_applied_at_each_step_gives_the_same_motion() -> None:
     m, dt, steps = lw.load("punch-press"), 5e-4, 600
     model = mujoco.MjModel.from_xml_string(to_mjcf(m, timestep=dt))
     data, there = mujoco.MjData(model), MujocoMap.of(model, m.system)
-    end = there.qpos(m.simulate(steps * dt, drive={}, output=[steps * dt]).state(-1))
+    end = there.qpos(m.simulate(steps * dt, drive={}, sample_interval=[steps * dt]).state(-1))
     for applied in (True, False):
         mujoco.mj_resetDataKeyframe(model, data, model.key("start").id)
         for _ in range(steps):

@@ -292,7 +292,7 @@ def test_loads_beside_a_mesh_that_is_not_modeled_are_unknown(desk: Callable[...,
 def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:
     """Large steps without a stabilizer open the loops: the turn of the same model is right, the run is not."""
     m = lw.load("wiper")
-    run = m.simulate("0.5 s", drive={"A": lw.drives.torque(2.0)}, output=0.05, integrator="rk4", step=0.01, stabilizer="none")
+    run = m.simulate("0.5 s", drive={"A": lw.drives.torque(2.0)}, sample_interval=0.05, integrator="rk4", step=0.01, stabilizer="none")
     verdict = run.certificate.checks()
     here = desk(run.page(tmp_path / "run.html"), "#play=0")
     assert not verdict["loops"]
@@ -410,7 +410,7 @@ def test_a_free_swing_keeps_its_energy_and_goes_where_python_goes(
     seen = here.ask("Array.from({length: 120}, () => e.swing.step(1 / 60)).map((r) => [r.ok, r.energy, r.drift])")
     assert all(ok for ok, _, _ in seen)
     system = lw.load(name).system
-    run = system.simulate(system.state(state[0], state[1]), 2.0, tolerance=1e-10, output=0.5)
+    run = system.simulate(system.state(state[0], state[1]), 2.0, tolerance=1e-10, sample_interval=0.5)
     energy, moving = np.array([e for _, e, _ in seen]), run["energy.kinetic"].max()
     # the total itself may be zero; what moves is the measure
     assert np.abs(energy - run["energy.total"][0]).max() < 1e-6 * moving
@@ -454,7 +454,7 @@ def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Pat
 @pytest.mark.slow
 def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("wiper")
-    run = m.simulate("1 s", drive={"A": lw.drives.torque(2.0)}, output=0.01)
+    run = m.simulate("1 s", drive={"A": lw.drives.torque(2.0)}, sample_interval=0.01)
     here = desk(live.write(m, tmp_path / "run.html", run=run), "#mode=run&s=40&play=0")
     assert here.page.locator("#recorded").is_visible() and here.page.locator("#channels").is_visible()
     assert np.abs(np.array(here.ask("Array.from(e.state.q)")) - run.q[40]).max() < EQUAL

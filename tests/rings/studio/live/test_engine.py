@@ -230,7 +230,7 @@ def test_a_free_swing_keeps_its_energy_and_is_the_motion_python_simulates(pages:
     assert free["r"]["ok"] and free["worst"] < 1e-7 and free["s"] is None
     m = lw.load("four-bar")
     st = m.system.assemble(q={"A": float(np.deg2rad(60))})
-    right = m.system.simulate(st, 0.5, drive={}, tolerance=1e-11, output=[0.0, 0.5])
+    right = m.system.simulate(st, 0.5, drive={}, tolerance=1e-11, sample_interval=[0.0, 0.5])
     assert np.abs(np.array(free["q"]) - right.q[-1]).max() < 1e-6
     # two seconds of the slider-crank: on its branch B = 2 pi - 2 A whenever one looks, also after it
     assert through["r"]["ok"] and through["passages"] >= 1 and through["worst"] < 1e-6
@@ -369,7 +369,7 @@ def test_a_recorded_run_is_played_as_it_was() -> None:
     """Also one computed with other cuts than the page would choose: its coordinates are the page's then."""
     m = lw.load("four-bar")
     other = lw.compile(m, cuts=["B"])
-    recorded = other.simulate(other.start, 0.2, drive={}, output=0.05)
+    recorded = other.simulate(other.start, 0.2, drive={}, sample_interval=0.05)
     system = live._system(m, recorded)
     script, told = live.contents(system, recorded)
     page = Page(system, shipped("four-bar").motion, script, told)

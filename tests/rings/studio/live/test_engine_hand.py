@@ -108,7 +108,7 @@ return{worst,lost,sum,t:r.t,long,more:long.t-r.t};
 def test_a_recorded_run_is_drawn_with_the_values_it_was_computed_with() -> None:
     """Pins of two bodies coincide while it plays, whatever the sliders say; afterwards the sliders' values hold again."""
     m = lw.load("four-bar")
-    recorded = m.system.simulate(m.system.start, 0.2, drive={}, output=0.05)
+    recorded = m.system.simulate(m.system.start, 0.2, drive={}, sample_interval=0.05)
     system = live._system(m, recorded)
     script, told = live.contents(system, recorded)
     page = Page(system, shipped("four-bar").motion, script, told)

@@ -172,7 +172,10 @@ class Comparison(Result):
         if len(set(followed.values())) > 1:
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
         doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
-        out += [f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give output=..." for n, x in doubtful.items()]
+        out += [
+            f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give sample_interval=..."
+            for n, x in doubtful.items()
+        ]
         out += [f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in ROUTINE_NOTES and r.report is not None]
         return tuple(out)
 
@@ -258,9 +261,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
         raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.")
     if not isinstance(controllers, Mapping) or not controllers:
-        raise UsageError(
-            "controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}."
-        )
+        raise UsageError("controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}.")
     settings = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
     start = system.start if st is None else st
     rows: list[Row] = []

@@ -31,7 +31,7 @@ class SearchOptions:
     """How long and how wide to search."""
 
     search: str = "sobol"
-    n: int | None = None
+    count: int | None = None  # candidates over the bounds
     starts: int = STARTS
     seed: int = 0
     threads: int | None = None
@@ -44,7 +44,7 @@ class SearchOptions:
     def of(cls, **given: Any) -> SearchOptions:
         """Check options."""
         made = replace(cls(**{k: x for k, x in given.items() if k != "search"}), search=method_named(given.get("search")))
-        for name in ("n", "starts", "seed"):
+        for name in ("count", "starts", "seed"):
             value = getattr(made, name)
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
                 raise UsageError(f"{name} is a whole number, zero or more, not {value!r:.30}.")
@@ -56,8 +56,8 @@ class SearchOptions:
 
     def candidates(self, problem: DesignProblem) -> int:
         """How many designs the global search takes."""
-        if self.n is not None:
-            return self.n
+        if self.count is not None:
+            return self.count
         return IN_LANES if problem.work.lanes else SINGLY
 
 

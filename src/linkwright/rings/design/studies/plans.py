@@ -267,13 +267,13 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
         raise UsageError(f"there is no plan '{kind}'. {nearest(str(kind), [p for p in PLANS if p != 'rows'], 'Plans')}")
     if kind not in DRAWN:
         if n is not None:
-            raise UsageError(f"the plan '{kind}' has as many rows as its values make; n={n} belongs to {', '.join(DRAWN)}.")
+            raise UsageError(f"the plan '{kind}' has as many rows as its values make; count={n} belongs to {', '.join(DRAWN)}.")
         found: Plan = Grid(every) if kind == "grid" else OneAtATime(every)
         return _few_enough(found)
     if n is None:
-        raise UsageError(f"the plan '{kind}' needs the number of its rows: n=1000.")
+        raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
-        raise UsageError(f"n is the number of rows, 1 or more, not {n!r}.")
+        raise UsageError(f"count is the number of rows, 1 or more, not {n!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"seed is a whole number from 0 on, not {seed!r}.")
     return {"sobol": Sobol, "latin": Latin, "random": Random, "saltelli": Saltelli}[kind](every, int(n), int(seed))

@@ -45,7 +45,7 @@ def study(
     of: Any = "cycle",
     *,
     plan: str | None = None,
-    n: int | None = None,
+    count: int | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
     executor: Any = None,
@@ -60,14 +60,14 @@ def study(
     "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats; or a pandas frame in SI.
     measure: "max A.torque", "range guide while 100..180 deg", "time when tool.T.x > 0.2 m", or functions of the result, in a dict by name.
     of: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
-    plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with n rows.
+    plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with `count` rows.
     folder: where rows are stored as they are done; the same call continues a study that was interrupted.
     executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.
     traces: channels of which `thinned` samples a row are stored, too.
     """
     described = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description
     done = case(of)
-    rows = _rows_of(vary, described, done, plan, n, seed)
+    rows = _rows_of(vary, described, done, plan, count, seed)
     wanted = _measures(measure)
     _need_other_names(rows.names, [m.name for m in wanted])
     stored = [traces] if isinstance(traces, str) else list(traces)
@@ -132,13 +132,13 @@ def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
     }
 
 
-def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int, *, known: bool = False) -> Plan:
+def _rows_of(vary: Any, described: Description, done: Case, name: str | None, count: int | None, seed: int, *, known: bool = False) -> Plan:
     """The plan of `vary`; `known` if it was read before, from a model whose units were still there."""
     if hasattr(vary, "columns") and hasattr(vary, "to_numpy"):
         names = [str(c) for c in vary.columns]
         need_different(names)
-        if name not in (None, "rows") or n is not None:
-            raise UsageError("the rows of a frame are taken as they are; plan= and n= belong to ranges.")
+        if name not in (None, "rows") or count is not None:
+            raise UsageError("the rows of a frame are taken as they are; plan= and count= belong to ranges.")
         try:
             table = np.asarray(vary.to_numpy(), dtype=float)
         except (TypeError, ValueError):
@@ -156,7 +156,7 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
             _need_unit(described, t, given)
         sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
         found.append(variation(key, given, t.dimension, sizes, nominal=t.nominal))
-    return plan_of(name, found, n, seed)
+    return plan_of(name, found, count, seed)
 
 
 def _need_unit(described: Description, t: Target, given: Any) -> None:

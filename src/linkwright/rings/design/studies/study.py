@@ -228,7 +228,7 @@ class Study(Result):
         name = self._one(of)
         if self.manifest["plan"].get("plan") != Saltelli.kind:
             raise UsageError(
-                f'Sobol indices need rows made for them: lw.study(..., plan="saltelli", n=1024), not "{self.manifest["plan"]["plan"]}".'
+                f'Sobol indices need rows made for them: lw.study(..., plan="saltelli", count=1024), not "{self.manifest["plan"]["plan"]}".'
             )
         if not self.complete:
             raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")

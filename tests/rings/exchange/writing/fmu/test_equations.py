@@ -35,7 +35,7 @@ def test_accelerations_and_loads_are_those_of_the_system(name, rng):
         y = eq.programs["rates"].unpack(interpret(eq.programs["rates"], np.concatenate([x, np.zeros(eq.sizes["nswitches"])])))
         right = s.forward(st)
         assert np.abs(y["a"] - right.a).max() < 1e-9 * np.abs(right.a).max()
-        run = s.simulate(st, 0.0, drive={}, output=[0.0])
+        run = s.simulate(st, 0.0, drive={}, sample_interval=[0.0])
         found = interpret(eq.programs["outputs"], np.concatenate([x, y["a"], y["lam"]]))
         for value, output in zip(found, eq.outputs, strict=True):
             assert abs(value - run[output.name][0]) < 1e-8 * max(1.0, abs(value)), output.name

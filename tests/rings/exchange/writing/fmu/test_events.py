@@ -103,7 +103,7 @@ def test_the_side_of_a_stop_holds_until_the_event(cart):
 def test_a_mechanism_passes_a_singular_position(tmp_path):
     """Three parallelograms flat at t = 0.5 s, where a step ends: the motion goes on along its branch, and a warning says so."""
     m = lw.load("parallelogram-chain")
-    run = m.simulate(1.0, output=0.01, tolerance=1e-11)
+    run = m.simulate(1.0, sample_interval=0.01, tolerance=1e-11)
     path = export(m, tmp_path / "unit.fmu", parameters=[], outputs=["G3", "A2", "A2.v"])
     assert max(differences(run, simulated(path, CS, 1.0)).values()) < 1e-8
     with opened(path) as u:

@@ -38,7 +38,7 @@ def test_torque_and_wrench(tmp_path):
         assert u.named(causality="input") == ["A.torque", f"{body}.wrench.mz", f"{body}.wrench.fx", f"{body}.wrench.fy"]
         found = stepped(u, lambda t: {"A.torque": math.sin(5 * t), f"{body}.wrench.fx": 2.0, f"{body}.wrench.mz": 0.1}, 0.3, 0.01, names)
     held = lw.drives.torque(lambda t: math.sin(5 * t), every=0.01)
-    run = m.simulate(0.3, drive={"A": held}, wrench={body: [0, 0, 0.1, 2.0, 0, 0]}, output=0.01, tolerance=1e-11)
+    run = m.simulate(0.3, drive={"A": held}, wrench={body: [0, 0, 0.1, 2.0, 0, 0]}, sample_interval=0.01, tolerance=1e-11)
     ours = np.array([run[n] for n in names]).T
     assert np.abs(found[:, :2] - ours[:, :2]).max() < SAME
     # at a sample the FMU still has the old torque, our run the new one: loads are compared where the torque hardly changes
@@ -57,7 +57,7 @@ def test_slopes_of_inputs(tmp_path):
             u.fmu.setRealInputDerivatives([reference], [1], [3.0])
             u.step(0.1 * k, 0.1)
         found = u.get("A", "A.v")
-    run = m.simulate(0.4, drive={"A": lw.drives.torque(lambda t: 3.0 * t)}, output=0.1, tolerance=1e-12)
+    run = m.simulate(0.4, drive={"A": lw.drives.torque(lambda t: 3.0 * t)}, sample_interval=0.1, tolerance=1e-12)
     assert np.abs(found - [run["A"][-1], run["A.v"][-1]]).max() < SAME
 
 
@@ -73,7 +73,7 @@ def test_voltages(tmp_path):
         assert u.description.numberOfEventIndicators == 6
         u.begin(tolerance=1e-11)
         found = stepped(u, lambda t: {f"{n}.voltage": f(t) for n, f in volts.items()}, 0.2, 0.005, names)
-    run = m.simulate(0.2, drive={n: lw.drives.voltage(f, every=0.005) for n, f in volts.items()}, output=0.005, tolerance=1e-11)
+    run = m.simulate(0.2, drive={n: lw.drives.voltage(f, every=0.005) for n, f in volts.items()}, sample_interval=0.005, tolerance=1e-11)
     assert np.abs(found[:, 0] - run["P.x"]).max() < SAME and np.abs(found[:, 1] - run["P.y"]).max() < SAME
 
 
@@ -92,7 +92,7 @@ def test_prescribed_motion_from_outside(tmp_path):
         found = stepped(u, lambda t: dict(zip(u.named(causality="input"), motion(A, t), strict=True)), 0.5, 0.001, names)[::10]
         u.set(dict(zip(u.named(causality="input"), motion(A, 0.5), strict=True)))
         last = u.get(*names)
-    run = m.simulate(0.5, drive=drive, output=0.01, tolerance=1e-12)
+    run = m.simulate(0.5, drive=drive, sample_interval=0.01, tolerance=1e-12)
     assert np.abs(found[:, 0] - run["C"]).max() < 1e-8
     assert np.abs(last - [run[n][-1] for n in names]).max() < 1e-5
 
@@ -120,7 +120,7 @@ def test_prescribed_motion_in_model_exchange(tmp_path):
             return u.get(*(f"der({n})" for n in u.states))
 
         done = solve_ivp(rates, (0.0, 0.5), x0, rtol=1e-10, atol=1e-10)
-    run = m.simulate(0.5, drive=drive, output=0.5, tolerance=1e-12)
+    run = m.simulate(0.5, drive=drive, sample_interval=0.5, tolerance=1e-12)
     found = dict(zip(u.states, done.y[:, -1], strict=True))
     assert abs(found["A"] - run["A"][-1]) < SAME and abs(found["E"] - run["E"][-1]) < SAME
 
@@ -163,7 +163,7 @@ def test_co_simulation_holds_its_inputs(tmp_path):
     """Inputs that are not set again keep their value."""
     m = lw.load("four-bar")
     path = export(m, tmp_path / "unit.fmu", drive={"A": lw.drives.torque("2 N m")}, outputs=["A"], parameters=[])
-    run = m.simulate(0.3, drive={"A": lw.drives.torque("2 N m")}, output=0.1, tolerance=1e-12)
+    run = m.simulate(0.3, drive={"A": lw.drives.torque("2 N m")}, sample_interval=0.1, tolerance=1e-12)
     with opened(path, CS) as u:
         u.begin(tolerance=1e-11)
         for k in range(3):
@@ -192,10 +192,10 @@ def test_parameters_of_laws_steer(tmp_path, version):
         u.set({"arm_ctrl": 1.0, "most": 1.1})
         u.step(0.5, 0.5)
         second = u.get("A", "A.v")
-    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad", n=3.0).simulate(0.5, output=0.5, tolerance=1e-12)
+    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad", n=3.0).simulate(0.5, sample_interval=0.5, tolerance=1e-12)
     assert np.abs(first - [run["A"][-1], run["A.v"][-1]]).max() < SAME
     later = m.with_(arm_ctrl=1.0, most="1.1 N m", k="4 N m/rad", n=3.0, **{"start.A": first[0], "start.A.v": first[1]}).simulate(
-        0.5, output=0.5, tolerance=1e-12
+        0.5, sample_interval=0.5, tolerance=1e-12
     )
     assert np.abs(second - [later["A"][-1], later["A.v"][-1]]).max() < SAME
     path = export(m, tmp_path / "other.fmu", inputs={"arm_ctrl": "parameter"}, outputs=["A", "A.v"], parameters=["k"], version=version)
@@ -203,7 +203,7 @@ def test_parameters_of_laws_steer(tmp_path, version):
         assert u.named(causality="input") == ["arm_ctrl"]
         u.begin({"arm_ctrl": -0.5, "k": 4.0}, tolerance=1e-11)
         found = stepped(u, lambda t: {"arm_ctrl": -0.5}, 0.5, 0.1, ["A", "A.v"])[-1]
-    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad").simulate(0.5, output=0.5, tolerance=1e-12)
+    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad").simulate(0.5, sample_interval=0.5, tolerance=1e-12)
     assert np.abs(found - [run["A"][-1], run["A.v"][-1]]).max() < SAME
 
 

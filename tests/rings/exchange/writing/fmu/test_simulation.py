@@ -22,7 +22,7 @@ SINGULAR = {"bennett", "parallelogram-chain"}  # their samples hit singular posi
 
 def compared(tmp_path, name, drive, seconds, version):
     m = lw.load(name)
-    run = m.simulate(seconds, drive=drive, output=0.01, tolerance=1e-12)
+    run = m.simulate(seconds, drive=drive, sample_interval=0.01, tolerance=1e-12)
     path = export(m, tmp_path / "unit.fmu", drive=drive, version=version)
     assert validate_fmu(path) == []
     return run, path
@@ -61,7 +61,7 @@ def test_every_shipped_model(name, tmp_path):
 def test_a_longer_step_is_as_exact(tmp_path):
     """The integrator inside has its own step: communication every 0.1 s instead of 0.01 s."""
     m = lw.load("four-bar")
-    run = m.simulate(1.0, drive={}, output=0.1, tolerance=1e-12)
+    run = m.simulate(1.0, drive={}, sample_interval=0.1, tolerance=1e-12)
     path = export(m, tmp_path / "unit.fmu", drive={}, parameters=[])
     found = simulated(path, CS, 1.0, output_interval=0.1)
     assert max(differences(run, found).values()) < SAME

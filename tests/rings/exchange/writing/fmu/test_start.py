@@ -35,7 +35,7 @@ def test_lengths_as_parameters(change, four_bar):
     with opened(path) as u:
         u.begin(change, tolerance=1e-11)
         found = run_of(u, 0.3, names)
-    run = other.simulate(0.3, output=0.01, tolerance=1e-12)
+    run = other.simulate(0.3, sample_interval=0.01, tolerance=1e-12)
     ours = np.array([run[n] for n in names]).T
     turns = 2 * np.pi * np.round((found[0] - ours[0]) / (2 * np.pi)) * [1, 1, 0, 0]  # a joint may be counted from another turn
     assert np.abs(found - ours - turns).max() < SAME * np.abs(ours).max()
@@ -104,7 +104,7 @@ def test_a_platform_in_space_with_another_height(tmp_path):
         u.begin(change, tolerance=1e-10)
         found = run_of(u, 0.05, names)
     other = m.with_(**{k: f"{x} m" for k, x in change.items()})
-    run = other.simulate(0.05, drive=drive, output=0.01, tolerance=1e-12)
+    run = other.simulate(0.05, drive=drive, sample_interval=0.01, tolerance=1e-12)
     # legs count their travel from the drawing: they hold their travel, so that the platform is where the other drawing has it
     assert np.abs(found - np.array([run[n] for n in names]).T).max() < SAME
 
@@ -118,7 +118,7 @@ def test_a_torque_in_a_cut_joint_moves_with_the_joint(tmp_path):
         u.begin({"L2": 0.8, "L3": 0.7, "C.torque": 3.0}, tolerance=1e-11)
         found = run_of(u, 0.2, ["A", "C"])
     other = m.with_(L2="0.8 m", L3="0.7 m")
-    run = other.simulate(0.2, drive={"C": lw.drives.torque("3 N m")}, output=0.01, tolerance=1e-12)
+    run = other.simulate(0.2, drive={"C": lw.drives.torque("3 N m")}, sample_interval=0.01, tolerance=1e-12)
     assert np.abs(found - np.array([run["A"], run["C"]]).T).max() < SAME
 
 
@@ -136,5 +136,5 @@ def test_motor_data_are_parameters(tmp_path):
         assert parameters == ["motor.A.Kt", "motor.A.R", "motor.A.L", "motor.A.J", "motor.A.ratio"]
         u.begin(dict(zip(parameters, (0.06, 0.3, 1e-3, 3e-5, 40.0), strict=True)), tolerance=1e-11)
         found = run_of(u, 0.2, names)
-    run = m.simulate(0.2, drive={"A": lw.drives.voltage("12 V", motor=better)}, output=0.01, tolerance=1e-12)
+    run = m.simulate(0.2, drive={"A": lw.drives.voltage("12 V", motor=better)}, sample_interval=0.01, tolerance=1e-12)
     assert np.abs(found - np.array([run[n] for n in names]).T).max() < SAME * np.abs(run["motor.A.current"]).max()
