@@ -65,7 +65,7 @@ def test_without_llvmlite_it_still_runs(bar, tmp_path):
         "import sys; sys.modules['llvmlite'] = None\n"
         "import linkwright as lw\n"
         "s = lw.compile(lw.load('four-bar')); st = s.assemble({'A': 1.0}, {'A': 6.0})\n"
-        "run = s.simulate(st, 0.02, integrator='rk4', step=0.01, output=[0.02], drive={'A': lw.drives.torque(lambda t: t)})\n"
+        "run = s.simulate(st, 0.02, integrator='rk4', step=0.01, sample_interval=[0.02], drive={'A': lw.drives.torque(lambda t: t)})\n"
         "print(run.certificate.engine, repr(float(run['A'][-1])), run.certificate.position_residual < 1e-13)"
     )
     given = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parent.parent), "LINKWRIGHT_CACHE": str(tmp_path)}

@@ -164,7 +164,7 @@ class Mechanism(MechanismVerbs):
 
         Examples
         --------
-        >>> run = lw.load("wiper").simulate("1 s", output="0.5 s")
+        >>> run = lw.load("wiper").simulate("1 s", sample_interval="0.5 s")
         >>> run["A", "deg"].round(1)
         array([ 60., 195., 330.])
         """

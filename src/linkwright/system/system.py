@@ -327,7 +327,7 @@ class System(SystemVerbs):
         Examples
         --------
         >>> s = lw.compile("wiper")
-        >>> run = s.simulate(s.assemble(v={"A": "45 rpm"}), 0.1, output="50 ms")
+        >>> run = s.simulate(s.assemble(v={"A": "45 rpm"}), 0.1, sample_interval="50 ms")
         >>> run.t
         array([0.  , 0.05, 0.1 ])
         """
@@ -368,7 +368,7 @@ class System(SystemVerbs):
         --------
         >>> s = lw.compile("wiper")
         >>> starts = [s.assemble(q={"A": angle}) for angle in (0.5, 1.0, 1.5)]
-        >>> s.simulate_batch(starts, 0.1, output=0.05).q.shape
+        >>> s.simulate_batch(starts, 0.1, sample_interval=0.05).q.shape
         (3, 3, 3)
         """
         return self._runs.many(states, duration, threads, options_of(options))
