@@ -8,8 +8,10 @@ from operator import attrgetter
 import pytest
 
 import linkwright as lw
+from linkwright.errors import OLD_CHANNELS, renamed_channel
 from linkwright.rings import cli
 from linkwright.rings.cli.dispatch import NAMES, OLD_COMMANDS
+from tests.rings.design.test_cylinders import BEAM
 
 
 @pytest.mark.parametrize(("old", "new"), sorted(lw.OLD_NAMES.items()))
@@ -29,3 +31,26 @@ def test_an_old_verb_gives_the_new_one(member: str) -> None:
 def test_an_old_command_gives_the_new_one(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([old, "wiper"]) == 2
     assert f"the command '{old}' has a new name: linkwright {new}" in capsys.readouterr().err and new in NAMES
+
+
+@pytest.mark.parametrize(
+    ("model", "old", "new"),
+    [
+        ("wiper", "C.transmission", "C.transmission_angle"), ("wiper", "C.pressure", "C.pressure_angle"),
+        ("wiper", "D.transmission.force", "D.force_transmission_angle"), ("wiper", "C.on.rocker.size", "C.on.rocker.magnitude"),
+        (BEAM, "lift.push.pressure", "lift.cap.pressure"), (BEAM, "lift.pull.volume", "lift.rod.volume"),
+        (BEAM, "lift.supply.flow", "lift.pump.flow"),
+    ],
+)  # fmt: skip
+def test_an_old_channel_gives_the_new_one(model: str | dict, old: str, new: str) -> None:
+    c = lw.load(model).cycle(steps=8)
+    with pytest.raises(lw.ChannelError, match=re.escape(f"there is no channel '{old}'. '{old}' has a new name: write '{new}'.")):
+        c[old]
+    assert len(c[new]) == len(c)
+
+
+def test_every_old_channel_is_in_a_case_and_no_new_one_is_old() -> None:
+    (cases,) = (m.args[1] for m in test_an_old_channel_gives_the_new_one.pytestmark)
+    for old, _ in OLD_CHANNELS:
+        assert any(re.search(f"{old}$", name) for _, name, _ in cases)
+    assert not any(renamed_channel(new) for *_, new in cases)

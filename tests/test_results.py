@@ -22,6 +22,7 @@ from linkwright.errors import RENAMED, Renamed
 from linkwright.files import read_csv_table
 from linkwright.files.tables import Column, Result, Table
 from linkwright.results.checks import Checks
+from linkwright.results.loads import LoadHistory
 from linkwright.verbs import RingVerbs
 from tests.mechanics.constraints.test_belt import around, pulleys
 from tests.rings.control.test_analysis import controllers, crank
@@ -210,7 +211,7 @@ def _files(t: Table, folder: Path) -> None:
 @pytest.mark.parametrize("old", RENAMED)
 def test_an_old_name_gives_the_new_one(old: str) -> None:
     owner, _, member = old.partition(".")
-    every = {*classes().values(), lw.Mechanism, lw.System}
+    every = {*classes().values(), lw.Mechanism, lw.System, LoadHistory}
     (kind,) = [x for x in every if x.__name__ == owner and issubclass(x, Renamed | RingVerbs)]
     bare = object.__new__(kind)
     with pytest.raises(AttributeError) as problem:

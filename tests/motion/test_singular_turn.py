@@ -101,7 +101,7 @@ def test_everything_taken_near_it_is_marked() -> None:
     info = scissor().info()
     text = str(info)
     assert "* .. " in text and "* taken next to a singular position" in text
-    angles = {r.name: r for r in info.transmission}
+    angles = {r.name: r for r in info.transmission_angles}
     assert angles["cyl"].near_low and not angles["cyl"].near_high and angles["slide"].low == 0.0 and not angles["slide"].near_low
     regular = lw.load("wiper")
     assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.cycle(steps=36)))
@@ -111,7 +111,7 @@ def test_sensitivities_of_peaks_near_it_say_so() -> None:
     """A pole has no peak to be refined: the value is that of the nearest sample."""
     c = turned(60)
     found = scissor().sensitivity("peak M.load", parameters=["table.mass"], steps=60)
-    assert found.value == pytest.approx(c["M.on.arm1.size"].max(), rel=1e-9) and "* " not in str(found)
+    assert found.value == pytest.approx(c["M.on.arm1.magnitude"].max(), rel=1e-9) and "* " not in str(found)
     assert "the peak is taken near a singular position: it depends on how close the nearest sample is to it" in found.notes
     assert any("near a singular position" in n for n in scissor().sensitivity("rms cyl.force", parameters=["table.mass"], steps=24).notes)
 
@@ -138,7 +138,7 @@ def test_a_shaking_force_near_it_is_marked() -> None:
     m = lw.load({"name": "clamp", "plane": "xy", "drawing": at, "bodies": bodies, "drive": {"A": "60 rpm"}})
     coarse, fine = (cycle_loads(m.cycle(steps=n)) for n in (60, 480))
     assert all(x.near_shaking == (True, True) for x in (coarse, fine)) and "*" in coarse.shaken
-    assert m.info().pressure[0].near_high and all("dead center" in x.kind for x in m.cycle(steps=60).singular)
+    assert m.info().pressure_angles[0].near_high and all("dead center" in x.kind for x in m.cycle(steps=60).singular)
 
 
 def test_static_forces_beside_it_are_right_away_from_it() -> None:
@@ -168,7 +168,7 @@ def test_a_sample_exactly_in_it_has_loads_too() -> None:
     c = m.cycle(steps=36)
     assert [math.degrees(x.at) for x in c.singular] == pytest.approx([90.0, 270.0], abs=1e-6)
     assert "passes singular positions at A = 1.5708 rad, 4.7124 rad" in c.notes
-    assert np.isfinite(c["M.on.arm1.size"]).all() and all(r.unique for r in c.bearings())
+    assert np.isfinite(c["M.on.arm1.magnitude"]).all() and all(r.unique for r in c.bearings())
 
 
 SHIPPED = {

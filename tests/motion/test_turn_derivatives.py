@@ -52,7 +52,7 @@ def test_loads_against_complex_steps_of_the_float_path(model: Any, rng: np.rando
 
 CHANNELS = (
     "A.torque", "A.power", "rocker.angle", "rocker.angle.v", "coupler.angle.a", "C", "C.v", "coupler.C", "coupler.C.a", "energy.kinetic",
-    "B.on.coupler", "C.on.rocker.size", "shaking.force", "shaking.moment",
+    "B.on.coupler", "C.on.rocker.magnitude", "shaking.force", "shaking.moment",
 )  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def test_multipliers_are_the_force_in_a_cut_pin():
     assert run._channel(f"lam.{cut}").dimension == "force" and run[f"lam.{cut}"].shape == (61, 2)
     np.testing.assert_array_equal(run[f"lam.{cut}"][:, 1], run[f"lam.{cut}.ty"])
     on = run.skel.tree.description.joint(cut).second
-    np.testing.assert_allclose(np.linalg.norm(run[f"lam.{cut}"], axis=1), run[f"{cut}.on.{on}.size"], rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(run[f"lam.{cut}"], axis=1), run[f"{cut}.on.{on}.magnitude"], rtol=1e-12)
     assert run[f"lam.{cut}.tx", "kN"] == pytest.approx(1e-3 * run[f"lam.{cut}.tx"])
 
 

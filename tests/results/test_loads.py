@@ -66,7 +66,7 @@ def test_reactions_are_those_of_the_inverse_for_the_same_efforts(name):
 def test_which_reactions_are_a_matter_of_choice_is_told():
     redundant, plain = inverted("parallelogram-middle")[2], free_run("wiper")
     assert not all(redundant.load(j.pin or j.name, j.second).unique for j in redundant.skel.tree.description.joints)
-    assert plain.load("C", "rocker").unique and plain.load("C", "rocker").max == plain["C.on.rocker.size"].max()
+    assert plain.load("C", "rocker").unique and plain.load("C", "rocker").max == plain["C.on.rocker.magnitude"].max()
 
 
 def test_bodies_of_a_free_run_are_in_balance_and_tables_can_be_made():

@@ -374,7 +374,7 @@ def test_samples_without_a_value_do_not_count() -> None:
 
 TEXTS = ("stroke slide", "stroke rod.P", "time ratio slide", "dwell slide within 2 mm", "dwell slide within 2 mm in s", "stroke slide.v",
          "dwell slide within 20 mm while 320..100 deg", "straightness rod.P while 20..170 deg", "rms slide.jerk",
-         "max slide.advantage while 30..140 deg", "min slide.transmission.force", "min C.transmission",
+         "max slide.advantage while 30..140 deg", "min slide.force_transmission_angle", "min C.transmission_angle",
          "max rod.P.curvature while 20..90 deg", "range slide while 21..98.5 deg", "peak rod.P.v while 21..30 deg")  # fmt: skip
 
 

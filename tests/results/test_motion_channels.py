@@ -233,7 +233,7 @@ def test_places_that_are_none() -> None:
     with pytest.raises(ChannelError, match="'E' is a drive, which is held"):
         _ = c["E.advantage.A"]
     with pytest.raises(ChannelError, match=r"the output is the coordinate of a joint without a drive. Coordinates: B, C, D"):
-        _ = c["A.transmission.force"]
+        _ = c["A.force_transmission_angle"]
     np.testing.assert_allclose(c["C.advantage.A"] * (c["C.v"] - c["E.v"] / c["C.advantage.E"]), c["A.v"], rtol=1e-9)  # both drives together
 
 
@@ -243,11 +243,13 @@ def test_places_that_are_none() -> None:
 def test_transmission_by_force_is_the_textbook_angle_where_one_force_pushes() -> None:
     for name, output, pin in (("wiper", "D", "C"), ("four-bar", "D", "C")):
         c = lw.load(name).cycle(steps=120)
-        np.testing.assert_allclose(c[f"{output}.transmission.force"], c[f"{pin}.transmission"], atol=1e-7)  # root of 1 - s^2 near 90 deg
+        np.testing.assert_allclose(
+            c[f"{output}.force_transmission_angle"], c[f"{pin}.transmission_angle"], atol=1e-7
+        )  # root of 1 - s^2 near 90 deg
     c = lw.load("punch-press").cycle(steps=120)
-    np.testing.assert_allclose(c["slide.transmission.force"], c["R.transmission"], atol=1e-7)
+    np.testing.assert_allclose(c["slide.force_transmission_angle"], c["R.transmission_angle"], atol=1e-7)
     c = lw.load(SLIDER).cycle(steps=120)
-    np.testing.assert_allclose(c["slide.transmission.force"], np.pi / 2 - np.abs(np.arcsin(0.25 * np.sin(c["A"]))), atol=1e-7)
+    np.testing.assert_allclose(c["slide.force_transmission_angle"], np.pi / 2 - np.abs(np.arcsin(0.25 * np.sin(c["A"]))), atol=1e-7)
 
 
 def test_transmission_by_force_in_space_and_by_a_cylinder() -> None:
@@ -258,9 +260,9 @@ def test_transmission_by_force_in_space_and_by_a_cylinder() -> None:
     pivot, axis = _world(c, ends["rocker"]), _axis(c, ends["rocker"])
     force, velocity = on_crank - on_rocker, np.cross(axis, on_rocker - pivot)
     sine = np.abs(np.sum(force * velocity, axis=1)) / np.linalg.norm(force, axis=1) / np.linalg.norm(velocity, axis=1)
-    assert c["rocker.transmission.force"] == pytest.approx(np.arcsin(sine), abs=1e-7)
+    assert c["rocker.force_transmission_angle"] == pytest.approx(np.arcsin(sine), abs=1e-7)
     lift = lw.load("scissor-lift").cycle(steps=20)
-    assert (lift["L0.transmission.force"] > 0.1).all() and (lift["L0.transmission.force"] <= np.pi / 2).all()
+    assert (lift["L0.force_transmission_angle"] > 0.1).all() and (lift["L0.force_transmission_angle"] <= np.pi / 2).all()
 
 
 def _world(c: Any, joint: Any) -> np.ndarray:
@@ -276,7 +278,7 @@ def _axis(c: Any, joint: Any) -> np.ndarray:
 def test_two_forces_that_work_against_each_other_lower_it() -> None:
     """The ram of a press between two knuckles: of both forces only the parts along the guide do work."""
     c = lw.load("punch-press").cycle(steps=60)
-    assert (c["slide.transmission.force"] <= np.pi / 2).all() and c["O.transmission.force"].min() > 0.5
+    assert (c["slide.force_transmission_angle"] <= np.pi / 2).all() and c["O.force_transmission_angle"].min() > 0.5
 
 
 # -------------------------------------------------------------------- singular positions, many designs, derivatives
@@ -289,12 +291,12 @@ def test_singular_positions_are_nan_or_limits_without_a_warning() -> None:
     advantage = c["C.slide.advantage"]
     assert np.isfinite(advantage[at]).all() and advantage[150] == pytest.approx(advantage[[149, 151]].mean(), rel=1e-3)
     chain = lw.load("parallelogram-chain").cycle()
-    assert chain["G1.transmission.force"].min() == 0.0 and np.isfinite(chain["G1.transmission.force"]).all()
+    assert chain["G1.force_transmission_angle"].min() == 0.0 and np.isfinite(chain["G1.force_transmission_angle"]).all()
 
 
 def test_new_channels_are_in_no_default_table() -> None:
     c = lw.load("wiper").cycle(steps=24)
-    listed = {"D.jerk", "coupler.P.jerk", "coupler.P.jx", "coupler.P.curvature", "D.advantage", "D.transmission.force"}
+    listed = {"D.jerk", "coupler.P.jerk", "coupler.P.jx", "coupler.P.curvature", "D.advantage", "D.force_transmission_angle"}
     assert listed <= set(c.channels) and not listed & set(c._main_channels())
     assert "D.advantage.coupler.P" not in c.channels and c["D.advantage.coupler.P"].shape == (25,)
     assert c.unit("D.jerk")[0] == "deg/s^3" and c.unit("coupler.P.curvature")[0] == "1/mm" and c.unit("coupler.P.jx")[0] == "m/s^3"
@@ -320,7 +322,7 @@ def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
     m = lw.load(name)
     value = next(p.value for p in m.system.core.chosen([varied]))
     nominal = m.cycle(steps=60)
-    names = [n for n in nominal.channels if n.endswith((".jerk", ".advantage", ".transmission.force", ".curvature"))]
+    names = [n for n in nominal.channels if n.endswith((".jerk", ".advantage", ".force_transmission_angle", ".curvature"))]
     turns = m.cycles({varied: value * np.linspace(0.98, 1.02, 20)}, steps=60, read=names)
     for i in (0, 13):
         one = turns.cycle(i).read(names)
@@ -331,7 +333,7 @@ def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
             np.testing.assert_allclose(x[known], y[known], rtol=1e-7, atol=1e-7, err_msg=n)  # near ends of travel v has few digits
 
 
-CHANNELS = ("slide.jerk", "rod.angle.jerk", "rod.C.jerk", "slide.advantage", "rod.angle.advantage.slide", "slide.transmission.force",
+CHANNELS = ("slide.jerk", "rod.angle.jerk", "rod.C.jerk", "slide.advantage", "rod.angle.advantage.slide", "slide.force_transmission_angle",
             "rod.P.curvature", "rod.P.jx")  # fmt: skip
 
 

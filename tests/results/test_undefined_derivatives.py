@@ -6,7 +6,7 @@ import pytest
 import linkwright as lw
 from linkwright.results.undefined_derivatives import NO_DIGITS, NOT_FINITE, refused
 
-FORCE = "D.transmission.force"
+FORCE = "D.force_transmission_angle"
 
 
 def quick_return(x=0.35):
@@ -101,7 +101,7 @@ def test_of_many_designs_they_are_refused_as_well():
 def test_every_channel_has_a_derivative_of_sense_or_a_reason(make):
     c = make().cycle(steps=12)
     d = c.derivatives(["B.x"])
-    for name in (*c.channels, FORCE if "D" in c.channels else "guide.transmission.force"):
+    for name in (*c.channels, FORCE if "D" in c.channels else "guide.force_transmission_angle"):
         try:
             x = d[name, "B.x"]
         except lw.LinkwrightError:

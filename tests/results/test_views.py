@@ -23,12 +23,12 @@ def test_dicts_of_arrays():
 
 def test_pandas():
     run = free_run("wiper")
-    table = run.to_pandas(["A", "coupler.P", "C.on.rocker.size"], units="file")
-    assert table.index.name == "t" and list(table.columns) == ["A", "coupler.P[0]", "coupler.P[1]", "C.on.rocker.size"]
+    table = run.to_pandas(["A", "coupler.P", "C.on.rocker.magnitude"], units="file")
+    assert table.index.name == "t" and list(table.columns) == ["A", "coupler.P[0]", "coupler.P[1]", "C.on.rocker.magnitude"]
     symbol, size = run.unit("A")
     assert table.attrs["units"]["A"] == symbol and table["A"].to_numpy() == pytest.approx(run["A"] / size)
     assert run.to_pandas().attrs["units"]["A.v"] == "rad/s"
-    assert table.loc[run.t[7], "C.on.rocker.size"] == run["C.on.rocker.size"][7]
+    assert table.loc[run.t[7], "C.on.rocker.magnitude"] == run["C.on.rocker.magnitude"][7]
 
 
 def test_xarray():

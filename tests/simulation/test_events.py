@@ -33,7 +33,7 @@ def test_events_watch_what_only_a_run_has(wiper):
     st = wiper.assemble(v={"A": 4.0})
     drive = {"A": lw.drives.speed(4.0)}
     dense = wiper.simulate(st, 0.5, drive=drive, sample_interval=0.001)
-    for name, level in (("A.torque", 0.5), ("C.on.rocker.size", 1.01 * float(np.median(dense["C.on.rocker.size"])))):
+    for name, level in (("A.torque", 0.5), ("C.on.rocker.magnitude", 1.01 * float(np.median(dense["C.on.rocker.magnitude"])))):
         run = wiper.simulate(st, 0.5, drive=drive, events=[lw.events.when(name, level)], sample_interval=0.1)
         crossings = np.flatnonzero(np.diff(np.sign(dense[name] - level)))
         assert len(run.events) == len(crossings) > 0

@@ -151,7 +151,7 @@ def test_loads_and_recorded_channels(kind: str) -> None:
 
     run, runs = go(value), {k: go(value + k * h) for k in (-2, -1, 1, 2)}
     d = run.derivatives("crank.B.x")
-    for channel in ("A.torque", "C.on.rocker", "B.on.crank.size", "shaking.force", "lam.C", "energy.kinetic"):
+    for channel in ("A.torque", "C.on.rocker", "B.on.crank.magnitude", "shaking.force", "lam.C", "energy.kinetic"):
         y = {k: r[channel] for k, r in runs.items()}
         numeric = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * h)
         assert np.abs(d[channel, "crank.B.x"] - numeric).max() <= 1e-8 * np.abs(numeric).max(), channel

@@ -121,7 +121,7 @@ def test_axes_of_designs_broadcast() -> None:
 @pytest.mark.slow
 def test_numbers_do_not_depend_on_neighbors_or_threads() -> None:
     m, designs = lw.load("four-bar"), designs_of("four-bar", 40)
-    names = ["A.torque", "C.on.rocker.size", "coupler.P.y", "A.power"]
+    names = ["A.torque", "C.on.rocker.magnitude", "coupler.P.y", "A.power"]
     t = m.cycles(designs, steps=36, read=names)
     one, stored = m.cycles(designs, steps=36, read=names, threads=1), m.cycles(designs, steps=36)
     some_of_them = m.cycles({k: x[3:24] for k, x in designs.items()}, steps=36, read=names)

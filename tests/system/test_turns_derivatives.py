@@ -69,7 +69,7 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
 def test_derivatives_are_those_of_the_model_with_these_parameters() -> None:
     """Named parameters with expressions behind them, at designs whose dimensions differ: `m.with_(...).cycle().derivatives(...)`."""
     m, designs = lw.load("four-bar"), {"L1": np.linspace(0.26, 0.34, 16), "L3": 0.74, "line_mass": np.linspace(2.0, 3.0, 16)}
-    names = ["A.torque", "coupler.P", "C.on.rocker.size", "rocker.angle", "shaking.force"]
+    names = ["A.torque", "coupler.P", "C.on.rocker.magnitude", "rocker.angle", "shaking.force"]
     t = m.cycles(designs, steps=36, read=names, derivatives=["L1", "L2", "line_mass"])
     for i in (0, 9, 15):
         c = m.with_(**t.design(i)).cycle(steps=36)
@@ -88,7 +88,7 @@ def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
     m, h = lw.load("wiper"), 1e-3
     value = next(p.value for p in m.system.core.chosen(number))
     base = value * 1.01
-    names = ["A.torque", "C.load", "C.transmission", "C.pressure", "rocker.rotation", "C.v", "rocker.angle", "energy.kinetic"]
+    names = ["A.torque", "C.load", "C.transmission_angle", "C.pressure_angle", "rocker.rotation", "C.v", "rocker.angle", "energy.kinetic"]
     names.append("determinant")
     rows = base * (1.0 + h * np.array([0, -3, -2, -1, 1, 2, 3]))[:, None]
     found = CycleEvaluator(m.system, [number], names, derivatives=[number], steps=48)(rows)
@@ -96,7 +96,7 @@ def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
     for x in names:
         slopes = np.tensordot(DIFFERENCES, found.values[x][1:], axes=1) / (h * base)
         smooth = np.ones(49, dtype=bool)
-        if x == "C.transmission":  # folded at 90 deg, where it has a kink
+        if x == "C.transmission_angle":  # folded at 90 deg, where it has a kink
             smooth = found.values[x][0] < np.radians(85.0)
         wanted, got = slopes[smooth], found.slopes[x][0][smooth][..., 0]
         assert np.abs(got - wanted).max() <= 1e-9 * max(1e-3, np.abs(wanted).max()), x
@@ -131,7 +131,7 @@ def test_speed_of_the_drive_may_be_a_number() -> None:
 def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
     """An interpreted mechanism has no lanes: the same numbers by another way, also where numbers of bodies vary beside parameters."""
     designs = {"L1": np.array([0.29, 0.31]), "coupler.mass": np.array([2.0, 2.5])}
-    names, by = ["A.torque", "C.pressure", "coupler.P.speed"], ["L1", "line_mass", "coupler.mass"]
+    names, by = ["A.torque", "C.pressure_angle", "coupler.P.speed"], ["L1", "line_mass", "coupler.mass"]
     asked = {"drive": None, "steps": 12, "speed": None, "duration": None}
     m = lw.load("four-bar")
     t = cycles(lw.compile(m, engine="python"), designs, asked, names, None, by)
@@ -146,9 +146,9 @@ def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
 def test_designs_that_fail_have_no_derivatives() -> None:
     """0.7: the crank swings; 6: cannot be assembled; negative: no length."""
     m, lengths = lw.load("four-bar"), np.array([0.3, 0.7, 6.0, -0.3] + [0.31] * 12)
-    t = m.cycles({"L1": lengths}, steps=24, read=["A.torque", "C.transmission"], derivatives=["L1"])
+    t = m.cycles({"L1": lengths}, steps=24, read=["A.torque", "C.transmission_angle"], derivatives=["L1"])
     assert np.flatnonzero(~t.ok).tolist() == [1, 2, 3] == sorted(t.why)
-    for x in ("A.torque", "C.transmission"):
+    for x in ("A.torque", "C.transmission_angle"):
         assert np.isnan(t.derivatives[x][~t.ok]).all() and np.isfinite(t.derivatives[x][t.ok]).all()
     found = CycleEvaluator(m.system, ["L1"], ["A.torque"], derivatives=["L1"], steps=24)(lengths[:, None])
     assert np.array_equal(found.ok, t.ok) and set(found.why) == {1, 2, 3} and "dead center" in found.why[1]
@@ -216,7 +216,7 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
     """
     m = lw.load(name)
     c = m.cycle(steps=24)
-    endings = (".angle.jerk", ".jx", ".curvature", ".advantage", ".transmission.force")
+    endings = (".angle.jerk", ".jx", ".curvature", ".advantage", ".force_transmission_angle")
     found = {e: [x for x in reversed(c.channels) if x.endswith(e) and np.isfinite(c[x]).mean() > 0.8] for e in endings}
     names = [x[0] for x in found.values() if x]
     assert len(names) >= 4

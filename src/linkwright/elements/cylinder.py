@@ -40,8 +40,8 @@ class Cylinder(ModelElement):
 
     def limits(self) -> Iterator[Limit]:
         if self.bore is not None and self.rod is None:  # a pressure below that of the surroundings
-            pulls = "has to pull, and has no `rod:` side to pull with: a pressure of"
-            yield Limit(DRIVES, "push.pressure", "pressure", 0.0, None, pulls, loads=True)
+            pulls = "has to pull but has no rod end, which needs `rod:`: a pressure of"
+            yield Limit(DRIVES, "cap.pressure", "pressure", 0.0, None, pulls, loads=True)
 
     def law(self, at: Any) -> Any:
         """The push; `at.value` gives formulas and tables their values here."""

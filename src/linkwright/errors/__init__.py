@@ -326,12 +326,34 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Study.frame": "to_pandas()",
     "Study.to_csv": 'save("rows.csv")',
     "Study.to_excel": 'save("rows.xlsx")',
+    "LoadHistory.size": "magnitude",
+    "Summary.pressure": "pressure_angles",
+    "Summary.transmission": "transmission_angles",
     "Summary.warnings": "notes",
     "System.linearise": "linearize(...)",
     "System.turn": "cycle(...)",
     "ToleranceResult.rows": "effects()",
     "Trajectories.turn": "cycle(i)",
 }
+
+OLD_CHANNELS = (  # ends of names of channels, and what to write instead
+    (r"\.transmission\.force", ".force_transmission_angle"),
+    (r"\.transmission", ".transmission_angle"),
+    (r"(\.on\.[^.]+)\.size", r"\1.magnitude"),
+    (r"\.push\.(pressure|flow|volume)", r".cap.\1"),
+    (r"\.pull\.(pressure|flow|volume)", r".rod.\1"),
+    (r"\.supply\.(pressure|flow)", r".pump.\1"),
+    (r"(?<!\.cap)(?<!\.rod)(?<!\.pump)\.pressure", ".pressure_angle"),
+)
+
+
+def renamed_channel(name: str) -> str:
+    """Return the sentence that gives the new name of a channel asked by an old one; "" for any other name."""
+    for old, new in OLD_CHANNELS:
+        now, found = re.subn(rf"(?<=[^.]){old}$", new, name)
+        if found:
+            return f"'{name}' has a new name: write '{now}'. "
+    return ""
 
 
 class Renamed:

@@ -62,7 +62,7 @@ class Readings:
             return self.loads.channels[name]
         if name not in self.table and name in self.moving.channels:
             return self.moving.channels[name]
-        if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".transmission.force")):
+        if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".force_transmission_angle")):
             self.moving.explain(name)
         return self.table[name]
 

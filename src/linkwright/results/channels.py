@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.errors import ChannelError, UsageError, nearest, renamed_channel
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
@@ -138,7 +138,7 @@ class Channels:
             raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.")
         head = str(name).split(".")[0]
         family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
-        raise ChannelError(f"there is no channel '{name}'. {nearest(str(name), family, 'Channels')}")
+        raise ChannelError(f"there is no channel '{name}'. {renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}")
 
     def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], **more: Any) -> None:
         self._all[name] = Channel(name, dimension, read, **more)
@@ -146,10 +146,10 @@ class Channels:
     def _transmission(self) -> None:
         found = self.skel.transmission
         for k, p in enumerate(found.passings):
-            self._add(f"{p.channel}.transmission", "angle", p.transmission, raw=p.sides, cook=transmission)
+            self._add(f"{p.channel}.transmission_angle", "angle", p.transmission, raw=p.sides, cook=transmission)
             if found.outputs[k] is not None:
                 self._add(
-                    f"{p.channel}.pressure", "angle",
+                    f"{p.channel}.pressure_angle", "angle",
                     lambda x, k=k: pressure.angles(found, k, pressure.geometry(found, x, k)[None])[0],
                     raw=lambda x, k=k: pressure.geometry(found, x, k), cook=lambda y, k=k: pressure.angles(found, k, y),
                 )  # fmt: skip

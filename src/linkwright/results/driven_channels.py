@@ -3,7 +3,7 @@
     guide.jerk   C.slide.jerk     rate of a joint's or cylinder's acceleration; rocker.angle.jerk, coupler.P.jerk, .jx .jy
     guide.advantage               force (torque) at guide per unit torque (force) at the leading drive, the other drives held
     guide.advantage.A             between any two places: the output, then the input
-    guide.transmission.force      share of the forces on the output's body that does work, as an angle (see `mechanics.inverse.power_share`)
+    guide.force_transmission_angle  share of the forces on the output's body that does work (see `mechanics.inverse.power_share`)
 
 They hold at every sample of a turn; `driven_samples` has the equations. Sizes: |ratio| is infinite where the output rests while the input
 moves, zero where the input rests.
@@ -28,7 +28,7 @@ from linkwright.numerics.spatial import array
 from linkwright.results.channels import Channel
 from linkwright.results.driven_samples import PUSH
 
-ADVANTAGE, BY_FORCE = ".advantage", ".transmission.force"
+ADVANTAGE, BY_FORCE = ".advantage", ".force_transmission_angle"
 RATIOS = {  # effort at the output over effort at the input, by the kinds of their coordinates
     ("angle", "angle"): "pure number", ("length", "length"): "pure number", ("length", "angle"): "curvature", ("angle", "length"): "length",
 }  # fmt: skip

@@ -61,7 +61,7 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
                 add(f"{x.name}.{tail}.{axis}", kind, lambda s, x=x, i=i, k=k: forces.ElementForce(x).sizes(s)[i][k])
     for pin, body in (*eyes(d), *((e.pin, e.body) for e in line_eyes(d))):
         add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
-        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force), kink=0.0)
+        add(f"{pin}.on.{body}.magnitude", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force), kink=0.0)
         for i, axis in enumerate(d.plane or "xyz"):
             add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: x.loads.on(p, b).force[i])
     for j in d.joints:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import Renamed, UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
@@ -34,7 +34,7 @@ LOADS: Store[tuple[tuple[str, ...], bool], dict[str, Channel]] = Store()  # chan
 
 
 @dataclass(frozen=True)
-class LoadHistory:
+class LoadHistory(Renamed):
     """The force of a pin on a body over a trajectory; `frame` says whose axes."""
 
     pin: str
@@ -43,12 +43,12 @@ class LoadHistory:
     t: np.ndarray = field(repr=False)
     force: np.ndarray = field(repr=False)  # (n, 2) in a plane, (n, 3) in space
     moment: np.ndarray = field(repr=False)  # (n, 3)
-    size: np.ndarray = field(repr=False)  # |force|
+    magnitude: np.ndarray = field(repr=False)  # |force|
     unique: bool
 
     @property
     def max(self) -> float:
-        return float(self.size.max())
+        return float(self.magnitude.max())
 
 
 class EachLoads(Sequence[Any]):

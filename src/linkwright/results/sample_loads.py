@@ -21,14 +21,14 @@ class LoadTerms(NamedTuple):
     """How a channel follows from a kernel's outputs: from sums of them, and for a power from a velocity."""
 
     components: tuple[Component, ...]
-    kind: str  # "value", "vector", "size", "power"
+    kind: str  # "value", "vector", "magnitude", "power"
     speed: int = 0  # place in v
 
     def combined(self, parts: Sequence[np.ndarray], v: np.ndarray) -> np.ndarray:
         """The channel, from its components and the velocities (..., nv) of the same samples."""
         if self.kind == "vector":
             return np.stack(parts, axis=-1)
-        if self.kind == "size":
+        if self.kind == "magnitude":
             return np.sqrt(sum(x * x for x in parts))
         return parts[0] * v[..., self.speed] if self.kind == "power" else parts[0]
 
@@ -86,9 +86,9 @@ def _terms(skel: Skeleton, drives: Sequence[str]) -> dict[str, LoadTerms]:
             if pin == (j.pin or j.name) and body in (j.first, j.second)
         ]
         force = tuple(tuple(("wrench", 6 * i + 3 + axis, sign) for i, sign in there) for axis in range(3))
-        out[key], out[f"{key}.size"] = LoadTerms(force[:size], "vector"), LoadTerms(force, "size")
+        out[key], out[f"{key}.magnitude"] = LoadTerms(force[:size], "vector"), LoadTerms(force, "magnitude")
         for i, axis in enumerate(d.plane or "xyz"):
             out[f"{key}.{axis}"] = LoadTerms(force[i : i + 1], "value")
     for i, j in enumerate(d.joints):
-        out[f"{j.name}.load"] = LoadTerms(tuple(((("wrench", 6 * i + 3 + axis, 1.0),)) for axis in range(3)), "size")
+        out[f"{j.name}.load"] = LoadTerms(tuple(((("wrench", 6 * i + 3 + axis, 1.0),)) for axis in range(3)), "magnitude")
     return out

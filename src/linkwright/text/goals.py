@@ -5,7 +5,7 @@ min 2 * rms A.torque + max C.load / 200 N      a weighted sum; a term may be div
 min counterweight.mass                         a number of the model itself; `mass`: of all moving bodies
 straight coupler.P while 100..180 deg          straightness and distance are minimized unless something else is said
 
-C.transmission > 40 deg                        a requirement: a channel at all samples, a measure, a number, or a sum of them
+C.transmission_angle > 40 deg                        a requirement: a channel at all samples, a measure, a number, or a sum of them
 range guide < 1 mm while 100..180 deg
 stroke guide = 100 mm +- 0.1 mm
 dwell guide within 1 mm > 80 deg
@@ -29,8 +29,8 @@ from linkwright.text.units import Dimension
 DIRECTIONS = {"min": 1.0, "minimize": 1.0, "max": -1.0, "maximize": -1.0}
 SMALL_BY_NATURE = ("distance", "straight", "straightness")  # measures that are minimized where nothing is said
 FULL_TURN = ("full turn", "full turns", "turns fully")
-GOALS = '"min rms A.torque", "min max C.load", "max min C.transmission", "min range guide while 100..180 deg"'
-CONSTRAINTS = '"C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn"'
+GOALS = '"min rms A.torque", "min max C.load", "max min C.transmission_angle", "min range guide while 100..180 deg"'
+CONSTRAINTS = '"C.transmission_angle > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn"'
 _SUMMANDS = re.compile(r"(?<=\s)[+-](?=\s)")
 _TIMES = re.compile(r"\*")
 _OVER = re.compile(r"/(?=\s*[\d.(])")
@@ -89,7 +89,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Limits of a channel, a measure or a sum of them, `lw.Requirement("C.transmission", low=40, unit="deg")`.
+    """Limits of a channel, a measure or a sum of them, `lw.Requirement("C.transmission_angle", low=40, unit="deg")`.
 
     `m.optimize(subject_to=...)` and the requirements of `linkwright cycle` take it in place of its text. `components` are ranges for every
     component of a point. Numbers are in `unit`. "full turn" has none.
@@ -131,7 +131,7 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Read "C.transmission > 40 deg", "stroke guide = 100 mm +- 0.1 mm", "coupler.P within 0..300 x -50..200 mm" or "full turn"."""
+        """Read "C.transmission_angle > 40 deg", "stroke guide = 100 mm +- 0.1 mm", "coupler.P within 0..300 x 0..200 mm", "full turn"."""
         p = Phrase.of(text)
         if p.whole.lower() in FULL_TURN:
             return cls(p.whole, text=p.whole)

@@ -119,7 +119,7 @@ def test_every_eye_of_the_scraper(scraper: Any, scraper_table: Bearings) -> None
     eyes = {(j.pin, body) for j in d.joints for body in (j.first, j.second)}
     assert {(r.pin, r.on) for r in scraper_table.rows} == eyes and len(scraper_table.rows) == len(eyes)
     for r in scraper_table.rows:
-        size = scraper[f"{r.pin}.on.{r.on}.size"]
+        size = scraper[f"{r.pin}.on.{r.on}.magnitude"]
         top = curve_extremes(scraper.t, size)
         assert r.max == pytest.approx(top.high, rel=1e-9) and r.max >= size.max() * (1.0 - 1e-12)  # turned axes: last digit
         assert abs(r.at_max - scraper["J1"][np.argmax(size)]) <= np.diff(scraper["J1"]).max() * (1.0 + 1e-9)

@@ -42,19 +42,19 @@ def beam():
 def test_pressures_flows_and_volumes_of_a_pushing_cylinder(beam):
     f = by_hand(beam)
     assert beam["lift.force"] == pytest.approx(f)
-    assert beam["lift.push.pressure"] == pytest.approx(f / PUSH) and not beam["lift.pull.pressure"].any()
-    assert beam["lift.supply.pressure", "bar"] == pytest.approx(f / PUSH / 1e5)
+    assert beam["lift.cap.pressure"] == pytest.approx(f / PUSH) and not beam["lift.rod.pressure"].any()
+    assert beam["lift.pump.pressure", "bar"] == pytest.approx(f / PUSH / 1e5)
     moving = lw.load(BEAM).cycle(steps=40)
-    assert moving["lift.push.flow", "l/min"] == pytest.approx(np.full(41, PUSH * 0.01 * 6e4))
-    assert moving["lift.pull.flow"] == pytest.approx(np.full(41, -PULL * 0.01)) and moving["lift.supply.flow"] == pytest.approx(
-        moving["lift.push.flow"]
+    assert moving["lift.cap.flow", "l/min"] == pytest.approx(np.full(41, PUSH * 0.01 * 6e4))
+    assert moving["lift.rod.flow"] == pytest.approx(np.full(41, -PULL * 0.01)) and moving["lift.pump.flow"] == pytest.approx(
+        moving["lift.cap.flow"]
     )
-    assert moving["lift.push.volume"] == pytest.approx(PUSH * (moving["lift"] - 0.7), abs=1e-12)
-    assert moving["lift.pull.volume"][-1] == pytest.approx(0.0, abs=1e-12) and moving.unit("lift.pull.volume")[0] == "l"
+    assert moving["lift.cap.volume"] == pytest.approx(PUSH * (moving["lift"] - 0.7), abs=1e-12)
+    assert moving["lift.rod.volume"][-1] == pytest.approx(0.0, abs=1e-12) and moving.unit("lift.rod.volume")[0] == "l"
     duty = moving.cylinders()["lift"]
     assert (duty.shortest, duty.longest, *duty.stroke) == pytest.approx((0.7, 0.9, 0.7, 0.9))
-    assert duty.push_flow == pytest.approx(PUSH * 0.01) and duty.pull_flow == 0.0 and duty.push_volume == pytest.approx(PUSH * 0.2)
-    assert duty.push_pressure == pytest.approx(duty.push / PUSH) and duty.push == pytest.approx(moving["lift.force"].max())
+    assert duty.cap_flow == pytest.approx(PUSH * 0.01) and duty.rod_flow == 0.0 and duty.cap_volume == pytest.approx(PUSH * 0.2)
+    assert duty.cap_pressure == pytest.approx(duty.push / PUSH) and duty.push == pytest.approx(moving["lift.force"].max())
     text = str(moving.cylinders())
     assert "stroke from" in text and "[bar]" in text and "[l/min]" in text and "note" not in text
 
@@ -63,15 +63,15 @@ def test_a_cylinder_that_pulls(beam):
     above = {**BEAM, "drawing": {**BEAM["drawing"], "L": [500, 800]}, "drive": {"lift": "-10 mm/s"}}
     c = lw.load(above).cycle(steps=40)
     f = c["lift.force"]
-    assert f.max() < 0.0 and c["lift.pull.pressure"] == pytest.approx(-f / PULL) and not c["lift.push.pressure"].any()
-    assert c["lift.supply.pressure"] == pytest.approx(-f / PULL) and c["lift.supply.flow"] == pytest.approx(np.full(41, PULL * 0.01))
+    assert f.max() < 0.0 and c["lift.rod.pressure"] == pytest.approx(-f / PULL) and not c["lift.cap.pressure"].any()
+    assert c["lift.pump.pressure"] == pytest.approx(-f / PULL) and c["lift.pump.flow"] == pytest.approx(np.full(41, PULL * 0.01))
     duty = c.cylinders()["lift"]
-    assert duty.push == 0.0 and duty.pull == pytest.approx(-f.min()) and duty.pull_flow == pytest.approx(PULL * 0.01)
+    assert duty.push == 0.0 and duty.pull == pytest.approx(-f.min()) and duty.rod_flow == pytest.approx(PULL * 0.01)
     single = {**above, "cylinders": {"lift": {**BEAM["cylinders"]["lift"]}}}
     del single["cylinders"]["lift"]["rod"]
     c = lw.load(single).cycle(steps=20)
-    assert "lift.pull.pressure" not in c.channels and c["lift.supply.pressure"].max() < 0.0
-    assert c.cylinders().notes == ("cylinder 'lift' has to pull, and has no `rod:` side to pull with",)
+    assert "lift.rod.pressure" not in c.channels and c["lift.pump.pressure"].max() < 0.0
+    assert c.cylinders().notes == ("cylinder 'lift' has to pull but has no rod end, which needs `rod:`",)
 
 
 def test_eyes_of_a_cylinder_are_pins_of_the_table(beam):
@@ -114,10 +114,10 @@ def test_a_run_has_pressures_and_eyes_too():
     hold = 100 * G * LEVER / ARM
     m = lw.load({**BEAM, "cylinders": {"lift": {"between": ["ground.L", "beam.W"], "force": f"{hold} N", "bore": 50}}, "drive": {}})
     run = m.simulate(0.01, sample_interval=0.005)
-    assert run["lift.push.pressure"] == pytest.approx(hold / PUSH) and run["lift.W.on.beam.size"] == pytest.approx(hold)
+    assert run["lift.cap.pressure"] == pytest.approx(hold / PUSH) and run["lift.W.on.beam.magnitude"] == pytest.approx(hold)
     driven = lw.load(BEAM).simulate(0.1, sample_interval=0.05)
     force = driven["lift.force"]
-    assert driven["lift.supply.pressure"] == pytest.approx(force / PUSH) and driven["lift.L.on.ground.size"] == pytest.approx(force)
+    assert driven["lift.pump.pressure"] == pytest.approx(force / PUSH) and driven["lift.L.on.ground.magnitude"] == pytest.approx(force)
 
 
 def test_cylinders_are_in_the_text_the_report_and_json(tmp_path, capsys):

@@ -31,6 +31,6 @@ def test_a_static_cycle_weighs_by_the_way_as_a_slow_one_does() -> None:
         for name in ("P3", "P10_3"):
             # samples at 2 deg: differences of the way against speeds
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-3)
-        size = m.cycle(speed=0, steps=180).load(one.pin, one.on).size
+        size = m.cycle(speed=0, steps=180).load(one.pin, one.on).magnitude
         differ += abs(np.mean(size[:-1] ** 3) ** (1.0 / 3.0) / one.P3 - 1.0) > 0.01
     assert differ, "some means over time are others"

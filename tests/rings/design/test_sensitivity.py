@@ -326,7 +326,7 @@ def test_wrong_wishes_are_explained(quantity, parameters, tolerances, words) -> 
 def test_measures_of_a_turn_have_sensitivities_too() -> None:
     m = lw.load("four-bar")
     names = ["L1", "L2", "L3", "L4"]
-    for text in ("stroke D", "min C.transmission", "dwell D within 5 deg", "max D.jerk"):
+    for text in ("stroke D", "min C.transmission_angle", "dwell D within 5 deg", "max D.jerk"):
         r = m.sensitivity(text, parameters=names, tolerances={"L1": "1 mm"})
         assert r.value == m.cycle().measure(text) and r.worst == pytest.approx(1e-3 * abs(r["L1"].derivative))
         h = 1e-6

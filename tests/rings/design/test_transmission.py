@@ -36,9 +36,9 @@ def test_a_four_bar_by_the_textbook() -> None:
     A, B, C, D = (place(c, p)[0] for p in ("ground.A", "crank.B", "coupler.C", "ground.D"))
     a, b, r, g = (float(np.linalg.norm(y - x)) for x, y in ((A, B), (B, C), (C, D), (A, D)))
     mu = np.arccos((b * b + r * r - a * a - g * g + 2 * a * g * np.cos(c["A"])) / (2 * b * r))
-    assert np.abs(c["C.transmission"] - np.minimum(mu, np.pi - mu)).max() < 1e-9
+    assert np.abs(c["C.transmission_angle"] - np.minimum(mu, np.pi - mu)).max() < 1e-9
     # a pure torque on the rocker: the coupler is a two-force link, so sin(transmission) = cos(pressure)
-    assert np.abs(np.sin(c["C.transmission"]) - np.cos(c["C.pressure"])).max() < 1e-9
+    assert np.abs(np.sin(c["C.transmission_angle"]) - np.cos(c["C.pressure_angle"])).max() < 1e-9
 
 
 CRANK, ROD, OFFSET = 0.1, 0.35, 0.04
@@ -56,9 +56,9 @@ def test_a_slider_crank_with_an_offset() -> None:
     m = lw.load(SLIDER)
     c = m.cycle(steps=48)
     lean = np.arcsin((CRANK * np.sin(c["A"]) - OFFSET) / ROD)
-    assert np.abs(c["C.transmission"] - (0.5 * np.pi - np.abs(lean))).max() < 1e-9
-    assert np.abs(c["C.pressure"] - np.abs(lean)).max() < 1e-9
-    (found,) = m.info().transmission
+    assert np.abs(c["C.transmission_angle"] - (0.5 * np.pi - np.abs(lean))).max() < 1e-9
+    assert np.abs(c["C.pressure_angle"] - np.abs(lean)).max() < 1e-9
+    (found,) = m.info().transmission_angles
     assert found.low == pytest.approx(0.5 * np.pi - math.asin((CRANK + OFFSET) / ROD), abs=1e-9)
     assert math.degrees(found.at_low) == pytest.approx(270.0)
 
@@ -96,8 +96,8 @@ def test_six_bars_with_ternary_links_by_hand(m: lw.Mechanism, name: str, points:
     c = m.cycle(steps=36)
     pushed, pin, pivot = (place(c, p) for p in points)
     wanted = between(pin - pushed, pivot - pin)
-    assert np.abs(c[f"{name}.transmission"] - wanted).max() < 1e-8  # arccos loses half the digits at 0
-    listed = {r.name: r for r in m.info().transmission}
+    assert np.abs(c[f"{name}.transmission_angle"] - wanted).max() < 1e-8  # arccos loses half the digits at 0
+    listed = {r.name: r for r in m.info().transmission_angles}
     found = listed[name]
     assert found.low <= wanted.min() + 1e-9 and found.low == pytest.approx(wanted.min(), abs=2e-2)
     assert set(listed) == {"C", "F"}
@@ -107,8 +107,8 @@ def test_pressure_angles_of_a_watt_six_bar_are_complementary_and_of_stephenson_o
     """Watt: both couplers have two pins. Stephenson: the coupler carries the load on to the rod, so the rocker is only a guide."""
     watt, stephenson = WATT.cycle(steps=24), STEPHENSON.cycle(steps=24)
     for name in ("C", "F"):
-        assert np.abs(watt[f"{name}.transmission"] + watt[f"{name}.pressure"] - 0.5 * np.pi).max() < 1e-9
-    assert "C.pressure" not in stephenson.channels and "F.pressure" in stephenson.channels
+        assert np.abs(watt[f"{name}.transmission_angle"] + watt[f"{name}.pressure_angle"] - 0.5 * np.pi).max() < 1e-9
+    assert "C.pressure_angle" not in stephenson.channels and "F.pressure_angle" in stephenson.channels
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_pressure_by_virtual_work(name: str, pushing: str, speed: str, points: t
     cosine = h * np.abs(c[speed]) / c[f"{points[2]}.speed"]
     moving = c[f"{points[2]}.speed"] > 1e-6 * c[f"{points[2]}.speed"].max()
     assert moving.sum() >= 24 and np.ptp(cosine[moving]) > 0.1, f"the {pushing} pushes at angles that vary"
-    assert np.abs(np.cos(c[f"{name}.pressure"]) - cosine)[moving].max() < 1e-9  # round-off over the least speed
+    assert np.abs(np.cos(c[f"{name}.pressure_angle"]) - cosine)[moving].max() < 1e-9  # round-off over the least speed
 
 
 def test_a_cylinder_pushes_like_a_rod() -> None:
@@ -137,9 +137,9 @@ def test_a_cylinder_pushes_like_a_rod() -> None:
     })  # fmt: skip
     c = m.cycle(steps=24)
     p, k = place(c, "boom.P"), np.array([0.9, -0.3])
-    assert np.abs(c["lift.transmission"] - between(p - k, p)).max() < 1e-7
-    assert np.abs(c["lift.transmission"] + c["lift.pressure"] - 0.5 * np.pi).max() < 1e-9  # a cylinder is a two-force member
-    assert not any(r.low == 0.0 for r in m.info().transmission)  # a swing ends beside its dead centers
+    assert np.abs(c["lift.transmission_angle"] - between(p - k, p)).max() < 1e-7
+    assert np.abs(c["lift.transmission_angle"] + c["lift.pressure_angle"] - 0.5 * np.pi).max() < 1e-9  # a cylinder is a two-force member
+    assert not any(r.low == 0.0 for r in m.info().transmission_angles)  # a swing ends beside its dead centers
 
 
 def test_a_slot_pushes_along_its_normal() -> None:
@@ -151,23 +151,25 @@ def test_a_slot_pushes_along_its_normal() -> None:
         "drive": {"A": "60 rpm"},
     })  # fmt: skip
     c = m.cycle(steps=24)
-    assert np.abs(c["slot.transmission"] - 0.5 * np.pi).max() < 1e-9 and np.abs(c["slot.pressure"]).max() < 1e-7
-    assert not m.info().transmission  # one that does not change is not listed
+    assert np.abs(c["slot.transmission_angle"] - 0.5 * np.pi).max() < 1e-9 and np.abs(c["slot.pressure_angle"]).max() < 1e-7
+    assert not m.info().transmission_angles  # one that does not change is not listed
 
 
 def test_a_toggle_has_no_dead_center_where_its_links_are_in_line() -> None:
     """Punch press: upper and lower are in line at the end of the stroke, but the drive moves the ram on; 0 is not printed."""
     found = lw.load("punch-press").info()
-    assert {r.name for r in found.transmission} == {"K rod-upper", "R"} and all(r.low > math.radians(40.0) for r in found.transmission)
+    assert {r.name for r in found.transmission_angles} == {"K rod-upper", "R"} and all(
+        r.low > math.radians(40.0) for r in found.transmission_angles
+    )
 
 
 @pytest.mark.slow
 def test_left_out_by_name() -> None:
     over = lw.load("parallelogram-middle").info()  # parallel paths
-    assert not over.transmission and set(over.no_transmission) == {"coupler", "middle", "rocker"}
+    assert not over.transmission_angles and set(over.no_transmission) == {"coupler", "middle", "rocker"}
     group = lw.load("excavator").info()  # a triad of boom, link and cylinder; the dyads behind it have their angles
-    assert set(group.no_transmission) == {"link", "lever", "boom", "boom_barrel", "boom_rod"} and len(group.transmission) == 2
-    assert not lw.load("rssr").info().transmission  # in space
+    assert set(group.no_transmission) == {"link", "lever", "boom", "boom_barrel", "boom_rod"} and len(group.transmission_angles) == 2
+    assert not lw.load("rssr").info().transmission_angles  # in space
     assert set(over.no_transmission_because) == {"parallel paths share the force"} and over.no_transmission_because[0] in str(over)
     assert set(group.no_transmission_because) == {"in a group of three or more links that close together"}
 
@@ -184,12 +186,12 @@ def test_info_finds_extremes_between_its_samples() -> None:
     fine = lw.load("wiper").cycle(steps=1440)["rocker.angle"]
     swing = next(r for r in lw.load("wiper").info().swings if r.name == "rocker.angle")
     assert swing.low == pytest.approx(fine.min(), abs=2e-5) and swing.high == pytest.approx(fine.max(), abs=2e-5)
-    (flat,) = lw.load("change-point-four-bar").info().transmission
+    (flat,) = lw.load("change-point-four-bar").info().transmission_angles
     assert flat.low == pytest.approx(0.0, abs=1e-6) and flat.high == pytest.approx(np.pi / 2)
 
 
 def test_transmission_does_not_depend_on_how_a_pin_is_split() -> None:
-    one, two = (lw.load(n).info().transmission for n in ("carpet-scraper", "carpet-scraper-2007"))
+    one, two = (lw.load(n).info().transmission_angles for n in ("carpet-scraper", "carpet-scraper-2007"))
     assert len(one) == len(two) == 3
     for a, b in zip(sorted(one, key=lambda r: r.low), sorted(two, key=lambda r: r.low), strict=True):
         assert a.low == pytest.approx(b.low, abs=0.01)  # the two data sets differ in the third digit
@@ -203,7 +205,7 @@ def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground() -> None:
     ends = [c[f"upper_rod.{p}"] for p in ("U", "X")], [c["shoulder.U"], c[f"shoulder.{pivot}"]]
     a, b = (second - first for first, second in ends)
     angle = np.degrees(np.arccos(np.abs(np.sum(a * b, axis=1)) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
-    listed = m.info().transmission
+    listed = m.info().transmission_angles
     found = next(r for r in listed if r.name == "U")
     assert np.degrees([found.low, found.high]) == pytest.approx([angle.min(), angle.max()], abs=0.02)  # its extremes at samples
     assert not any(r.name.startswith(pivot) for r in listed)  # no angle at pins on the ground
@@ -211,7 +213,7 @@ def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground() -> None:
 
 def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle() -> None:
     """The rod-upper pair of a toggle press is what it is without the lower link and the ram."""
-    whole = next(r for r in lw.load("punch-press").info().transmission if r.name == "K rod-upper")
+    whole = next(r for r in lw.load("punch-press").info().transmission_angles if r.name == "K rod-upper")
     c = lw.load("punch-press").cycle(steps=720)
     rod, upper = c["rod.angle"], c["upper.angle"]
     angle = np.abs((rod - upper + np.pi / 2) % np.pi - np.pi / 2)

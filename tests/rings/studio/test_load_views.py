@@ -387,7 +387,7 @@ def test_turn_json_has_loads(capsys: pytest.CaptureFixture[str]) -> None:
     assert channels["J1.torque"]["unit"] == "N m"
     assert max(channels["J1.torque"]["values"]) == pytest.approx(loads["drives"][0]["max"], rel=1e-12)
     s = next(x for x in loads["bearings"] if (x["pin"], x["on"]) == ("S", "coupler"))
-    assert s["max"] == pytest.approx(max(channels["S.on.coupler.size"]["values"]), rel=1e-12)
+    assert s["max"] == pytest.approx(max(channels["S.on.coupler.magnitude"]["values"]), rel=1e-12)
     force = np.hypot(*np.array(lw.load("carpet-scraper").cycle(steps=12)["shaking.force"]).T)
     assert loads["shaking"]["force_max"] == pytest.approx(force.max(), rel=1e-9)
 

@@ -158,7 +158,9 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     figure = canvas.figure(run._instants[sample])
     arrows.draw(figure, sample)
     drawn = [np.subtract(a.xy, a.xyann) for a in figure.axes[-1].texts]
-    largest = max(run[f"{pin}.on.{body}.size"].max() for pin, body in (("A", "crank"), ("B", "coupler"), ("C", "rocker"), ("D", "rocker")))
+    largest = max(
+        run[f"{pin}.on.{body}.magnitude"].max() for pin, body in (("A", "crank"), ("B", "coupler"), ("C", "rocker"), ("D", "rocker"))
+    )
     assert arrows.longest is not None and 0.5 * LONGEST < arrows.longest < LONGEST, "one of them would leave the picture"
     expected = arrows.longest * run["D.on.rocker"][sample] / largest
     assert min(float(np.linalg.norm(d - expected)) for d in drawn) < 1e-9 * LONGEST

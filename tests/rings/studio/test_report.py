@@ -112,7 +112,7 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     pins = {r[0]: r for r in page.table("pin")}
     assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
     assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
-    assert number(pins["C"][2]) == pytest.approx(fine["C.on.rocker.size"].max(), rel=1e-3) and pins["C"][-1] == "yes"
+    assert number(pins["C"][2]) == pytest.approx(fine["C.on.rocker.magnitude"].max(), rel=1e-3) and pins["C"][-1] == "yes"
     shaking = re.search(r"Shaking force on the ground up to ([0-9.]+) N", page.text)
     assert shaking and float(shaking.group(1)) == pytest.approx(np.linalg.norm(fine["shaking.force"], axis=1).max(), rel=1e-3)
     masses = {r[0]: number(r[1]) for r in page.table("body")}
@@ -166,7 +166,7 @@ def test_both_dead_centers_of_a_toggle_press() -> None:
     found = m.info()
     (slide,) = found.strokes
     assert np.degrees([slide.at_low, *slide.also_low]) == pytest.approx(expected, abs=1e-6)
-    assert not any("lower-upper" in r.name for r in found.transmission)  # the drive moves on there: no dead center of its own
+    assert not any("lower-upper" in r.name for r in found.transmission_angles)  # the drive moves on there: no dead center of its own
     # the lowest point twice the difference of a straight toggle and one bent by 20 mm below the drawing
     assert slide.low == pytest.approx(-2e-3 * (upper - 250.0), abs=1e-12)
     assert len(slide.also_high) == 0 and not any(r.also_low for r in found.swings if r.name == "rod.angle")
@@ -218,11 +218,11 @@ drive: {A: 60 rpm}
     lines = report_forces.acting(m.system, c)
     assert lines[0] == "cylinder press ground.A to ram.C: 500.0 N" and len(lines) == 5
     pins = (("A", "crank", 12), ("B", "rod", 10), ("C", "rod", 8))
-    most = max(0.1 * 1e-3 * r * float(c[f"{pin}.on.{on}.size"].max()) for pin, on, r in pins)
+    most = max(0.1 * 1e-3 * r * float(c[f"{pin}.on.{on}.magnitude"].max()) for pin, on, r in pins)
     (size,) = re.findall(r"^friction in A, B, C: up to ([\d.]+) N m$", lines[3])
     assert float(size) == pytest.approx(most, rel=0.01)  # tanh(v / speed) is not quite 1 where a joint is slow
     (size,) = re.findall(r"^friction in slide: up to ([\d.]+) N$", lines[4])
-    assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.size"].max()), rel=0.01)
+    assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.magnitude"].max()), rel=0.01)
     assert c.checks()["dynamics"] and "forward dynamics gives back the motion" in c.checks()["dynamics"].text
     (note,) = m.simulate("1 ms").notes
     assert note == "friction by load (A, B, C, slide) is left out of a simulation; turns and followed motions have it"
@@ -325,7 +325,7 @@ def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytes
     assert "Position of A" in page.text and "Speed of A" in page.text, "a single curve has no legend"
     assert "simulated for 0.2 s, 21 samples" in page.text and 'class="bad"' not in fragment
     pins = {r[0]: number(r[2]) for r in page.table("pin")}
-    assert pins["C"] == pytest.approx(run["C.on.rocker.size"].max(), rel=1e-3)
+    assert pins["C"] == pytest.approx(run["C.on.rocker.magnitude"].max(), rel=1e-3)
 
 
 @pytest.mark.slow

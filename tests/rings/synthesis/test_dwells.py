@@ -27,7 +27,7 @@ def measured(x: SynthesizedLinkage, window: float = 80.0) -> tuple[float, float,
     assert c.full_turn
     y = c[x.linkage.output]
     slotted = "slotted" in x.linkage.kind
-    transmission = np.pi / 2.0 if slotted else float(c["F.transmission"].min())
+    transmission = np.pi / 2.0 if slotted else float(c["F.transmission_angle"].min())
     return float(np.ptp(y[: round(2 * window) + 1])), float(np.ptp(y)), transmission
 
 

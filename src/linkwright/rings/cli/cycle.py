@@ -290,7 +290,7 @@ COMMAND = CliCommand(
             "--require",
             metavar="TEXT",
             action="append",
-            help="a requirement: 'stroke guide = 400 mm +- 2 mm', 'C.transmission > 40 deg', 'full turn'; one that is not met "
+            help="a requirement: 'stroke guide = 400 mm +- 2 mm', 'C.transmission_angle > 40 deg', 'full turn'; one that is not met "
             "makes the exit code 1; repeat it for more",
         ),
         option(

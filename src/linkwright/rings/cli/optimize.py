@@ -96,17 +96,17 @@ COMMAND = CliCommand(
     "units and order preserved. Exit code 1 if no design meets all constraints.",
     examples=(
         'linkwright optimize wiper --goal "min peak A.torque" --vary "C=+- 50 mm" --subject-to "range rocker.angle > 45 deg" -o best.yaml',
-        'linkwright optimize four-bar --goal "max min C.transmission" --vary "L1=250..350 mm" --vary "L2=0.8..1.2 m" --page compare.html',
+        'linkwright optimize four-bar --goal "max min C.transmission_angle" --vary "L1=250..350 mm" --vary "L2=0.8..1.2 m" --page a.html',
         'linkwright optimize four-bar --goal "min rms A.torque" --goal "min max C.load" --vary "L1=250..350 mm" --plot front.png',
     ),
     options=(
         options.MODEL,
-        option("--goal", metavar="TEXT", action="append", required=True, help="'min rms A.torque', 'max min C.transmission', 'min max "
-               "C.load + 0.1 * range A.torque'; several goals give a Pareto front"),
+        option("--goal", metavar="TEXT", action="append", required=True, help="'min rms A.torque', 'max min C.transmission_angle', 'min "
+               "max C.load + 0.1 * range A.torque'; several goals give a Pareto front"),
         option("--vary", metavar="NAME=BOUNDS", action="append", type=_varied, required=True, help="a number and its bounds: 'rod=180..260 "
                "mm', 'C=+- 30 mm' (a pin), 'crank.mass=+- 10 %%'; a name alone has min: and max: in the file; may be repeated"),
-        option("--subject-to", metavar="TEXT", action="append", help="a constraint: 'C.transmission > 40 deg', 'range guide < 1 mm while "
-               "100..180 deg', 'coupler.P within 0..300 x 0..200 mm', 'full turn'; may be repeated"),
+        option("--subject-to", metavar="TEXT", action="append", help="a constraint: 'C.transmission_angle > 40 deg', 'range guide < 1 mm "
+               "while 100..180 deg', 'coupler.P within 0..300 x 0..200 mm', 'full turn'; may be repeated"),
         option("--simulate", metavar="DURATION", type=options.time, help="optimize a run of this length ('2', '200 ms') instead of a turn"),
         option("--search", metavar="NAME", help="sobol (default), de, cma or none: how candidates over the bounds are chosen"),
         option("--count", metavar="N", type=count, help="how many of them (default 2048, 64 where designs are computed one by one)"),

@@ -245,7 +245,7 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, ...], move: Movement, where: np.ndarray) -> Bearing:
     own = c.load(pin, body, frame=body)
     moments = np.linalg.norm(own.moment, axis=1)
-    largest, bent = extremes(c.t, own.size, where), extremes(c.t, moments, where)
+    largest, bent = extremes(c.t, own.magnitude, where), extremes(c.t, moments, where)
     return Bearing(
         pin=pin,
         on=body,
@@ -253,10 +253,10 @@ def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, 
         joint_type=kind,
         max=largest.high,
         at_max=largest.at_high,
-        mean=time_mean(c.t, own.size),
-        rms=float(np.sqrt(time_mean(c.t, own.size**2))),
-        P3=equivalent(c.t, own.size, move, 3.0),
-        P10_3=equivalent(c.t, own.size, move, 10.0 / 3.0),
+        mean=time_mean(c.t, own.magnitude),
+        rms=float(np.sqrt(time_mean(c.t, own.magnitude**2))),
+        P3=equivalent(c.t, own.magnitude, move, 3.0),
+        P10_3=equivalent(c.t, own.magnitude, move, 10.0 / 3.0),
         moment_max=bent.high,
         movement=move.kind,
         swing=move.swing,

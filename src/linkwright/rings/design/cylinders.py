@@ -17,10 +17,10 @@ from linkwright.rings.design.cycle_averages import extremes
 
 @dataclass(frozen=True)
 class CylinderDuty:
-    """One cylinder over a cycle, SI: what it does, and what its sides need. None where bore, rod or stroke are not given.
+    """One cylinder over a cycle, SI: its motion and force, and pressure, flow and volume of its two ends. None without bore, rod or stroke.
 
-    `push` and `pull` are the largest forces of either sign, both positive; pressures are those above the surroundings of the side that
-    carries the force; flows are the largest into a side; volumes are those of the travel.
+    `push` and `pull` are the largest forces of either sign, both positive; pressures are those above the surroundings of the end that
+    carries the force; flows are the largest into an end; volumes are those of the travel.
     """
 
     name: str
@@ -29,12 +29,12 @@ class CylinderDuty:
     stroke: tuple[float, float] | None
     push: float
     pull: float
-    push_pressure: float | None
-    pull_pressure: float | None
-    push_flow: float | None
-    pull_flow: float | None
-    push_volume: float | None
-    pull_volume: float | None
+    cap_pressure: float | None
+    rod_pressure: float | None
+    cap_flow: float | None
+    rod_flow: float | None
+    cap_volume: float | None
+    rod_volume: float | None
     power: float  # largest of force times speed
     near_push: bool = False  # taken near a singular position
     near_pull: bool = False
@@ -70,14 +70,14 @@ class CylinderTable(Result):
         length, push, pressure, flow, volume = (unit_of(self.units, k) for k in ("length", "force", "pressure", "flow", "volume"))
         heads = [
             ("cylinder", ""), ("shortest", length[0], ".5g"), ("longest", length[0], ".5g"), ("stroke from", length[0], ".5g"),
-            ("stroke to", length[0], ".5g"), ("max push", push[0]), ("max pull", push[0]), ("push side", pressure[0]),
-            ("pull side", pressure[0]), ("into push side", flow[0]), ("into pull side", flow[0]), ("volume", volume[0]),
+            ("stroke to", length[0], ".5g"), ("max push", push[0]), ("max pull", push[0]), ("cap end", pressure[0]),
+            ("rod end", pressure[0]), ("into cap end", flow[0]), ("into rod end", flow[0]), ("volume", volume[0]),
         ]  # fmt: skip
         rows = [
             (
                 r.name, r.shortest / length[1], r.longest / length[1], *(_in(x, length[1]) for x in r.stroke or (None, None)),
-                marked(r.push / push[1], r.near_push), marked(r.pull / push[1], r.near_pull), _in(r.push_pressure, pressure[1]),
-                _in(r.pull_pressure, pressure[1]), _in(r.push_flow, flow[1]), _in(r.pull_flow, flow[1]), _in(r.push_volume, volume[1]),
+                marked(r.push / push[1], r.near_push), marked(r.pull / push[1], r.near_pull), _in(r.cap_pressure, pressure[1]),
+                _in(r.rod_pressure, pressure[1]), _in(r.cap_flow, flow[1]), _in(r.rod_flow, flow[1]), _in(r.cap_volume, volume[1]),
             )
             for r in self.rows
         ]  # fmt: skip
@@ -85,9 +85,9 @@ class CylinderTable(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Cylinders that would have to pull without a pull side."""
-        single = [r.name for r in self.rows if r.push_pressure is not None and r.pull_pressure is None and r.pull > 1e-9 * max(r.push, 1.0)]
-        return tuple(f"cylinder '{name}' has to pull, and has no `rod:` side to pull with" for name in single)
+        """Cylinders that would have to pull without a rod end."""
+        single = [r.name for r in self.rows if r.cap_pressure is not None and r.rod_pressure is None and r.pull > 1e-9 * max(r.push, 1.0)]
+        return tuple(f"cylinder '{name}' has to pull but has no rod end, which needs `rod:`" for name in single)
 
 
 def _in(x: float | None, size: float) -> float | None:
@@ -116,12 +116,12 @@ def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
         stroke=(max(lows), min(highs)) if lows and highs else None,
         push=push,
         pull=pull,
-        push_pressure=None if A is None else push / float(A),
-        pull_pressure=None if B is None else pull / float(B),
-        push_flow=None if A is None else out * float(A),
-        pull_flow=None if B is None else back * float(B),
-        push_volume=None if A is None else travel * float(A),
-        pull_volume=None if B is None else travel * float(B),
+        cap_pressure=None if A is None else push / float(A),
+        rod_pressure=None if B is None else pull / float(B),
+        cap_flow=None if A is None else out * float(A),
+        rod_flow=None if B is None else back * float(B),
+        cap_volume=None if A is None else travel * float(A),
+        rod_volume=None if B is None else travel * float(B),
         power=max(work.high, -work.low),
         near_push=bool(c.near_singular[ends.sample_high]),
         near_pull=bool(c.near_singular[ends.sample_low]) and pull > 0.0,

@@ -188,7 +188,7 @@ def _worst(c: Trajectory, body: str) -> tuple[list[WorstInstant], list[str]]:
     for pin, on in eyes(c.skel.tree.description):
         if on == body:
             own = c.load(pin, body)
-            sizes[f"max {pin}"] = own.size
+            sizes[f"max {pin}"] = own.magnitude
             shared += [] if own.unique else [pin]
     moving = {
         "max acceleration": lambda x: x.point_acceleration(node, com),

@@ -83,8 +83,8 @@ class Summary(Result):
     belts: tuple[BeltGeometry, ...]  # lengths and arcs of contact in the start position
     strokes: tuple[Range, ...]  # travel of sliders and pins in slots, lengths of cylinders
     ends: tuple[TravelEnds, ...]  # of those that have a stroke
-    transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
-    pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg
+    transmission_angles: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
+    pressure_angles: tuple[Range, ...]  # pressure angles, 0 .. 90 deg
     cams: tuple[CamSummary, ...]
     dead_centers: tuple[DescribedPosition, ...]  # positions of the cycle in which links are in line, or lines of force meet
     no_transmission: tuple[str, ...]  # bodies without a transmission angle
@@ -100,7 +100,7 @@ class Summary(Result):
 
     def table(self) -> Table:
         """Return the ranges of the motion in the file's units: swings, strokes, transmission and pressure angles."""
-        angles = (("transmission angle", self.transmission), ("pressure angle", self.pressure))
+        angles = (("transmission angle", self.transmission_angles), ("pressure angle", self.pressure_angles))
         rows = []
         for kind, found in (("swing", self.swings), ("stroke", self.strokes), *angles):
             symbol, size = unit_of(self.units, "length" if kind == "stroke" else "angle")
@@ -133,12 +133,12 @@ class Summary(Result):
         reasons = list(zip(self.no_transmission, self.no_transmission_because, strict=True))
         without = {why: [name for name, x in reasons if x == why] for why in self.no_transmission_because}
         none = [f"  no transmission angle for {listing(names)}: {why}" for why, names in without.items()]
-        if not self.transmission:
+        if not self.transmission_angles:
             return none
-        lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
-        most = {r.name: f", pressure angle up to {r.high / size:.2f}{'*' * r.near_high} {angle}" for r in self.pressure}
-        lines = [lines[0], *(line + most.get(r.name, "") for line, r in zip(lines[1:], self.transmission, strict=True))]
-        near = [f"    {NEAR_ANGLES}"] if any(r.near_low or r.near_high for r in (*self.transmission, *self.pressure)) else []
+        lines = _ranges_text(transmission_note(self.units), self.transmission_angles, angle, size)
+        most = {r.name: f", pressure angle up to {r.high / size:.2f}{'*' * r.near_high} {angle}" for r in self.pressure_angles}
+        lines = [lines[0], *(line + most.get(r.name, "") for line, r in zip(lines[1:], self.transmission_angles, strict=True))]
+        near = [f"    {NEAR_ANGLES}"] if any(r.near_low or r.near_high for r in (*self.transmission_angles, *self.pressure_angles)) else []
         return [*lines, *near, *none]
 
 
@@ -229,8 +229,8 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
         belts=belts,
         strokes=strokes,
         ends=tuple(x for x in (_stroke_ends(d, r.name) for r in strokes) if x is not None),
-        transmission=transmission,
-        pressure=pressure,
+        transmission_angles=transmission,
+        pressure_angles=pressure,
         cams=cams,
         dead_centers=dead,
         no_transmission=tuple(system.skel.transmission.left_out),
@@ -300,7 +300,7 @@ def _stroke_ends(d: Description, name: str) -> TravelEnds | None:
 
 def _transmission(system: System) -> list[ChannelCurve]:
     """Transmission angles along the way of the power; see `transmission`."""
-    return [ChannelCurve(p.name, f"{p.channel}.transmission", folded=True, passing=p) for p in system.skel.transmission.passings]
+    return [ChannelCurve(p.name, f"{p.channel}.transmission_angle", folded=True, passing=p) for p in system.skel.transmission.passings]
 
 
 def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
@@ -309,7 +309,7 @@ def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
     out = []
     for p, output in zip(found.passings, found.outputs, strict=True):
         if output is not None:
-            y = c[f"{p.channel}.pressure"]
+            y = c[f"{p.channel}.pressure_angle"]
             where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
             ends, near = extremes(c.t, y, where), c.near_singular
             places = ends.low, ends.high, ends.at_low, ends.at_high

@@ -101,12 +101,13 @@ class MechanismVerbs:
         threads: int | None = None,
         progress: Any = None, within: Any = None,
     ) -> OptimizationResult | ParetoFront:  # fmt: skip
-        """Return the design that serves a goal best: `m.optimize("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission > 40 deg"])`.
+        """Return the best design for a goal: `m.optimize("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission_angle > 40 deg"])`.
 
-        goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission", a function of the result; a list of
-        goals gives a Pareto front of `points` designs.
+        goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission_angle", a function of the result; a list
+        of goals gives a Pareto front of `points` designs.
         vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
-        subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
+        subject_to: "C.transmission_angle > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm",
+        "full turn".
         of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with `count` candidates, then local searches with exact
         gradients (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end
         early at a value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or

@@ -156,10 +156,10 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
     sliding = "slider or cylinder" if lengths(system.description) else "slider"
     strokes = ranges(system, sliding, s.strokes, "length", drive, dimension, ends=s.ends)
-    passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
-    dead = [r.name for r in s.transmission if r.low < DEAD]
+    passed = ranges(system, TRANSMISSION, s.transmission_angles, "angle", drive, dimension, s.pressure_angles)
+    dead = [r.name for r in s.transmission_angles if r.low < DEAD]
     text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a singular position." if dead else "")
-    near = any(r.near_low or r.near_high for r in (*s.transmission, *s.pressure))
+    near = any(r.near_low or r.near_high for r in (*s.transmission_angles, *s.pressure_angles))
     passed += note(f"{text} {NEAR_ANGLES}" if near else text) if passed else ""
     return pair(swings + strokes, passed)
 

@@ -25,7 +25,7 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     ("Flywheel", r">Flywheel<", "inertia at the drive that keeps the fluctuation of speed within the limit named"),
     ("Loops closed", r"Loops closed", "distance by which the links fail to meet, over the size of the mechanism: round-off"),
     ("Equilibrium", r">Equilibrium<", "forces and moments left over at each body, over the largest force: round-off"),
-    ("Cylinder pressure", r">pressure<|push pressure", "force over the area of the piston, on the rod's side over the ring"),
+    ("Cylinder pressure", r">pressure<|cap end", "force over the area of the piston, on the rod's side over the ring"),
 )
 
 

@@ -140,7 +140,7 @@ def _ranges(every: Sequence[DesignVariant], title: str, kind: str, read: Callabl
 
 
 def _transmission(x: DesignVariant) -> tuple[float, bool] | None:
-    found = () if x.summary is None else x.summary.transmission
+    found = () if x.summary is None else x.summary.transmission_angles
     least = min(found, key=lambda r: r.low, default=None)
     return None if least is None else (least.low, least.near_low)
 

@@ -28,7 +28,7 @@ def problem_of(model: dict[str, Any], goal: str, vary: dict[str, Any], limits: l
 
 def test_a_limit_is_met_to_one_part_in_a_billion() -> None:
     """39.98 deg for a bound of 40 is missed by 0.02 deg; round-off is not."""
-    lim = Limit("C.transmission > 40 deg", (), np.deg2rad(40.0), np.inf, ("deg", np.pi / 180.0))
+    lim = Limit("C.transmission_angle > 40 deg", (), np.deg2rad(40.0), np.inf, ("deg", np.pi / 180.0))
     assert lim.beyond(np.deg2rad(39.98)) == pytest.approx(-np.deg2rad(0.02), rel=1e-9)
     assert lim.beyond(np.deg2rad(40.0) * (1.0 - 5e-10)) == 0.0
     assert lim.beyond(np.deg2rad(40.0) * (1.0 - 2e-9)) < 0.0

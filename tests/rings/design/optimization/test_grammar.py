@@ -13,7 +13,7 @@ def test_a_goal_has_a_direction_and_a_measure() -> None:
     found = Goal.parse("min  rms A.torque")
     assert (found.sign, found.text) == (1.0, "min rms A.torque")
     assert [(t.weight, t.what) for t in found.terms] == [(1.0, "rms A.torque")]
-    assert Goal.parse("max min C.transmission").sign == -1.0
+    assert Goal.parse("max min C.transmission_angle").sign == -1.0
     assert Goal.parse("maximize mean A.power").sign == -1.0
 
 
@@ -37,7 +37,7 @@ def test_straightness_is_minimized_without_being_asked() -> None:
 @pytest.mark.parametrize(
     ("text", "what", "low", "high", "unit"),
     [
-        ("C.transmission > 40 deg", "C.transmission", 40.0, np.inf, "deg"),
+        ("C.transmission_angle > 40 deg", "C.transmission_angle", 40.0, np.inf, "deg"),
         ("range guide < 1 mm while 100..180 deg", "range guide while 100..180 deg", -np.inf, 1.0, "mm"),
         ("range guide while 100..180 deg <= 1 mm", "range guide while 100..180 deg", -np.inf, 1.0, "mm"),
         ("stroke guide = 100 mm +- 0.5 mm", "stroke guide", 99.5, 100.5, "mm"),
@@ -83,7 +83,7 @@ def test_goals_that_are_none(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("C.transmission", "compare something"),
+        ("C.transmission_angle", "compare something"),
         ("guide within 10", "a range for each component"),
         ("guide within 20..10 mm", "is empty"),
         ("P within 0..1 m x 0..10 N", "is a unit of"),

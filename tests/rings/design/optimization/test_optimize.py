@@ -38,7 +38,7 @@ def test_a_stroke_is_twice_the_crank() -> None:
 def test_the_best_transmission_of_a_slider_crank_has_the_longest_rod() -> None:
     m = lw.load(SLIDER_CRANK)
     vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm"}
-    r = m.optimize("max min C.transmission", vary, "range guide = 100 mm", count=64, starts=4)
+    r = m.optimize("max min C.transmission_angle", vary, "range guide = 100 mm", count=64, starts=4)
     # an in-line slider-crank: cos(mu) = r / rod at its worst, and any offset makes it worse
     assert abs(np.cos(r.value) - 0.05 / 0.25) < 1e-7
     assert abs(r.numbers["e"]) < 1e-6 and abs(r.numbers["rod"] - 0.25) < 1e-9
@@ -51,7 +51,7 @@ def test_the_gain_of_what_binds_is_the_derivative_of_the_optimum() -> None:
     m = lw.load(SLIDER_CRANK)
 
     def best(rod: float) -> Any:
-        return m.optimize("max min C.transmission", {"r": None, "rod": f"150..{rod} mm"}, "range guide = 100 mm", **QUICK)
+        return m.optimize("max min C.transmission_angle", {"r": None, "rod": f"150..{rod} mm"}, "range guide = 100 mm", **QUICK)
 
     gain = next(b.gain for b in best(250).binding if b.what == "rod")
     slope = (best(251).value - best(249).value) / 0.002

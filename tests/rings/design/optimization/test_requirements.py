@@ -31,8 +31,8 @@ def test_measures_channels_boxes_and_full_turn() -> None:
     wanted = [
         (f"range rocker.angle = {exact:.4f} deg +- 0.01 deg", True),  # samples a degree apart miss the ends by 0.001
         (f"range rocker.angle = {exact + 0.1:.4f} deg +- 0.01 deg", False),
-        ("C.transmission > 40 deg", True),
-        ("C.transmission > 50 deg", False),  # 49.05 at the crank's 0 deg
+        ("C.transmission_angle > 40 deg", True),
+        ("C.transmission_angle > 50 deg", False),  # 49.05 at the crank's 0 deg
         ("stroke coupler.P.x < 1 m", True),
         ("time ratio rocker.angle < 1.5", True),
         ("coupler.P within -2000..2000 x -2000..2000 mm", True),
@@ -49,9 +49,11 @@ def test_measures_channels_boxes_and_full_turn() -> None:
 def test_window_counts_its_samples_and_its_ends() -> None:
     """Transmission angle and point P rise or fall over these windows: the extremes are at their ends, between samples a degree apart."""
     c = turn()
-    transmission, x = np.degrees(c["C.transmission"]), c["coupler.P.x"]
+    transmission, x = np.degrees(c["C.transmission_angle"]), c["coupler.P.x"]
     at = [np.interp([100.5, 110.25], np.degrees(c["A"])[:-1], y[:-1], period=360.0) for y in (transmission, x)]
-    found = requirements(c, ["C.transmission > 10 deg while 100.5..110.25 deg", "C.transmission < 170 deg while 100.5..110.25 deg"])
+    found = requirements(
+        c, ["C.transmission_angle > 10 deg while 100.5..110.25 deg", "C.transmission_angle < 170 deg while 100.5..110.25 deg"]
+    )
     assert [r.value for r in found.rows] == pytest.approx([at[0].min(), at[0].max()], abs=1e-9)
     boxes = [f"{1e3 * (at[1].min() - d):.6f}..{1e3 * (at[1].max() + d):.6f} x -5000..5000 mm" for d in (1e-6, -1e-6)]
     met = requirements(c, [f"coupler.P within {box} while 100.5..110.25 deg" for box in boxes])
@@ -81,7 +83,7 @@ def test_straight_is_straightness() -> None:
         ("A.torque + D.torque < 5 N m while 100..180 deg", "in a sum say which number"),
         ("A.torque + coupler.P.x < 5 N m", "coupler.P.x is length"),
         ("coupler.P + coupler.P.x < 5 m", "coupler.P is a vector"),
-        ("C.transmission > 10 deg while A.v > 1e6 rad/s", "no sample"),
+        ("C.transmission_angle > 10 deg while A.v > 1e6 rad/s", "no sample"),
     ],
 )
 def test_requirements_that_cannot_be_read(text: str, why: str) -> None:
@@ -92,9 +94,9 @@ def test_requirements_that_cannot_be_read(text: str, why: str) -> None:
 def test_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["cycle", "wiper", "--steps", "36", "--no-loads", "--require", "full turn"]
     assert main(given) == 0
-    assert main([*given, "--require", "C.transmission > 60 deg"]) == 1
+    assert main([*given, "--require", "C.transmission_angle > 60 deg"]) == 1
     out = capsys.readouterr()
-    assert "1 of 2 requirements not met by 'wiper': C.transmission > 60 deg (missed by 10.95 deg)." in " ".join(out.err.split())
+    assert "1 of 2 requirements not met by 'wiper': C.transmission_angle > 60 deg (missed by 10.95 deg)." in " ".join(out.err.split())
     assert "not met  49.0525  deg" in out.out
 
 
@@ -110,7 +112,7 @@ def test_by_how_much_and_on_which_side() -> None:
     )
     (below,) = requirements(c, f"crank.B within {x.min() - 1:.4f}..{x.max() + 1:.4f} x {y.min() + 3:.4f}..{y.max():.4f} mm").rows
     assert below.side == "bottom side" and below.beyond == pytest.approx(3.0, abs=1e-3)
-    (short,) = requirements(c, "C.transmission > 60 deg").rows
+    (short,) = requirements(c, "C.transmission_angle > 60 deg").rows
     assert short.beyond == pytest.approx(60.0 - short.value) and short.as_dict()["beyond"] == short.beyond
-    (good,) = requirements(c, "C.transmission > 20 deg").rows
+    (good,) = requirements(c, "C.transmission_angle > 20 deg").rows
     assert good.met and good.beyond == 0.0 and not good.how

@@ -114,7 +114,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"subject_to": "guide < 3 N"}, "is length"),
         ({"subject_to": "max A.torque + max C.load < 3 N m"}, "max C.load is force"),
         ({"subject_to": ["range guide = 1 mm", "stroke guide = 1 mm"]}, "cannot be met by 1 number"),
-        ({"subject_to": ["C.transmission > 50 deg", "C.transmission < 40 deg"]}, "exclude each other"),
+        ({"subject_to": ["C.transmission_angle > 50 deg", "C.transmission_angle < 40 deg"]}, "exclude each other"),
         ({"search": "magic"}, "Known: sobol"),
         ({"solver": "magic"}, "Known: slsqp"),
         ({"starts": 0}, "at least 1"),
@@ -130,7 +130,9 @@ def test_wrong_calls(call: dict[str, Any], said: str) -> None:
 @pytest.mark.slow
 def test_a_model_that_does_not_turn_fully_is_closed_first() -> None:
     m = lw.load("four-bar", L1="0.9 m")  # longer than its ground link: it swings
-    r = m.optimize("max min C.transmission", {"L1": "0.2..1 m", "L2": "0.6..1.4 m", "L3": "0.6..1.4 m"}, "full turn", count=64, starts=2)
+    r = m.optimize(
+        "max min C.transmission_angle", {"L1": "0.2..1 m", "L2": "0.6..1.4 m", "L3": "0.6..1.4 m"}, "full turn", count=64, starts=2
+    )
     assert r.feasible and r.mechanism.cycle().full_turn and np.isnan(r.goals[0].before)
     # Grashof: the shortest and the longest link together are shorter than the other two
     lengths = sorted([*(r.numbers[name] for name in ("L1", "L2", "L3")), dict(m.description.numbers().parameters)["L4"]])

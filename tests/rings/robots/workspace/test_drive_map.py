@@ -47,7 +47,7 @@ def test_torques_of_an_arm_over_both_angles():
 
 def test_strokes_bound_the_map_and_pressures_are_read():
     m = lw.load(BOOM)
-    a = m.map(["lift.supply.pressure", "dip.force"], over={"lift": (0.8, 1.35, 12), "dip": None})
+    a = m.map(["lift.pump.pressure", "dip.force"], over={"lift": (0.8, 1.35, 12), "dip": None})
     assert a.shape == (12, 100) and a.axes[1].values[[0, -1]] == pytest.approx([0.6, 0.9])
     inside = (a["lift"] >= 0.87) & (a["lift"] <= 1.3)
     assert (a.reach.any(axis=1) == inside).all() and np.isnan(a["dip.force"][~a.reach]).all()
@@ -55,8 +55,8 @@ def test_strokes_bound_the_map_and_pressures_are_read():
     x = a["lift"][i]
     alone = m.with_(start={"lift": x, "dip": a["dip"][j]}).cycle("lift", speed=0, start=x, stop=x + 0.01, steps=4)
     assert a["dip.force"][i, j] == pytest.approx(alone["dip.force"][0], rel=1e-6)
-    assert a["lift.supply.pressure"][i, j] == pytest.approx(alone["lift.supply.pressure"][0], rel=1e-6)
-    assert a.counts["beyond a stop"] == int((~inside).sum()) * 100 and a.units["lift.supply.pressure"] == "Pa"
+    assert a["lift.pump.pressure"][i, j] == pytest.approx(alone["lift.pump.pressure"][0], rel=1e-6)
+    assert a.counts["beyond a stop"] == int((~inside).sum()) * 100 and a.units["lift.pump.pressure"] == "Pa"
     line = m.map("all", over={"lift": (0.9, 1.2, 5)}, at={"dip": "700 mm"})
     assert line.shape == (5,) and line.measures == ("lift.force", "dip.force") and line.notes == ("held: dip = 700 mm",)
 

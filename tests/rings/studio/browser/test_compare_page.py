@@ -16,7 +16,7 @@ from tests.rings.studio.browser.desk import Desk
 
 Pair = tuple[lw.Mechanism, lw.Mechanism]
 AFTER = {"C.x": 0.86, "C.y": 0.70, "B.x": 0.13, "crank.mass": 0.2}
-ROWS = [("max A.torque", "3.88 N m", "3.56 N m", "goal"), ("C.transmission > 40 deg", "36.1 deg", "40.0 deg", "binds")]
+ROWS = [("max A.torque", "3.88 N m", "3.56 N m", "goal"), ("C.transmission_angle > 40 deg", "36.1 deg", "40.0 deg", "binds")]
 EQUAL = 1e-9  # of the largest value: round-off of two ways to compute the same
 PUT = "(x, value) => { x.value = value; x.dispatchEvent(new Event('input', {bubbles: true})); }"
 PIXELS = 1.5  # by which a curve that is read off the screen may be off: half a line, and rounded coordinates
@@ -63,14 +63,14 @@ def test_it_opens_with_the_design_after_and_the_one_before_in_gray(path: Path, d
 def test_curves_of_a_chosen_channel_of_both(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0")
     start = float(designs[0].cycle()["A"][0])
-    for channel in ("rocker.angle", "coupler.P.y", "C.on.rocker.size"):
+    for channel in ("rocker.angle", "coupler.P.y", "C.on.rocker.magnitude"):
         here.page.select_option("#compare select", channel)
         here.frame()
         drawn = here.page.evaluate(reading.DRAWN, "#compare")
         assert len(drawn["curves"]) == len(drawn["faint"]) == 1 and here.text("#compare .lw-plot-title h3") == channel
     found = reading.plot(here, "#compare")  # of the last one, in newtons
     for curve, m in ((found.curves[0], designs[1]), (found.faint[0], designs[0])):
-        wanted = m.with_(**{"start.A": start}).cycle()["C.on.rocker.size"]
+        wanted = m.with_(**{"start.A": start}).cycle()["C.on.rocker.magnitude"]
         assert abs(curve[:, 1].max() - wanted.max()) < PIXELS * found.pixel[1]
     angles = np.array(here.ask("Array.from(app.engine.cycle.x)"))
     assert np.abs(angles - designs[0].cycle()["A"]).max() < EQUAL

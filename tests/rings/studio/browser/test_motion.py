@@ -40,7 +40,17 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
 
     # the slider's travel and velocity are there from the start, with the values of the turn and their extremes
     assert [x[0:3] for x in shown(here)] == [("length", "Travel of slide", 1), ("speed", "Velocity of slide", 1)]
-    names = ["slide", "slide.v", "slide.a", "slide.jerk", "slide.advantage", "R.transmission", "K.on.lower.size", "E.power", "ram.T.y"]
+    names = [
+        "slide",
+        "slide.v",
+        "slide.a",
+        "slide.jerk",
+        "slide.advantage",
+        "R.transmission_angle",
+        "K.on.lower.magnitude",
+        "E.power",
+        "ram.T.y",
+    ]
     for name, values in zip(names, here.ask("x.map((n) => Array.from(e.channels.read(n)))", names), strict=True):
         assert np.abs(np.array(values) - turn[name]).max() <= EQUAL * np.abs(turn[name]).max(), name
     low, at_low, high, at_high = numbers(here.text("#motion [data-kind=length] .lw-plot-stats"))
@@ -119,7 +129,7 @@ def test_what_is_clicked_offers_its_curves_and_the_drive_has_its_figures(page_of
     here.ask("app.pick({kind: 'body', name: 'rocker', body: ''})")
     here.page.get_by_role("button", name="angular velocity: curve of rocker.angle.v").click()
     here.ask("app.pick({kind: 'pin', name: 'C', body: 'rocker'})")
-    assert here.page.get_by_role("button", name="load on rocker: curve of C.on.rocker.size").is_visible()
+    assert here.page.get_by_role("button", name="load on rocker: curve of C.on.rocker.magnitude").is_visible()
     here.ask("app.unpick()")
     here.page.click("#tab-motion")
     assert {x[0] for x in shown(here)} >= {"speed", "angular_speed"} and "coupler.P.vx" in here.ask("app.motion.shown()")

@@ -205,7 +205,7 @@ def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str],
     leg = desk(page_of("jansen-leg"), "#play=0")
     c, drawn = lw.load("jansen-leg").cycle(steps=24), {x["pin"]: x["body"] for x in leg.ask("app.frames.now().loads")}
     for pin, bodies in leg.ask("DATA.pins.filter((p) => p.bodies.length > 2).map((p) => [p.name, p.bodies])"):
-        assert drawn[pin] == max(bodies, key=lambda body: c[f"{pin}.on.{body}.size"].max())
+        assert drawn[pin] == max(bodies, key=lambda body: c[f"{pin}.on.{body}.magnitude"].max())
     assert leg.ask(ON_ARROWS, list(range(0, 360, 8))) == [], "no name on the arrow of a drive, wherever it turns"
 
 

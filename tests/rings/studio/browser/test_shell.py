@@ -196,7 +196,7 @@ def test_a_recorded_run_says_what_belongs_to_the_turn(desk: Callable[..., Desk],
     card, message = here.page.locator("#card"), here.page.locator("#message")
     assert "From the turn, not from the recorded run" in card.inner_text()
     # the run's own load, as the file of the run has it
-    size, (_, unit) = float(run["C.on.rocker.size"][0]), run.unit("C.on.rocker.size")
+    size, (_, unit) = float(run["C.on.rocker.magnitude"][0]), run.unit("C.on.rocker.magnitude")
     told = re.search(r"recorded run now\s+([\d.]+)", card.inner_text())
     assert told and abs(float(told[1]) - size / unit) < 1e-3 * abs(size / unit)  # four digits are shown
     # Esc closes the keys and leaves the card behind them

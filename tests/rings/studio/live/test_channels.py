@@ -58,9 +58,13 @@ def test_every_kind_of_motion_is_listed() -> None:
     things = [{"kind": "pin", "name": "slide"}, {"kind": "body", "name": "ram"}, {"kind": "point", "name": "ram.R"}]
     job = "return [e.channels.list, ...x.map((p) => e.channels.of(p))].map((list) => list.map(({name}) => name))"
     names, *offered = run({"press": page}, [("press", job, things)])[0]
-    wanted = {"t", "slide", "slide.v", "slide.a", "slide.jerk", "slide.advantage", "R.transmission", "ram.R.x", "E.torque", "E.power"}
+    wanted = {"t", "slide", "slide.v", "slide.a", "slide.jerk", "slide.advantage", "R.transmission_angle", "ram.R.x", "E.torque", "E.power"}
     assert wanted <= set(names)
-    assert {"slide", "slide.v", "slide.on.ram.size"} <= set(offered[0]) and "slide.on.ram.size" in offered[1] and "ram.R.y" in offered[2]
+    assert (
+        {"slide", "slide.v", "slide.on.ram.magnitude"} <= set(offered[0])
+        and "slide.on.ram.magnitude" in offered[1]
+        and "ram.R.y" in offered[2]
+    )
 
 
 def changed(name: str, **values: float) -> tuple[Page, Trajectory]:
@@ -70,7 +74,17 @@ def changed(name: str, **values: float) -> tuple[Page, Trajectory]:
 def test_another_length_has_the_channels_of_that_design_and_the_file_keeps_its_own() -> None:
     """Lengths changed by a slider, against a turn of the changed model; the curves of the file's values are those from before."""
     page, right = changed("four-bar", L1=0.26)
-    names = ["D", "D.v", "D.jerk", "coupler.P.x", "coupler.P.ay", "coupler.P.jx", "rocker.angle", "C.transmission", "C.on.rocker.size"]
+    names = [
+        "D",
+        "D.v",
+        "D.jerk",
+        "coupler.P.x",
+        "coupler.P.ay",
+        "coupler.P.jx",
+        "rocker.angle",
+        "C.transmission_angle",
+        "C.on.rocker.magnitude",
+    ]
     before, there, file = run(
         {"bar": page},
         [

@@ -380,7 +380,7 @@ def test_a_recorded_run_is_played_as_it_was() -> None:
     assert np.array_equal(got[3][0], recorded.q[4]) and got[2][2] == pytest.approx(0.125)
     assert told["run"]["checks"] == recorded.checks().as_dict()["checks"] and recorded.checks().ok and "Simulation" in told["run"]["title"]
     channels = {c["name"] for c in told["run"]["channels"]}
-    assert told["run"]["main"] == ["A", "energy.kinetic"] and {"rocker.angle", "D.v", "coupler.P.x", "C.on.rocker.size"} <= channels
+    assert told["run"]["main"] == ["A", "energy.kinetic"] and {"rocker.angle", "D.v", "coupler.P.x", "C.on.rocker.magnitude"} <= channels
 
 
 def test_a_name_that_is_none_is_refused(pages: dict[str, Page]) -> None:

@@ -107,8 +107,8 @@ def test_channels_of_machine_parts_are_those_of_the_turn(name):
     page = made(MACHINES[name]().system)
     (found,) = run({"p": page}, [("p", READ, None)])
     turn = page.motion.turn
-    parts = [n for n in turn.channels if any(x in n for x in (".tension.", ".push.", ".pull.", ".supply."))]
-    parts += [f"{e['pin']}.on.{e['body']}.size" for e in page.data["eyes"]]
+    parts = [n for n in turn.channels if any(x in n for x in (".tension.", ".cap.", ".rod.", ".pump."))]
+    parts += [f"{e['pin']}.on.{e['body']}.magnitude" for e in page.data["eyes"]]
     assert parts and set(parts) <= set(found), sorted(set(parts) - set(found))
     for n in parts:
         kind, values = found[n]
@@ -122,4 +122,4 @@ def test_loads_of_a_belt_in_the_page():
     code = "return Object.fromEntries(Object.entries(e.cycle.pins).map(([k,v])=>[k,v.max]));"
     (got,) = run({"p": page}, [("p", code, None)])
     turn = page.motion.turn
-    assert got["A|ground"] == pytest.approx(turn["A.on.ground.size"].max(), rel=1e-9) and got["B|big"] > 390.0
+    assert got["A|ground"] == pytest.approx(turn["A.on.ground.magnitude"].max(), rel=1e-9) and got["B|big"] > 390.0

@@ -1,6 +1,6 @@
 """Requirements on one motion, in the grammar of constraints: what an exercise or a specification asks of a model.
 
-requirements(c, ["time ratio guide = 1.71 +- 0.01", "C.transmission > 40 deg", "full turn"])
+requirements(c, ["time ratio guide = 1.71 +- 0.01", "C.transmission_angle > 40 deg", "full turn"])
 """
 
 from __future__ import annotations

@@ -282,10 +282,10 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     joined = list(dict.fromkeys([*lead, *movable(d)]))
     wanted = [f"{n}{tail}" for n in lead for tail in ("", ".v", ".torque", ".force", ".power")]
     wanted += [f"{n}{tail}" for tail in ("", ".v") for n in joined]
-    wanted += [f"{x}.supply.{kind}" for x in lengths(d) for kind in ("pressure", "flow")]
+    wanted += [f"{x}.pump.{kind}" for x in lengths(d) for kind in ("pressure", "flow")]
     wanted += [f"{x.name}.tension.{end}" for x in d.ties for end in ("max", "min")]
     wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
-    wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
+    wanted += [f"{pin}.on.{body}.magnitude" for pin, body in eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
     wanted += [f"{b.name}.angle" for b in d.moving] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
     wanted += [f"{p}.curvature" for p in _points(system)]

@@ -55,11 +55,11 @@ def _cams(system: System) -> list[dict[str, Any]]:
 def _cylinder(system: System, c: Cylinder) -> dict[str, Any]:
     """Areas and ends of a cylinder with a bore; `eye` is the key of the load at its second end."""
     d = system.description
-    push, pull = areas(c)
+    cap, rod = areas(c)
     lows, highs = stops_of(d, c.name)
     eye = next(e for e in line_eyes(d) if e.part is c and e.side > 0.0)
     low, high = max(lows, default=None), min(highs, default=None)
-    whole = {"push": float(push), "pull": None if pull is None else float(pull), "low": low, "high": high}
+    whole = {"cap": float(cap), "rod": None if rod is None else float(rod), "low": low, "high": high}
     return {"name": c.name, **whole, "eye": f"{eye.pin}|{eye.body}", "ends": _ends(system, c.between)}
 
 

@@ -1,7 +1,7 @@
 """Plots: one verb, `run.plot(what)` or `m.plot(what)`, over a registry of families, one file each.
 
     run.plot("torque", "torque.png")               a name of PLOTS
-    run.plot(["A.torque", "C.on.rocker.size"])      channels, over time or over="A"
+    run.plot(["A.torque", "C.on.rocker.magnitude"])      channels, over time or over="A"
     run.plot("A", other=run2)                       two runs and their difference
 
 Every plot takes `dark`, `size` (inches), `title`, `force`; without a path it returns the Figure. Nothing touches pyplot, and the
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, renamed_channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.plots import (
     blocks,
@@ -92,7 +92,8 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
         raise UsageError(f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.")
     if isinstance(what, str) and what not in c.channels and ".advantage." not in what:
         family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []
-        raise UsageError(f"there is no plot and no channel '{what}'. {nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}")
+        hint = f"{renamed_channel(what)}{nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}"
+        raise UsageError(f"there is no plot and no channel '{what}'. {hint}")
     checked_options("channels", options, Entry(plot, "").options)
     return plot(c, names, path, **options)
 

@@ -128,7 +128,7 @@ def _powers(frame: Frame, axes: Any, c: Trajectory, efforts: list[str], x: np.nd
 
 def eyes(c: Trajectory) -> list[tuple[str, str]]:
     """(pin, body) for every load worth a curve: one of the two at a pin of two links, all at a pin of more."""
-    suffix = ".size"
+    suffix = ".magnitude"
     every = [tuple(n[: -len(suffix)].split(".on.")) for n in c.channels if ".on." in n and n.endswith(suffix)]
     ground = c.skel.tree.description.bodies[0].name
     out = []
@@ -141,8 +141,8 @@ def eyes(c: Trajectory) -> list[tuple[str, str]]:
 def ranked_eyes(c: Trajectory, most: int) -> list[tuple[str, str]]:
     """The most loaded ones, most loaded first."""
     needs_loads(c)
-    read = c.read([f"{p}.on.{b}.size" for p, b in eyes(c)])
-    largest = {eye: float(read[f"{eye[0]}.on.{eye[1]}.size"].max()) for eye in eyes(c)}
+    read = c.read([f"{p}.on.{b}.magnitude" for p, b in eyes(c)])
+    largest = {eye: float(read[f"{eye[0]}.on.{eye[1]}.magnitude"].max()) for eye in eyes(c)}
     ranked = sorted(largest, key=lambda eye: -largest[eye])[:most]
     return [eye for eye in ranked if largest[eye] > 0.0] or ranked[:1]
 
@@ -155,7 +155,7 @@ def pin_loads(
     if not chosen:
         raise UsageError("the mechanism has no pin that carries a load.")
     symbol, size = unit_of(c.skel.tree.description.units, "force")
-    sizes = {eye: c.load(*eye).size / size for eye in chosen}
+    sizes = {eye: c.load(*eye).magnitude / size for eye in chosen}
     chosen.sort(key=lambda eye: -float(sizes[eye].max()))
     marks = np.where(c.near_singular, " *", "")
 

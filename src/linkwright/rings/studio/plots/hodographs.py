@@ -106,7 +106,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
     axes.axhline(0.0, color=look.faint, lw=0.9)
     axes.axvline(0.0, color=look.faint, lw=0.9)
     axes.plot(x, y, lw=1.7, color=PALETTE[0])
-    k = int(np.argmax(h.size))
+    k = int(np.argmax(h.magnitude))
     arrow = {"arrowstyle": "-|>", "color": DRIVEN, "lw": 1.4, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=(x[k], y[k]), xytext=(0.0, 0.0), arrowprops=arrow)
     over = default_axis(c)

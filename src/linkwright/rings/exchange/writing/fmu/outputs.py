@@ -14,7 +14,7 @@ import numpy as np
 from linkwright import joints as joint_types
 from linkwright.compiler.graph import TracingError
 from linkwright.drives.equations import InputEquations
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, renamed_channel
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
@@ -123,7 +123,8 @@ class OutputReader:
             if not hits:
                 head = str(name).split(".")[0]
                 family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})
-                raise UsageError(f"outputs: there is no channel '{name}'. {nearest(str(name), family, 'Channels')}")
+                hint = f"{renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}"
+                raise UsageError(f"outputs: there is no channel '{name}'. {hint}")
             out |= dict.fromkeys(hits)
         return list(out)
 

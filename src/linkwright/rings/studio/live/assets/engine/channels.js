@@ -154,7 +154,7 @@
 
     given.passings.forEach((passing, k) => {
       if (!solved) return;
-      add(`${passing.name}.transmission`, "angle", `transmission angle at ${passing.pin}`, [{ kind: "pin", name: passing.pin }], (c) => {
+      add(`${passing.name}.transmission_angle`, "angle", `transmission angle at ${passing.pin}`, [{ kind: "pin", name: passing.pin }], (c) => {
         const { sides } = samples.derivatives(c), m = sides.length / c.n;
         return each(c, (i) => {
           const [a, b, x, y] = sides.subarray(i * m + 4 * k, i * m + 4 * k + 4);
@@ -205,7 +205,7 @@
     const eyes = [...data.pins.flatMap((pin) => pin.bodies.map((body) => ({ pin: pin.name, body }))), ...(data.eyes || [])]; // of joints; of rods, springs and cylinders
     for (const { pin, body } of eyes) {
       const key = `${pin}|${body}`, name = `${pin}.on.${body}`, of = [/** @type {Picked} */ ({ kind: "pin", name: pin }), /** @type {Picked} */ ({ kind: "body", name: body })];
-      add(`${name}.size`, "force", `load of ${pin} on ${body}`, of, (c) => moving(c, (i) => size(c.pins[key].force, i)));
+      add(`${name}.magnitude`, "force", `load of ${pin} on ${body}`, of, (c) => moving(c, (i) => size(c.pins[key].force, i)));
       Array.from(data.planar ? data.axes : "xyz", (axis, m) => add(`${name}.${axis}`, "force", `load of ${pin} on ${body} along ${axis}`, of, (c) => moving(c, (i) => c.pins[key].force[3 * i + m])));
     }
     joints.forEach((name, j) => {

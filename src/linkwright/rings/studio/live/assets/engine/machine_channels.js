@@ -21,22 +21,22 @@
 
   /** @type {(e: Engine, add: Add, moving: Moving, x: Cylinder) => void} */
   const hydraulics = (e, add, moving, x) => {
-    const { push, pull, low, high } = x, of = [/** @type {Picked} */ ({ kind: "pin", name: x.name })];
+    const { cap, rod, low, high } = x, of = [/** @type {Picked} */ ({ kind: "pin", name: x.name })];
     /** @type {(name: string, kind: string, label: string, read: (c: Cycle) => Float64Array) => void} */
     const some = (name, kind, label, read) => add(`${x.name}.${name}`, kind, `${label} of ${x.name}`, of, read);
     const rate = (/** @type {Cycle} */ c) => e.channels.read(`${x.name}.v`, c), length = (/** @type {Cycle} */ c) => e.channels.read(x.name, c);
-    some("push.flow", "flow", "flow into the push side", (c) => rate(c).map((v) => push * v));
-    if (low !== null) some("push.volume", "volume", "volume of the push side", (c) => length(c).map((l) => push * (l - low)));
-    if (pull !== null) some("pull.flow", "flow", "flow into the pull side", (c) => rate(c).map((v) => -pull * v));
-    if (pull !== null && high !== null) some("pull.volume", "volume", "volume of the pull side", (c) => length(c).map((l) => pull * (high - l)));
-    some("supply.flow", "flow", "flow into the side that is filled", (c) => rate(c).map((v) => (v > 0 ? push * v : pull === null ? 0 : -pull * v)));
+    some("cap.flow", "flow", "flow into the cap end", (c) => rate(c).map((v) => cap * v));
+    if (low !== null) some("cap.volume", "volume", "volume of the cap end", (c) => length(c).map((l) => cap * (l - low)));
+    if (rod !== null) some("rod.flow", "flow", "flow into the rod end", (c) => rate(c).map((v) => -rod * v));
+    if (rod !== null && high !== null) some("rod.volume", "volume", "volume of the rod end", (c) => length(c).map((l) => rod * (high - l)));
+    some("pump.flow", "flow", "flow into the end that is being filled", (c) => rate(c).map((v) => (v > 0 ? cap * v : rod === null ? 0 : -rod * v)));
     if (!e.data.loads || !e.core.kernel.acting) return;
     const force = pushOf(e.core, x);
     /** @type {(name: string, label: string, by: (f: number) => number) => void} */
     const pressure = (name, label, by) => some(name, "pressure", label, (c) => moving(c, (i) => by(force(c, i))));
-    pressure("push.pressure", "pressure of the push side", (f) => (pull === null ? f / push : Math.max(f / push, 0)));
-    if (pull !== null) pressure("pull.pressure", "pressure of the pull side", (f) => Math.max(-f / pull, 0));
-    pressure("supply.pressure", "pressure of the side that carries the force", (f) => (pull === null || f > 0 ? f / push : -f / pull));
+    pressure("cap.pressure", "pressure of the cap end", (f) => (rod === null ? f / cap : Math.max(f / cap, 0)));
+    if (rod !== null) pressure("rod.pressure", "pressure of the rod end", (f) => Math.max(-f / rod, 0));
+    pressure("pump.pressure", "pressure of the end that carries the force", (f) => (rod === null || f > 0 ? f / cap : -f / rod));
   };
 
   // tensions of all spans at sample i: minus the multipliers, and what all have in common where one body carries the pulleys

@@ -83,7 +83,7 @@
         LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
           choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
-      const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
+      const size = recorded(DATA.run, `${pin.name}.on.${body}.magnitude`);
       if (!DATA.loads || !entry) return unloaded(size);
       container.append(origin, key, figure, table.element);
       const mesh = LW.meshOf(pin.name, DATA);

@@ -102,7 +102,7 @@ interface ChannelData {
   passings: { name: string; pin: string }[];
   cams: { name: string; pins: string[]; kind: string }[];
   /** Cylinders with a bore: areas, ends of the stroke, the key of the eye at the second end. */
-  cylinders: { name: string; push: number; pull: number | null; low: number | null; high: number | null; eye: string; ends: { body: number; at: number[] }[] }[];
+  cylinders: { name: string; cap: number; rod: number | null; low: number | null; high: number | null; eye: string; ends: { body: number; at: number[] }[] }[];
   belts: PageBelt[];
   /** Springs and dampers between two points. */
   lines: { name: string; ends: { body: number; at: number[] }[] }[];
