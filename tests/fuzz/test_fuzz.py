@@ -143,6 +143,6 @@ def test_workers_that_end_are_judged_by_their_own_status(monkeypatch: pytest.Mon
 
 def test_a_saved_model_without_its_spring_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     whole = modelfile.save
-    monkeypatch.setattr(modelfile, "save", lambda d, path: whole(replace(d, springs=()), path))
+    monkeypatch.setattr(modelfile, "save", lambda d, path, **how: whole(replace(d, springs=()), path, **how))
     with pytest.raises(Finding, match="reads as another mechanism, in springs"):
         use(lw.load("boot-lid"), ("save",), tmp_path, "")

@@ -87,7 +87,7 @@ def _picture(m: Any, folder: Path, given: str) -> None:
 
 def _save(m: Any, folder: Path, given: str) -> None:
     """The normalized model reads as the mechanism that was saved."""
-    again = lw.load(m.save(folder / "saved.yaml")).description.numbers()
+    again = lw.load(m.save(folder / "saved.yaml", normalized=True)).description.numbers()
     saved = with_meshes_from(m.description, folder).numbers()
     if again != saved:
         other = [f.name for f in fields(saved) if f.compare and getattr(again, f.name) != getattr(saved, f.name)]
@@ -108,7 +108,8 @@ def _settle(m: Any, folder: Path, given: str) -> None:
 
 
 def _rewrite(m: Any, folder: Path, given: str) -> None:
-    m.rewrite(folder / "rewritten.yaml")
+    """The text of the model reads as the mechanism, too."""
+    m.save(folder / "rewritten.yaml")
 
 
 def _command(m: Any, folder: Path, given: str) -> None:

@@ -60,7 +60,8 @@ def guarded(path: str | os.PathLike[str], endings: Sequence[str], *, force: bool
     place = checked(path, endings)
     if not force and place.exists() and not made_by_linkwright(place):
         edited = " or was edited since" if place.suffix.lower() in (".yaml", ".yml") else ""
-        raise UsageError(f"'{shown(path)}' already exists and was not made by Linkwright{edited}; use --force to overwrite it.")
+        force_it = "use --force to overwrite it (in Python force=True)"
+        raise UsageError(f"'{shown(path)}' already exists and was not made by Linkwright{edited}; {force_it}.")
     return place
 
 

@@ -436,6 +436,9 @@ class Result(Renamed):
 
     def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
         """Write the table as .csv, .xlsx, .parquet or .json; `sep` and `decimal` are for .csv files."""
+        if hasattr(type(self), "mechanism") and os.fspath(path).lower().endswith((".yaml", ".yml")):
+            kind = type(self).__name__
+            raise UsageError(f"save of {kind} writes its table ({', '.join(ENDINGS)}); .mechanism.save({str(path)!r}) writes the model.")
         return self.table().save(path, sep=sep, decimal=decimal)
 
     def __str__(self) -> str:

@@ -182,17 +182,17 @@ class Mechanism(MechanismVerbs):
         """Return the positions of a joint between which it can move from the start, up to its dead centers and stops."""
         return self.system.limits(joint)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the model, normalized to SI, to a new YAML file."""
-        return modelfile.save(self.description, path)
+    def save(
+        self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False
+    ) -> Path:
+        """Write the model file with the numbers of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.
 
-    def rewrite(self, path: str | os.PathLike[str], *, digits: int | None = None) -> Path:
-        """Write the model file as it was read, with the numbers of this mechanism in place: comments, units, order and line ends stay.
-
-        `m.with_(**{"C.x": 0.91}).rewrite("better.yaml")`; `digits` rounds the new numbers. Raise UsageError, and write nothing, where a
-        number has no place of its own in the file: it says which numbers it follows from.
+        A model that was read from a model file keeps its text: comments, units, order and line ends stay, and `digits` rounds the new
+        numbers. A model without a text (a dict, a file of another program) is written in SI, and so is every model with `normalized`.
+        An existing file that Linkwright did not write, or that was edited since, is replaced only with `force`. Raise UsageError, and
+        write nothing, if a number has no place of its own in the file: the message names the numbers that it follows from.
         """
-        return modelfile.rewrite(self.description, path, digits=digits)
+        return modelfile.save(self.description, path, digits=digits, normalized=normalized, force=force)
 
 
 @call_explained

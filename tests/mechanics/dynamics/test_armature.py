@@ -174,7 +174,7 @@ def test_an_armature_is_a_number_of_the_model():
 def test_a_new_armature_is_written_into_the_file(tmp_path):
     path = tmp_path / "chain.yaml"
     path.write_text(CHAIN)
-    lw.load(path).with_(**{"J2.armature": 0.5}).rewrite(tmp_path / "heavier.yaml")
+    lw.load(path).with_(**{"J2.armature": 0.5}).save(tmp_path / "heavier.yaml")
     assert "connect: [a.E, b.O], armature: 500 g" in (tmp_path / "heavier.yaml").read_text()
 
 

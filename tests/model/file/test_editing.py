@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -287,18 +288,69 @@ def test_files_are_written_whole_with_their_mark_of_encoding(tmp_path: Path) -> 
     path.write_bytes(("﻿" + RICH.replace("\n", "\r\n").replace("made-up", "erfundene Übung")).encode())
     before = path.read_bytes()
     m = lw.load(path, **{"A.x": 0.001})
-    modelfile.rewrite(m.description, tmp_path / "b.yaml")
+    modelfile.save(m.description, tmp_path / "b.yaml")
     assert path.read_bytes() == before  # the file itself is not touched
     assert (tmp_path / "b.yaml").read_bytes() == before.replace(b"A: [0, 0]", b"A: [1, 0]")
     with pytest.raises(UsageError, match=r"use \.yaml"):
-        modelfile.rewrite(m.description, tmp_path / "b.txt")
+        modelfile.save(m.description, tmp_path / "b.txt")
 
 
 def test_a_saved_model_is_signed_again(tmp_path: Path) -> None:
-    path = lw.load("wiper").save(tmp_path / "a.yaml")
+    path = lw.load("wiper").save(tmp_path / "a.yaml", normalized=True)
     assert files.made_by_linkwright(path)
-    modelfile.rewrite(lw.load(path, **{"crank.mass": 0.4}).description, path)
+    modelfile.save(lw.load(path, **{"crank.mass": 0.4}).description, path, force=True)
     assert files.made_by_linkwright(path) and lw.load(path).description.numbers().body("crank").mass == 0.4
+
+
+def test_a_file_of_the_user_is_replaced_only_with_force(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(RICH, encoding="utf-8")
+    m = lw.load(path, **{"A.x": 0.001})
+    with pytest.raises(UsageError, match=r"was not made by Linkwright or was edited since; use --force .*force=True"):
+        m.save(path)
+    assert path.read_text(encoding="utf-8") == RICH
+    assert m.save(path, force=True).read_text(encoding="utf-8") == RICH.replace("A: [0, 0]", "A: [1, 0]")
+
+
+def test_what_has_no_place_in_the_text_is_written_on_request_without_its_comments(tmp_path: Path) -> None:
+    m = lw.load("scissor-lift", **{"up1.mass": 9.0})
+    with pytest.raises(UsageError, match=r"`repeat:` block.*m\.save\('.*a\.yaml', normalized=True\)"):
+        m.save(tmp_path / "a.yaml")
+    assert not (tmp_path / "a.yaml").exists()
+    m.save(tmp_path / "a.yaml", normalized=True)
+    m.save(tmp_path / "a.yaml", normalized=True)  # its own file
+    assert lw.load(tmp_path / "a.yaml").description.numbers().body("up1").mass == 9.0
+
+
+@pytest.mark.parametrize("changes", [{}, {"A.x": 0.001}])
+def test_a_description_with_other_parts_than_its_text_is_written_in_si(tmp_path: Path, changes: dict[str, float]) -> None:
+    d = modelfile.read_text(RICH, **changes)
+    fewer = replace(d, drives=())
+    assert modelfile.read(modelfile.save(fewer, tmp_path / "a.yaml")) == fewer != d
+    heavier = replace(modelfile.read_text(RICH), bodies=tuple(replace(b, com=(0.5, 0.5, 0.0)) if b.mass else b for b in d.bodies))
+    assert modelfile.read(modelfile.save(heavier, tmp_path / "b.yaml")) == heavier
+
+
+def test_names_of_files_are_written_for_the_new_folder(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    (tmp_path / "to").mkdir()
+    (tmp_path / "from" / "lift.csv").write_text("t [s],A [deg]\n0,0\n1,5\n2,0\n", encoding="utf-8")
+    (tmp_path / "from" / "part.stl").write_text("solid x\nendsolid x\n", encoding="utf-8")
+    text = (
+        "# mine\nplane: xy\nbackdrop: {file: 'photo of it.png'}  # taken\n"
+        "bodies:\n  ground: {}\n  arm: {mass: 1, visuals: [{mesh: part.stl}, {mesh: /else/part.stl}]}\n"
+        "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0]}}\n"
+        "drive: {A: {position: {over: t, csv: lift.csv}}}\n"
+    )
+    path = tmp_path / "from" / "m.yaml"
+    path.write_text(text, encoding="utf-8")
+    m = lw.load(path)
+    moved = lw.load(m.with_(**{"arm.mass": 2.0}).save(tmp_path / "to" / "m.yaml"))
+    names = [("part.stl", "../from/part.stl"), ("lift.csv", "../from/lift.csv"), ("'photo of it.png'", "../from/photo of it.png")]
+    for old, new in names:
+        text = text.replace(old, new, 1)
+    assert (tmp_path / "to" / "m.yaml").read_text(encoding="utf-8") == text.replace("mass: 1", "mass: 2")
+    assert moved.description.body("arm").visuals[0].file == "../from/part.stl" and moved.description.drives == m.description.drives
 
 
 def test_sections_given_in_a_call() -> None:

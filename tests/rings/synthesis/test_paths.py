@@ -199,11 +199,11 @@ def test_answers_are_drawn(tmp_path: Any) -> None:
     found = lw.synthesize(path=FIVE_TIMED, timing="60 deg", hold=HELD, count=2)
     assert found.plot(tmp_path / "linkages.png").stat().st_size > 10_000
     for _ in range(2):  # its own file may be replaced
-        saved = lw.load(found.best.save(tmp_path / "best.yaml"))
+        saved = lw.load(found.best.mechanism.save(tmp_path / "best.yaml"))
     at = found.best.linkage.pins["P"]
     assert saved.name == "best" and np.allclose(saved.cycle(steps=4)["coupler.P"][0], [at.real, at.imag], atol=1e-12)
     (tmp_path / "best.yaml").write_text("name: mine\n", encoding="utf-8")
     with pytest.raises(lw.UsageError, match="already exists"):
-        found.best.save(tmp_path / "best.yaml")
+        found.best.mechanism.save(tmp_path / "best.yaml")
     figure = found.plot(count=1)
     assert len(figure.axes) == 1

@@ -1,14 +1,14 @@
 """The model file: YAML (or a dict) to a `Description` and back, units and quantities.
 
 `read(source, **overrides)`, `reread(description, **overrides)`, `redesigned(description, parameters, values)`, `write(description)`,
-`save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
+`save(description, path)`, which keeps the user's text; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
-from linkwright.model.file.editing import edited, rewrite
+from linkwright.model.file.editing import edited, save
 from linkwright.model.file.imported_names import read_converted, read_made
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
-from linkwright.model.file.writer import save, write
+from linkwright.model.file.writer import write
 from linkwright.text.units import convert, display_unit, parse_unit, quantity
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "read_text",
     "redesigned",
     "reread",
-    "rewrite",
     "save",
     "write",
 ]

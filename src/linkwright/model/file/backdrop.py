@@ -47,6 +47,7 @@ def read_backdrop(context: Context, node: FileNode | None) -> Backdrop | None:
     file = keys["file"].string("backdrop: file")
     if not file.lower().endswith(FILES):
         raise keys["file"].error(f"backdrop: '{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.")
+    context.files.append(keys["file"])
     values = {
         key: context.numeric(context.number(keys[key], dimension, f"backdrop: {key}")) for key, dimension in KEYS.items() if key in keys
     }

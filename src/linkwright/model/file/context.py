@@ -79,12 +79,14 @@ class Context:
         self.joint_places: set[str] = set()  # points where written-out joints sit
         self.root_where = Source("model")
         self.warnings: list[str] = []
+        self.files: list[FileNode] = []  # names of other files, relative to the model's own
 
     def beside(self, node: FileNode, what: str) -> Path:
         """The path of a file that the model names, relative to the model's own."""
         name = node.string(what)
         if self.base is None:
             raise node.error(f"{what}: a model inside another file cannot name files. Save the run again with Linkwright.")
+        self.files.append(node)
         return self.base / name
 
     # ------------------------------------------------------------ scalars and vectors

@@ -1,19 +1,20 @@
-"""`edited`: the user's own model file with new numbers in place; comments, units, order and line ends stay.
+"""`save`: the user's own model file with new numbers in place; comments, units, order and line ends stay.
 
     text = edited(m.with_(**{"C.x": 0.91, "crank.mass": 0.4}).description)      the file's text as this mechanism would be written
-    rewrite(description, "better.yaml")                                         the same to a file
+    save(description, "better.yaml")                                            the same to a file
 
 Parameters, pins, starts and drives have one number in the text each. Numbers of bodies, points and forces may follow from others there
 (a center given in the drawing, the inertia of a uniform rod): `value_fitting` finds the literals, and where a number is derived an entry
 that states it is added (`inertia:`). What the text gives by an expression, or in a `repeat:` block, is not touched: the error says what it
-depends on. The new text is read again and compared before it is given away.
+depends on. The new text is read again and compared before it is given away. A model without such a text (a dict, a robot of another
+program, a description that a program put together) is written as `writer.write` does, in SI.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ from linkwright.model.file.entries import MASS_KEYS, derived
 from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
 from linkwright.model.file.nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.overrides import DRIVE, START
-from linkwright.model.file.reader import Document, reread
-from linkwright.model.file.text_edits import Edit, added, apply, exchanged, number, quantity
+from linkwright.model.file.reader import Document, describe, reread
+from linkwright.model.file.text_edits import Edit, added, apply, exchanged, key_text, number, quantity
 from linkwright.model.file.value_fitting import FITS, Label, fitted, flat, missed
-from linkwright.model.file.writer import write
+from linkwright.model.file.writer import with_meshes_from, write
 from linkwright.model.file.written_values import inside, node_at, parameter_path
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.quantities import QuantityAlgebra, read_quantity
@@ -37,17 +38,18 @@ from linkwright.text.units import LENGTH, NONE, UnitSystem
 
 ROUNDS = 4  # of entries that are added: a mass, then what followed from it
 MOST_NAMED = 6  # names in a message
+APART = ("where", "document", "warnings", "start_places", "drawn", "poses")  # fields that do not make another mechanism
 
 
 def edited(described: Description, values: Mapping[str, Any] | None = None, *, digits: int | None = None) -> str:
     """Return the text of the model file with the numbers of this description in place, and those in `values` (SI, or texts with units).
 
     Numbers are written in the unit of their place, with as many digits as they need to read back within 1e-12, or with `digits`. A model
-    given as a dict has no text: it is written anew. Raise UsageError for numbers that the text has no place for.
+    without a text is written in SI. Raise UsageError for numbers that the text has no place for.
     """
     final = reread(described, **values) if values else described
-    document = final.document
-    if not isinstance(document, Document) or document.text is None:
+    document = text_behind(final)
+    if document is None or document.text is None:
         return write(final)
     if not document.overrides:
         return document.text
@@ -57,11 +59,78 @@ def edited(described: Description, values: Mapping[str, Any] | None = None, *, d
     return mark + _signed_again(text, editor.text(text))
 
 
-def rewrite(
-    described: Description, path: str | os.PathLike[str], values: Mapping[str, Any] | None = None, *, digits: int | None = None
+def save(
+    described: Description, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False
 ) -> Path:
-    """Write what `edited` returns to a file, atomically; an older one is replaced."""
-    return files.write_text(path, files.MODELS, edited(described, values, digits=digits))
+    """Write the model file, atomically: the text behind the model with its numbers in place, or with `normalized` a new text in SI.
+
+    Names of other files, such as meshes, are written for the new folder. A file that Linkwright did not write, or that was edited since,
+    is replaced only with `force`.
+    """
+    place = files.guarded(path, files.MODELS, force=force)
+    document = None if normalized else text_behind(described)
+    if document is None:
+        return files.write_text(place, files.MODELS, files.signed(write(with_meshes_from(described, place.parent))))
+    try:
+        text = _for_folder(edited(described, digits=digits), document, place.parent)
+    except UsageError as problem:
+        raise UsageError(f"{problem} m.save({str(path)!r}, normalized=True) writes the model in SI, without its comments.") from problem
+    return files.write_text(place, files.MODELS, text if document.path is not None else _signed(text))
+
+
+def text_behind(described: Description) -> Document | None:
+    """The document whose text can be given the numbers of a description; None where there is no text, or where the description was
+    changed in more than its numbers since it was read."""
+    document = described.document
+    if not isinstance(document, Document) or document.text is None:
+        return None
+    read = describe(document)
+    if _shape(read) != _shape(described):
+        return None
+    changed = not document.overrides and missed(flat(read.numbers()), flat(described.numbers()))
+    return None if changed else document
+
+
+def _shape(value: Any) -> Any:
+    """A description without its numbers: names, kinds and what belongs to what."""
+    if isinstance(value, (int, float, Expr)) and not isinstance(value, bool):
+        return None
+    if isinstance(value, tuple):
+        return tuple(map(_shape, value))
+    if is_dataclass(value):
+        return (type(value).__name__, *(_shape(getattr(value, f.name)) for f in fields(value) if f.name not in APART))
+    return value
+
+
+def _for_folder(text: str, document: Document, folder: Path) -> str:
+    """The text with names of other files relative to a folder."""
+    base = document.base
+    if base is None or os.path.realpath(base) == os.path.realpath(folder):
+        return text
+    mark, plain = (ENCODING, text.removeprefix(ENCODING)) if text.startswith(ENCODING) else ("", text)
+    read = replace(document, root=from_text(plain, document.root.where.file), text=plain, overrides={})
+    edits: dict[int, Edit] = {}
+    for node in read.named_files():
+        name = node.text or ""
+        if os.path.isabs(name):
+            continue
+        if node.span is None:
+            raise UsageError(f"{node.where}: '{name}' cannot be written for another folder: it comes from a `repeat:` block or an alias.")
+        edits[node.span.first] = Edit(node.span.first, node.span.end, key_text(_relative(base / name, folder), True))
+    return mark + apply(plain, list(edits.values()))
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive of Windows
+        return path.resolve().as_posix()
+
+
+def _signed(text: str) -> str:
+    """A text that Linkwright made, with the checksum by which it recognizes it."""
+    head, _, rest = text.partition("\n")
+    return text if files.signed(rest).partition("\n")[0] == head else files.signed(text)
 
 
 def _signed_again(old: str, new: str) -> str:

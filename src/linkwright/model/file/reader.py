@@ -65,6 +65,12 @@ class Document:
         """The description with numbers of the text as variables: those that begin at these characters, which are noted there."""
         return describe(self, literals=literals)
 
+    def named_files(self) -> list[FileNode]:
+        """The places of the text that name other files."""
+        found: list[FileNode] = []
+        describe(self, named=found)
+        return found
+
 
 def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
     """The mechanism of a model file (path) or dict; `overrides` are parameters or gravity, cuts, start, space, name.
@@ -133,21 +139,23 @@ def redesigned(description: Description, chosen: Sequence[Parameter], values: Se
 
 
 @all_in_use()
-def describe(document: Document, in_symbols: bool = False, literals: dict[int, Any] | None = None) -> Description:
-    """The mechanism of a document."""
+def describe(
+    document: Document, in_symbols: bool = False, literals: dict[int, Any] | None = None, named: list[FileNode] | None = None
+) -> Description:
+    """The mechanism of a document; `named` gets the places that name other files."""
     try:
-        return _read_sections(document, in_symbols, literals)
+        return _read_sections(document, in_symbols, literals, [] if named is None else named)
     except RecursionError as error:
         raise ModelError("the expressions of the model nest too deeply. Split them into parameters.", document.root.where) from error
 
 
-def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any] | None) -> Description:
+def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any] | None, named: list[FileNode]) -> Description:
     keys = dict(document.root.keys("the model", KEY_GROUPS))
     values, single = apply_overrides(keys, document.overrides)
     plane, space = _plane(keys)
     units, shown = _units(keys)
     context = Context(units, document.base, plane is not None, plane is not None and not space, in_symbols)
-    context.root_where, context.given, context.literals = document.root.where, single, literals
+    context.root_where, context.given, context.literals, context.files = document.root.where, single, literals, named
     read_parameters(context, keys.get("parameters"), values)
     read_abbreviations(context, keys.get("let"))
     read_backdrop(context, keys.get("backdrop"))

@@ -65,6 +65,7 @@ def _visual(context: Context, node: FileNode, what: str) -> Visual:
     if shape == "mesh":
         file = keys["mesh"].string(f"{what}: mesh")
         size = _scales(context, keys, file, what)
+        context.files.append(keys["mesh"])
         _warn_of_missing(context, keys["mesh"], file, what)
     else:
         size = _sizes(context, shape, keys[shape], f"{what}: {shape}")

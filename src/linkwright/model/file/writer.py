@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright import elements, files
+from linkwright import elements
 from linkwright.elements import (
     AxesRole,
     Belt,
@@ -104,12 +104,6 @@ def write(description: Description) -> str:
 def _report(block: ReportBlock) -> dict[str, Any]:
     texts = {name: getattr(block, name) for name in TEXTS if getattr(block, name)}
     return {**texts, **({"curves": list(block.curves)} if block.curves else {})}
-
-
-def save(description: Description, path: str | os.PathLike[str]) -> Path:
-    """Write the model to a file; an older one is replaced, atomically. Meshes stay where they are: their paths are written for the new
-    place of the model."""
-    return files.write_text(path, files.MODELS, files.signed(write(with_meshes_from(description, Path(path).parent))))
 
 
 def with_meshes_from(d: Description, folder: Path) -> Description:

@@ -18,9 +18,8 @@ def run(given: argparse.Namespace) -> None:
     outputs.check([(given.output, files.MODELS if chosen is None else chosen.endings)], given.force)
     more = {} if chosen is None else settings(chosen, given)
     m = loading.load(given, shows_import=True)
-    if chosen is None:  # a drawing has a model file of its own, with comments
-        save = m.rewrite if given.model.lower().endswith(files.SKETCHES) else m.save
-        written, lost = [str(save(given.output))], []
+    if chosen is None:
+        written, lost = [str(m.save(given.output, force=given.force))], []
     else:
         written, lost = write(chosen, m, given.output, more)
     if given.json:

@@ -11,6 +11,7 @@ from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 
 EVERY = "*"  # all drives, or all encoders
+DIGITS = 12  # of numbers that are written into a model file; no measurement has more
 
 
 def run(given: argparse.Namespace) -> None:
@@ -48,7 +49,7 @@ def _written(found: Any, given: argparse.Namespace, schema: str, data: dict[str,
     """The model file, and the result as text or JSON."""
     written = []
     if given.output is not None:
-        found.save(files.guarded(given.output, files.MODELS, force=given.force))
+        found.mechanism.save(given.output, digits=DIGITS, force=given.force)
         written.append(given.output)
     if given.json:
         outputs.print_json(schema, data)

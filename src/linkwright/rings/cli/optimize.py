@@ -29,7 +29,7 @@ def run(given: argparse.Namespace) -> int:
     best = found.knee if front else found
     written = []
     if given.output is not None:
-        best.save(given.output, force=given.force)
+        best.mechanism.save(given.output, force=given.force)
         written.append(given.output)
     if given.page is not None:
         best.page(given.page)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError, call_explained, counted
+from linkwright.errors import Renamed, UsageError, call_explained, counted
 from linkwright.files.tables import Result, Table
+from linkwright.model.file import read_text
 from linkwright.rings.synthesis.linkage import Linkage
-from linkwright.system.mechanism import Mechanism, load
+from linkwright.system.mechanism import Mechanism
 from linkwright.text.units import parse_unit
 
 DEFECTS = {
@@ -31,7 +29,7 @@ ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line fr
 
 
 @dataclass(frozen=True, eq=False)
-class SynthesizedLinkage:
+class SynthesizedLinkage(Renamed):
     """One linkage, how well it does what was asked, and what speaks against it."""
 
     linkage: Linkage
@@ -63,8 +61,8 @@ class SynthesizedLinkage:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The Mechanism of the linkage, without masses."""
-        return load(self.document)
+        """The Mechanism of the linkage, without masses; its `save(path)` writes the model file, with measures and defects in a comment."""
+        return Mechanism(read_text(self.text(), "linkage"))
 
     def text(self, name: str = "") -> str:
         """Return the model file of the linkage: YAML, with measures and defects in a comment."""
@@ -76,11 +74,6 @@ class SynthesizedLinkage:
         comment += [f"# bound not met: {text}" for text in self.missed]
         comment += [f"# {note}" for note in self.notes]
         return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
-
-    def save(self, path: str | os.PathLike[str], *, name: str = "") -> Path:
-        """Write the model file of the linkage; files that Linkwright did not write are not overwritten."""
-        place = files.guarded(path, files.MODELS, force=False)
-        return files.write_text(place, files.MODELS, files.signed(self.text(name or place.stem)))
 
     def shown(self, measure: str) -> str:
         """Return a measure with its unit: lengths in the user's unit, angles in degrees."""

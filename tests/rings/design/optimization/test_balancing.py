@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.model.file import write
 from linkwright.results.state import State
 from linkwright.rings.design.optimization.balancing import CycleCurves, _least_squares, balance
 from linkwright.rings.design.optimization.mass_design import _Problem, counterweight_blocks, redistribution_blocks
@@ -211,6 +212,10 @@ def test_the_result_prints_and_saves(tmp_path) -> None:
     assert data["norms"]["force"]["rms_before"] > 1 and len(data["angle"]) == 13 and data["counterweights"][0]["body"] == "crank"
     again = lw.load(b.mechanism.save(tmp_path / "balanced.yaml"))
     assert again.description.body("crank").mass == pytest.approx(0.9, rel=1e-12)
+    path = tmp_path / "mine.yaml"
+    path.write_text("# mine\n" + write(lw.load("four-bar", g=0).description.numbers()), encoding="utf-8")
+    text = balance(lw.load(path), steps=12).mechanism.save(tmp_path / "kept.yaml").read_text(encoding="utf-8")
+    assert text.startswith("# mine\n") and lw.load(tmp_path / "kept.yaml").description.body("crank").mass == pytest.approx(0.9, rel=1e-12)
     assert b.mechanism.with_(g=0).description.numbers().body("rocker").mass == pytest.approx(1.575, rel=1e-12)
 
 

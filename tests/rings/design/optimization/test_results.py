@@ -52,9 +52,12 @@ def test_the_file_gets_new_numbers_and_nothing_else(found: lw.OptimizationResult
     assert after[5].startswith("  r: {value: 50 mm, min: 20 mm, max: 8 cm}") and "# crank" in after[5]
     assert "cm" in after[6] and after[6].endswith("# as bought")
     assert model.read_text(encoding="utf-8") == FILE
-    best = lw.load(found.save(tmp_path / "best.yaml"))
+    best = lw.load(found.mechanism.save(tmp_path / "best.yaml"))
+    assert (tmp_path / "best.yaml").read_text(encoding="utf-8") == found.text
     assert abs(best.cycle().measure("range guide") - 0.1) < 1e-9
     with pytest.raises(lw.UsageError, match="already exists"):
+        found.mechanism.save(tmp_path / "best.yaml")
+    with pytest.raises(lw.UsageError, match=r"OptimizationResult writes its table .*\.mechanism\.save\("):
         found.save(tmp_path / "best.yaml")
 
 

@@ -79,7 +79,7 @@ def test_calibrated_mechanism_and_file_have_the_tip_where_it_was_measured(tmp_pa
     data = {"A": A, "E": E, TIP[0]: C.real, TIP[1]: C.imag}
     found = lw.calibrate(lw.load("five-bar"), data, VARY)
     np.testing.assert_allclose(found.values, TRUE[:5], atol=1e-12)
-    found.save(tmp_path / "calibrated.yaml")
+    found.mechanism.save(tmp_path / "calibrated.yaml", digits=12)
     for m in (found.mechanism, lw.load(tmp_path / "calibrated.yaml")):
         s = m.system
         there = np.array([s.point(s.assemble({"A": a, "E": e}), "left_rod.C") for a, e in zip(A[:5], E[:5], strict=True)])

@@ -68,7 +68,7 @@ def test_identified_mechanism_predicts_torques_to_the_noise(tmp_path: Path) -> N
         m_, mx, my, I = found.theta[4 * b : 4 * b + 4]
         assert m_ > 0.0
         assert I - (mx * mx + my * my) / m_ > 0.0
-    found.save(tmp_path / "found.yaml")
+    found.mechanism.save(tmp_path / "found.yaml", digits=9)
     other = motion(m.system, seed=5)
     true = followed(lw.load("five-bar"), other, 100)
     for judged in (found.mechanism, lw.load(tmp_path / "found.yaml")):

@@ -10,18 +10,19 @@ in the inertia parameters at a fixed motion (`inertia_regressor`), so the column
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.files.tables import Result, Table
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.model.description import Body, Description
-from linkwright.model.file import read_text, write
+from linkwright.model.file import edited, read_text, reread, write
+from linkwright.model.file.editing import text_behind
 from linkwright.motion import cycle
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
@@ -341,12 +342,30 @@ def _rows(I: np.ndarray) -> Any:
 
 
 def _described(d: Description, changed: Mapping[str, Body]) -> Description:
-    """The model with other mass properties, read anew so that it can be saved and given other parameters."""
+    """The model with other mass properties, with the text of its file where that has places for them."""
+    changes = dict(pair for b in changed.values() for pair in _mass_numbers(d, b))
+    if text_behind(d) is not None:
+        try:
+            edited(d, changes)
+            return reread(d, **changes)
+        except LinkwrightError:  # masses that are expressions, or come from a `repeat:` block: no number of the file is theirs
+            pass
     bodies = tuple(
         replace(b, mass=changed[b.name].mass, com=changed[b.name].com, inertia=changed[b.name].inertia) if b.name in changed else b
         for b in d.bodies
     )
     return read_text(write(replace(d, bodies=bodies)), f"{d.name} (balanced)")
+
+
+def _mass_numbers(d: Description, b: Body) -> Iterator[tuple[str, float]]:
+    """Mass, center and inertia of a body by the names of `with_`."""
+    yield f"{b.name}.mass", float(b.mass or 0.0)
+    yield from ((f"{b.name}.com.{axis}", float(b.com[i])) for i, axis in enumerate(d.plane or "xyz"))
+    if d.planar:
+        yield f"{b.name}.inertia", float(b.inertia[2][2])
+        return
+    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        yield f"{b.name}.inertia.{'xyz'[i]}{'xyz'[j]}", float(b.inertia[i][j])
 
 
 def _changes(old: Body, new: Body) -> MassChange:

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, calls_explained
-from linkwright.files import MODELS, write_text
-from linkwright.files.tables import ENDINGS, Cell, Result, Table
+from linkwright.errors import calls_explained
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
 from linkwright.rings.design.optimization.certificate import Binding, OptimumCertificate
@@ -130,17 +129,6 @@ class OptimizationResult(Result):
     def mechanism(self) -> Mechanism:
         """Return the best design as a Mechanism."""
         return Mechanism(reread(self.original.described, **self.numbers))
-
-    def save(
-        self, path: str | os.PathLike[str], *, force: bool = False, sep: str | None = None, decimal: str | None = None
-    ) -> Path:
-        """Write the model file with the new numbers (.yaml; an existing one only with force), or the table (.csv, .xlsx, .json)."""
-        target = Path(path)
-        if target.suffix.lower() in ENDINGS:
-            return super().save(path, sep=sep, decimal=decimal)
-        if target.exists() and not force:
-            raise UsageError(f"{target} already exists; use force=True to overwrite it.")
-        return write_text(target, MODELS, self.text)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with both designs, before and after, and a slider for every number that varies."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from linkwright.errors import counted
-from linkwright.files.tables import ENDINGS, Result, Table
+from linkwright.files.tables import Result, Table
 from linkwright.model.description import Description
-from linkwright.model.file import reread, rewrite
+from linkwright.model.file import reread
 from linkwright.system.mechanism import Mechanism
 
 VISIBLE = 0.05  # share of a direction below which a parameter is not named in it
@@ -59,18 +57,7 @@ class Calibration(Result):
     @property
     def mechanism(self) -> Mechanism:
         """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
-        return Mechanism(self._described())
-
-    def save(
-        self, path: str | os.PathLike[str], *, digits: int | None = 12, sep: str | None = None, decimal: str | None = None
-    ) -> Path:
-        """Write the model's own file with the calibrated numbers in place (.yaml), or the table (.csv, .xlsx, .parquet, .json)."""
-        if Path(path).suffix.lower() in ENDINGS:
-            return super().save(path, sep=sep, decimal=decimal)
-        return rewrite(self._described(), path, digits=digits)
-
-    def _described(self) -> Description:
-        return reread(self.description, **dict(zip(self.parameters, self.values.tolist(), strict=False)))
+        return Mechanism(reread(self.description, **dict(zip(self.parameters, self.values.tolist(), strict=False))))
 
     def __repr__(self) -> str:
         open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""

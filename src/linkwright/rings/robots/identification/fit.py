@@ -65,7 +65,7 @@ def identify(
         small = np.maximum(SETTLED * np.sqrt(np.diag(fit.covariance)), RELATIVE * np.abs(fit.values))
         if not by_load or rounds == ROUNDS or bool(np.all(change <= small)):
             break
-        system, before = System(identified(description, r.columns, theta)[0]), theta
+        system, before = System(identified(description, r.columns, theta)), theta
     u, t = (np.concatenate([getattr(x, part) for x in measured]) for part in ("u", "t"))
     return Identification(base, fit, r, theta, u, t, gained, description, sought, rounds)
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from linkwright.elements import held_in
 from linkwright.errors import UsageError, counted
-from linkwright.files.tables import ENDINGS, Result, Table
+from linkwright.files.tables import Result, Table
 from linkwright.model.description import Description, Friction
-from linkwright.model.file import reread, rewrite, save
+from linkwright.model.file import reread
 from linkwright.model.parameters import single_parameters, with_values
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.least_squares import LeastSquares
@@ -110,23 +108,8 @@ class Identification(Result):
 
     @property
     def mechanism(self) -> Mechanism:
-        """Return the mechanism with the identified masses, friction and armatures."""
-        return Mechanism(self._identified()[0])
-
-    def save(
-        self, path: str | os.PathLike[str], *, digits: int | None = 9, sep: str | None = None, decimal: str | None = None
-    ) -> Path:
-        """Write the identified mechanism (.yaml), or the table (.csv, .xlsx, .parquet, .json).
-
-        The mechanism is the model's own file with new numbers; where friction or armatures are new, it is written anew.
-        """
-        if Path(path).suffix.lower() in ENDINGS:
-            return super().save(path, sep=sep, decimal=decimal)
-        d, placed = self._identified()
-        return rewrite(d, path, digits=digits) if placed and self.description.document is not None else save(d, path)
-
-    def _identified(self) -> tuple[Description, bool]:
-        return identified(self.description, self.regressor.columns, self.theta)
+        """Return the mechanism with the identified masses, friction and armatures; `.mechanism.save(path)` writes its model file."""
+        return Mechanism(identified(self.description, self.regressor.columns, self.theta))
 
     def table(self) -> Table:
         """Return the base parameters with their deviations, in SI."""
@@ -163,8 +146,8 @@ def condition_number(W: np.ndarray) -> float:
     return float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf")
 
 
-def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.ndarray) -> tuple[Description, bool]:
-    """Return the description with these values, and True if each of them has a place in the model's file."""
+def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.ndarray) -> Description:
+    """Return the description with these values."""
     owned: dict[str, dict[str, float]] = {}
     for c, x in zip(columns, theta, strict=True):
         owned.setdefault(c.owner, {})[c.kind] = float(x)
@@ -175,7 +158,7 @@ def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.nda
     placed = {name: x for name, x in changes.items() if name in known}
     described = reread(d, **placed) if d.document is not None else with_values(d, [known[n] for n in placed], list(placed.values()))
     if len(placed) == len(changes):
-        return described, True
+        return described
     frictions, joints = frictions_of(described), list(described.joints)
     for name, values in owned.items():
         kinds = {k: x for k, x in values.items() if k in ("coulomb", "viscous", "load")}
@@ -183,7 +166,7 @@ def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.nda
             _with_friction(frictions, name, kinds)
         if "armature" in values:
             joints = [replace(j, armature=values["armature"]) if j.name == name else j for j in joints]
-    return replace(described, joints=tuple(joints), **{held_in(Friction): tuple(frictions)}), False
+    return replace(described, joints=tuple(joints), **{held_in(Friction): tuple(frictions)})
 
 
 def _masses(d: Description, body: str, values: Mapping[str, float]) -> dict[str, float]:
