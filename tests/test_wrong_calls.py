@@ -110,7 +110,7 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         "pose": {"st": START, "body": "crank"},
         "point": {"st": START, "name": "B"}, "terms": {"st": START}, "forward": {"st": START}, "crosscheck": {"st": START},
         "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
-        "transmission": {"motors": ["A"], "joints": ["D"]}, "simulate_batch": {"states": START, "duration": 0.01},
+        "transmission": {"motors": ["A"], "joints": ["D"]},
         "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearize": {"st": START}, "step": {"st": START},
         "derivatives": {"st": START},
     },

@@ -26,6 +26,7 @@ from linkwright.compiler import python_loops
 from linkwright.errors import counted
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
+from linkwright.simulation.run_batch import run_batch
 from linkwright.system.system import System
 
 if TYPE_CHECKING:
@@ -140,9 +141,8 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
     for _ in range(repeats):
         for name, threads in ways.items():
             begin, used = time.perf_counter(), time.thread_time()
-            done = system.simulate_batch(
-                states, seconds, threads=threads, tolerance=BATCH_TOLERANCE, sample_interval=[seconds], progress=False
-            )
+            how = {"threads": threads, "tolerance": BATCH_TOLERANCE, "sample_interval": [seconds], "progress": False}
+            done = run_batch(system.core, states, seconds, **how)
             wall[name], own[name] = min(wall[name], time.perf_counter() - begin), min(own[name], time.thread_time() - used)
             ends[name] = done["A"][:, -1]
     one, many = ways

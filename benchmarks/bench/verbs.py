@@ -21,6 +21,7 @@ from benchmarks.bench.clocks import seconds_of
 from linkwright import files
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
+from linkwright.simulation.run_batch import run_batch
 
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
@@ -266,9 +267,9 @@ def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
         starts = s.start if free else [s.start] * RUNS
 
         def batch(s: Any = s, starts: Any = starts, more: Any = more) -> Any:
-            return s.simulate_batch(starts, 1.0, integrator="rk4", step=1e-3, sample_interval=0.1, threads=1, progress=False, **more)
+            return run_batch(s.core, starts, 1.0, integrator="rk4", step=1e-3, sample_interval=0.1, threads=1, progress=False, **more)
 
-        calls.append((f"simulate_batch, {label}", batch, RUNS))
+        calls.append((f"batch of runs, {label}", batch, RUNS))
     return calls
 
 

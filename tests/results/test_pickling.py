@@ -16,6 +16,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels.structures import reproducible
 from linkwright.results.files import identical
+from linkwright.simulation.run_batch import run_batch
 
 SMALL = 150_000  # bytes: a description with its tree needs 10 to 20 kB, 500 samples of a four-bar 70 kB; machine code is larger
 
@@ -72,7 +73,7 @@ def _used() -> dict[str, Any]:
         "state": st,
         "run": run,
         "turn": m.cycle(steps=12),
-        "batch": s.simulate_batch([st, s.start], 0.02, sample_interval=0.01),
+        "batch": run_batch(s.core, [st, s.start], 0.02, sample_interval=0.01),
         "kernel": s.kernel("forward"),
         "saddle": s.kernel("forward", "kkt"),
         "acceleration": s.forward(st, {"A": 0.1}),
@@ -138,13 +139,13 @@ def test_kernel_results_with_their_mask() -> None:
 
 def test_drives_take_functions_by_reference_and_name_those_that_have_none() -> None:
     s = lw.load("wiper").system
-    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.drives.torque(torque)})
+    batch = run_batch(s.core, [s.start], 0.01, drive={"A": lw.drives.torque(torque)})
     assert pickle.loads(pickle.dumps(batch)).run(0).q.tobytes() == batch.run(0).q.tobytes()
 
     def local_law(t: Any) -> Any:
         return 0.1 * t
 
-    batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
+    batch = run_batch(s.core, [s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
     assert copy.deepcopy(batch).run(0).q.tobytes() == batch.run(0).q.tobytes()
     with pytest.raises((AttributeError, pickle.PicklingError), match="local_law"):
         pickle.dumps(batch)

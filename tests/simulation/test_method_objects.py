@@ -13,6 +13,7 @@ from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
 from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, compiled
 from linkwright.mechanics.inverse import METHODS
+from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
 from tests.sweeps import sweep
 
@@ -40,7 +41,7 @@ def test_a_method_of_ones_own_converges_with_its_order(swinging: tuple[Any, Any]
     errors = [np.abs(r.q[-1] - true).max() for r in runs]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)  # order 2; the next term is a share of h
     assert "heun" in str(runs[0].checks())
-    batch = s.simulate_batch([st, st], 0.05, integrator=HEUN, step=1e-3)
+    batch = run_batch(s.core, [st, st], 0.05, integrator=HEUN, step=1e-3)
     assert batch.q[1].tobytes() == runs[0].q.tobytes()
 
 

@@ -8,6 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import AssemblyError
 from linkwright.simulation import start_states
+from linkwright.simulation.run_batch import run_batch
 from tests.sweeps import sweep
 
 SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2
@@ -39,7 +40,7 @@ def test_lanes_close_as_floats_do(name: str) -> None:
 def test_a_run_alone_has_the_bits_of_the_batch() -> None:
     s = system_of("wiper")
     lengths = s.kernels.defaults["free"][0] * np.linspace(0.98, 1.02, 9)
-    batch = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
+    batch = run_batch(s.core, s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
     for i in (0, 8):
         alone = s.simulate(s.start, 0.1, free={"coupler.C.x": float(lengths[i])}, sample_interval=0.05)
         assert np.array_equal(alone.q, batch.q[i]) and np.array_equal(alone.q, batch.run(i).q)
@@ -55,11 +56,11 @@ def test_a_length_that_is_too_long_spoils_its_own_run_only() -> None:
     s = system_of("wiper")
     lengths = np.array([9.0, 0.9, 9.0, 0.91]) * s.kernels.defaults["free"][0] / 0.9
     with pytest.raises(AssemblyError, match=r"with coupler.C.x = "):
-        s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
-    batch = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
+        run_batch(s.core, s.start, 0.1, free={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
+    batch = run_batch(s.core, s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
     assert batch.status == ("not closed", "finished", "not closed", "finished") and batch.finished.tolist() == [False, True, False, True]
     assert np.isnan(batch.q[[0, 2]]).all() and list(batch.why) == [0, 2] and "coupler.C.x = " in batch.why[0]
-    good = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths[[1, 3]]}, sample_interval=0.05)
+    good = run_batch(s.core, s.start, 0.1, free={"coupler.C.x": lengths[[1, 3]]}, sample_interval=0.05)
     assert np.array_equal(batch.q[[1, 3]], good.q) and np.array_equal(batch.run(3).q, batch.q[3])
     with pytest.raises(AssemblyError):
         batch.run(2)

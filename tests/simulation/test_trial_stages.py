@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.simulation.run_batch import run_batch
 from tests.sweeps import sweep
 
 CASES = Path(__file__).parent.parent / "data" / "trial_stages"
@@ -41,7 +42,7 @@ def test_in_every_engine_and_formulation(options):
 
 def test_in_a_batch():
     s, st, duration = case("hinge-and-ball")
-    runs = s.simulate_batch([st] * 3, duration, sample_interval=[duration])
+    runs = run_batch(s.core, [st] * 3, duration, sample_interval=[duration])
     assert runs.finished.all()
     np.testing.assert_allclose(runs.q[:, -1], np.tile(s.simulate(st, duration).q[-1], (3, 1)), atol=1e-7)
 

@@ -1,4 +1,4 @@
-"""Wrong arguments of `simulate` and `simulate_batch`: each is an error that names the argument."""
+"""Wrong arguments of `simulate` and of batches: each is an error that names the argument."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.simulation.options import NOT_OF_A_BATCH, Options, RunOptions, about
+from linkwright.simulation.run_batch import run_batch
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +21,9 @@ def wiper():
 def test_batches_begin_together(wiper):
     states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
     with pytest.raises(lw.UsageError, match="first state"):
-        wiper.simulate_batch(states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
+        run_batch(wiper.core, states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
     with pytest.raises(lw.UsageError, match="times"):
-        wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
+        run_batch(wiper.core, [states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
 
 
 def test_batches_refuse_options_of_single_runs(wiper):
@@ -30,7 +31,7 @@ def test_batches_refuse_options_of_single_runs(wiper):
     assert set(given) == set(NOT_OF_A_BATCH)
     for name, value in given.items():
         with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`; simulate the runs one by one"):
-            wiper.simulate_batch(wiper.start, 1.0, sample_interval=0.5, **{name: value})
+            run_batch(wiper.core, wiper.start, 1.0, sample_interval=0.5, **{name: value})
 
 
 def boom(*_):
@@ -77,14 +78,12 @@ def test_other_wrong_calls(wiper):
 
 
 OWN = {lw.System.simulate: {"st", "duration"}, lw.Mechanism.simulate: {"duration", "start"}, lw.Run.__init__: {"duration"}}
-BATCH = {lw.System.simulate_batch: {"states", "duration", "threads"}}
 
 
-@pytest.mark.parametrize("call", [*OWN, *BATCH], ids=lambda call: call.__qualname__)
+@pytest.mark.parametrize("call", OWN, ids=lambda call: call.__qualname__)
 def test_the_signature_of_a_run_is_the_list_of_its_options(call) -> None:
-    known = [x for x in fields(Options) if call in OWN or x.name not in NOT_OF_A_BATCH]
-    found = [p for p in inspect.signature(call).parameters.values() if p.name not in {*OWN.get(call, ()), *BATCH.get(call, ()), "self"}]
-    assert {p.name: (p.kind, p.default) for p in found} == {x.name: (inspect.Parameter.KEYWORD_ONLY, x.default) for x in known}
+    found = [p for p in inspect.signature(call).parameters.values() if p.name not in {*OWN[call], "self"}]
+    assert {p.name: (p.kind, p.default) for p in found} == {x.name: (inspect.Parameter.KEYWORD_ONLY, x.default) for x in fields(Options)}
     explained = inspect.getdoc(call) or ""
     assert all(f"\n{p.name} : {p.annotation}, default {p.default!r}\n    " in explained for p in found)
 

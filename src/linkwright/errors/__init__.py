@@ -333,6 +333,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Summary.warnings": "notes",
     "SynthesizedLinkage.save": "mechanism.save(path)",
     "System.linearise": "linearize(...)",
+    "System.simulate_batch": 'lw.study(m, {"start.A": [...]}, measure, lw.Run(duration)), or stepper(n)',
     "System.turn": "cycle(...)",
     "ToleranceResult.rows": "effects()",
     "Trajectories.turn": "cycle(i)",

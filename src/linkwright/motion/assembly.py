@@ -71,8 +71,11 @@ class Assembler:
     @all_in_use()
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
-        closed = self._close_sketch()
-        wanted = dict(self.description.start)
+        return self.started(dict(self.description.start))
+
+    def started(self, wanted: Mapping[str, Any]) -> State:
+        """Return the drawn position closed exactly, at other positions and speeds than the file's, {"A": 0.3, "A.v": 2.0}."""
+        closed = self._closed_sketch
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
         here = closed.at
@@ -111,7 +114,8 @@ class Assembler:
         found = self._closing(here.q, here.references, now, speeds=[speeds[name] for name in names])
         return None if found is None else found[2]
 
-    def _close_sketch(self) -> Closed:
+    @cached_property
+    def _closed_sketch(self) -> Closed:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
         references = self.skel.start_coordinates
         q = np.concatenate([references[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)

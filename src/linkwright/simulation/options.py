@@ -1,6 +1,6 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
-`simulate`, `simulate_batch`, `lw.Run`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
+`simulate`, `run_batch`, `lw.Run`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
 `RunOptions` has their names and types for callers, `Options` the defaults and meanings, in the same order; a test compares the two.
 Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
@@ -34,7 +34,7 @@ WIDE = 100  # columns of a docstring
 
 
 class BatchOptions(TypedDict, total=False):
-    """The options of `simulate_batch`."""
+    """The options of a batch of runs, which a study shares among its rows."""
 
     drive: Mapping[str, DriveSpecification] | None
     control: Control | Callable[..., Any] | None
@@ -46,7 +46,7 @@ class BatchOptions(TypedDict, total=False):
     step: float | str | None
     tolerance: float
     stabilizer: str | Stabilizer | Sequence[str | Stabilizer]
-    output: float | str | Numbers | None
+    sample_interval: float | str | Numbers | None
     formulation: str | Formulation | None
     wrench: Mapping[str, Any] | None
     free: Mapping[str, Any] | Numbers | None
@@ -161,7 +161,7 @@ def options_of(given: Mapping[str, Any], where: str = "") -> Options:
     return Options(**given)
 
 
-def takes_options(kind: type[RunOptions] | type[BatchOptions], **defaults: Any) -> Callable[[Function], Function]:
+def takes_options(kind: type[RunOptions], **defaults: Any) -> Callable[[Function], Function]:
     """A function with `**options: Unpack[kind]`: its signature at run time names them, its docstring explains them at `{options}`.
 
     `defaults` are texts for options that have another meaning there, by name.

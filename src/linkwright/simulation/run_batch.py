@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_stepping
 from linkwright.simulation.feedback.batch_references import need_same_references
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import NOT_OF_A_BATCH, Options
+from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.run import Simulation, shown, simulation
 from linkwright.simulation.start_states import closed_starts
@@ -101,17 +101,20 @@ class BatchRun:
         return self.again(i % len(self))
 
 
-def simulate_batch(
+def run_batch(
     system: Compiled,
     states: Sequence[State] | State,
     duration: Any,
-    options: Options,
+    *,
     threads: int | None = None,
+    **given_options: Unpack[BatchOptions],
 ) -> BatchRun:
     """Runs from many states, or from one state with many sets of the free parameters (rows of `free`), or both in pairs."""
+    options = options_of(given_options)
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
-        raise UsageError("simulate_batch takes a State or several (s.assemble gives them).")
+        raise UsageError("a batch of runs takes a State or several (s.assemble gives them).")
+    system.need_start(given[0], (), options.free is None)
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")

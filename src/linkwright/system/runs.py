@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from linkwright.results.derivatives import MotionDerivatives
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.options import Options
-    from linkwright.simulation.run_batch import BatchRun
     from linkwright.simulation.single_steps import Stepping
     from linkwright.simulation.stepper import Stepper
 
@@ -34,15 +33,6 @@ class Runs:
 
         self.core.need_start(st, options.off, options.free is None)
         return simulate(self.core, st, duration, options)
-
-    def many(self, states: Sequence[State] | State, duration: Any, threads: int | None, options: Options) -> BatchRun:
-        """See `System.simulate_batch`."""
-        from linkwright.simulation.run_batch import simulate_batch
-
-        given = [states] if isinstance(states, State) else list(states)
-        if given:
-            self.core.need_start(given[0], (), options.free is None)
-        return simulate_batch(self.core, states, duration, options, threads)
 
     def derivatives(self, run: Trajectory, by: str | Sequence[str], of: str | None, at: Any) -> MotionDerivatives | dict[str, float]:
         """See `Trajectory.derivatives`."""

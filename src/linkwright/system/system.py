@@ -34,7 +34,7 @@ from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.options import BatchOptions, RunOptions, options_of, takes_options
+from linkwright.simulation.options import RunOptions, options_of, takes_options
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.motion.controllability import Controllability
     from linkwright.rings.verbs import SystemVerbs
-    from linkwright.simulation.run_batch import BatchRun
     from linkwright.simulation.stepper import Stepper
 else:
     from linkwright.verbs import RingVerbs as SystemVerbs
@@ -340,38 +339,6 @@ class System(SystemVerbs):
 
     def _own(self, run: Trajectory) -> Trajectory:
         return replace(run, system=self, drives=tuple(run.settings["drive"]))
-
-    @takes_options(BatchOptions, free="rows, or arrays by name, of the free parameters of lw.compile(free=...)")
-    def simulate_batch(
-        self, states: Sequence[State] | State, duration: float | str, *, threads: int | None = None, **options: Unpack[BatchOptions]
-    ) -> BatchRun:
-        """Simulate many runs: from several states, or with several sets of free parameters.
-
-        Every run has the same bits as the same run alone.
-
-        Parameters
-        ----------
-        states : State or sequence of State
-            Start of each run. One state serves all sets of free parameters.
-        duration : float or str
-            Seconds, or a text with a unit ("200 ms").
-        threads : int, optional
-            Number of threads, by default one per core.
-        {options}
-
-        Returns
-        -------
-        BatchRun
-            Coordinates of all runs; `batch.run(i)` is one of them as a Trajectory.
-
-        Examples
-        --------
-        >>> s = lw.compile("wiper")
-        >>> starts = [s.assemble(q={"A": angle}) for angle in (0.5, 1.0, 1.5)]
-        >>> s.simulate_batch(starts, 0.1, sample_interval=0.05).q.shape
-        (3, 3, 3)
-        """
-        return self._runs.many(states, duration, threads, options_of(options))
 
     def step(self, st: Any, tau: Any = None, dt: Any = 1e-3, *, substeps: int = 1, integrator: Any = "rk4", free: Any = None) -> Any:
         """Advance a State, or arrays (q, v) or (q, v, t), by dt in `substeps` equal steps under constant efforts; return the same kind.

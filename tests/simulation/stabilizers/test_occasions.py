@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.rings import cli
+from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import Project, create
 from linkwright.simulation.stabilizers.dependent import difference
 
@@ -135,7 +136,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
     s = model("carpet-scraper")
     starts = [s.assemble({"J1": 0.2 + 0.01 * i}, {"J1": 2.0}) for i in range(runs)]
     how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}
-    batch = s.simulate_batch(starts, 0.05, threads=1, **how)
+    batch = run_batch(s.core, starts, 0.05, threads=1, **how)
     for i in (0, runs - 1):
         np.testing.assert_array_equal(batch.q[i], s.simulate(starts[i], 0.05, **how).q)
     assert bool(blocks) == (runs == 8 and "above" not in stabilizer)

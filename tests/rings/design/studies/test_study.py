@@ -168,6 +168,34 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         np.testing.assert_allclose([s[m][row] for m in s.measures], s.work.row(numbers)[0], rtol=1e-7)  # tolerance 1e-9 per step
 
 
+def test_runs_from_many_starts_share_lanes() -> None:
+    """Starts alone, with a mass, with a length; each row is the run that begins there."""
+    case = lw.Run("0.2 s", drive={}, sample_interval=0.1)
+    for more in ({}, {"coupler.mass": [0.1, 0.4]}, {"coupler.C.x": [0.9, 0.91]}):
+        starts = {"start.A.v": [2.0, -3.0], "start.A": ["20 deg", "1.5 rad"]}
+        s = lw.study("wiper", {**starts, **more}, ["start A", "end A", "max A.v"], of=case)
+        assert s.work.lanes == "runs" and s.ok.all() and len(s) == 4 * 2 ** len(more)
+        for row in (0, len(s) - 1):
+            alone = s.work.row(np.array(list(s.values(row).values())))
+            assert [s[x][row] for x in s.measures] == pytest.approx(alone[0], rel=1e-7)  # tolerance 1e-9 per step
+
+
+def test_starts_that_do_not_exist_fail_alone() -> None:
+    m = lw.load({**SLIDER, "drawing": {"A": [0, 0], "B": [0, 0.05], "C": [0.19365, 0]}})  # 56 mm before the end of the slide
+    s = lw.study(m, {"start.slide": [0.01, 0.1, 0.02]}, "start slide", of=lw.Run("0.01 s", drive={}))
+    assert s.work.lanes == "runs" and s.ok.tolist() == [True, False, True] and list(s.why) == [1]
+    assert s["start slide"][[0, 2]] == pytest.approx([0.01, 0.02], rel=1e-12)
+    assert s.why[1] == s.work.row(np.array(list(s.values(1).values()))).why
+    none = lw.study(m, {"start.slide": [0.1, 0.2]}, "start slide", of=lw.Run("0.01 s", drive={}))
+    assert not none.ok.any() and list(none.why) == [0, 1]
+
+
+def test_prescribed_motions_have_runs_of_their_own_for_each_start() -> None:
+    s = lw.study("wiper", {"start.A": ["20 deg", "30 deg"]}, ["start A", "end A"], of=lw.Run("0.1 s"))
+    assert not s.work.lanes and s.ok.all()
+    np.testing.assert_allclose(s["end A"] - s["start A"], 0.1 * 0.75 * 2 * np.pi, rtol=1e-9)  # 45 rpm
+
+
 @sweep(
     ("model", "vary", "of", "lanes"),
     [

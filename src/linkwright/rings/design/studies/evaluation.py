@@ -121,11 +121,10 @@ class Work:
     @cached_property
     def lanes(self) -> str:
         """How rows share lanes: "turns", "runs", or "" where they do not."""
-        plain = self.numbers.plain and not self.traced and all(isinstance(m, Measure) for m in self.measures)
-        if not plain or has_motor_plate(self.numbers.described):
+        if self.traced or not all(isinstance(m, Measure) for m in self.measures) or has_motor_plate(self.numbers.described):
             return ""
         if isinstance(self.case, Cycle):
-            return "turns"
+            return "turns" if self.numbers.plain else ""
         return "runs" if self._batched is not None else ""
 
     @cached_property

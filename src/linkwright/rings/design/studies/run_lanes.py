@@ -1,4 +1,4 @@
-"""Simulations of a study in lanes: `simulate_batch` with the numbers that vary as free parameters.
+"""Simulations of a study in lanes: one batch of runs from many starts, with the parameters that vary as inputs.
 
 Coordinates and speeds of the tree come from the batch itself; points, bodies and energies from programs of the mechanism with its numbers
 as inputs. What only a single run records (efforts of drives, loads) and angles that count turns are left to single runs.
@@ -14,17 +14,21 @@ import numpy as np
 
 from linkwright.compiler import native
 from linkwright.compiler.graph import TracingError
+from linkwright.drives import prescribed
 from linkwright.errors import ChannelError, LinkwrightError, UsageError
+from linkwright.model.parameters import every_parameter
 from linkwright.results.channel_programs import UNTRACEABLE, Batch
 from linkwright.results.channels import Channels
 from linkwright.results.measures import Measure
+from linkwright.results.state import State
 from linkwright.rings.design.studies.cases import Case, Run
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, measured
 from linkwright.rings.design.studies.targets import VariedNumbers
-from linkwright.simulation.run_batch import BatchRun
+from linkwright.simulation.run_batch import BatchRun, run_batch
 from linkwright.system.system import System
 
 BLOCK = 64  # runs whose channels are read at a time
+APART = 1e-3  # in SI, between the two starts of the trial
 
 
 class BatchedRows(NamedTuple):
@@ -48,29 +52,63 @@ class BatchedRuns:
     @classmethod
     def of(cls, numbers: VariedNumbers, case: Case, measures: tuple[Any, ...]) -> BatchedRuns | None:
         """None where runs have to be done one by one."""
-        if not isinstance(case, Run) or not numbers.plain or not all(isinstance(m, Measure) for m in measures):
+        lanes = isinstance(case, Run) and {t.where for t in numbers.targets} <= {"", "start"}
+        if not isinstance(case, Run) or not lanes or not all(isinstance(m, Measure) for m in measures):
             return None
         options = case.options
         sampled = getattr(options.get("control"), "every", None) is not None
         if sampled or isinstance(options.get("sample_interval"), str) or numbers.described.rigid_stops:  # which a batch does not hold
             return None
         made = cls(numbers, case, measures)
-        nominal = np.array([[t.nominal for t in numbers.targets]] * 2)
+        trials = np.array([[t.nominal for t in numbers.targets]] * 2)
+        trials[1, [t.where == "start" for t in numbers.targets]] += APART  # motions that are prescribed need one start
         try:
-            trial = made.batch(nominal, 1)
-            made.channels(trial, nominal)
+            trial = made.batch(trials, 1)
+            made.channels(trial, trials)
         except (LinkwrightError, TracingError, *UNTRACEABLE):  # among them options that a batch has not
             return None
         return made if trial.finished.all() else None
 
     @cached_property
     def system(self) -> System:
-        return System(self.numbers.described, free=[t.inner for t in self.numbers.targets])
+        return System(self.numbers.described, free=[t.inner for t in self.numbers.targets if not t.where])
+
+    @cached_property
+    def _parameters(self) -> list[int]:
+        """Columns that are inputs of the code; the others are of starts."""
+        return [k for k, t in enumerate(self.numbers.targets) if not t.where]
 
     def batch(self, values: np.ndarray, threads: int | None) -> BatchRun:
+        """Run rows; raise LinkwrightError where a start does not exist."""
+        return self._begun([self._start(row) for row in values] if self._starts_vary else None, values, threads)
+
+    def _begun(self, starts: list[State] | None, values: np.ndarray, threads: int | None) -> BatchRun:
         drive, options = self.case.driven(self.system)
-        start = self.system._starting(drive)
-        return self.system.simulate_batch(start, self.case.duration, threads=threads, drive=drive, free=values, **options)
+        begin = self.system._starting(drive) if starts is None else starts
+        own = {"free": values[:, self._parameters]} if self._parameters else {}
+        return run_batch(self.system.core, begin, self.case.duration, threads=threads, drive=drive, **own, **options)
+
+    @property
+    def _starts_vary(self) -> bool:
+        return len(self._parameters) < len(self.numbers.targets)
+
+    @cached_property
+    def _starts_depend(self) -> bool:
+        """True if dimensions or prescribed motions decide about starts as well."""
+        known = every_parameter(self.numbers.described)
+        if any(known[self.numbers.targets[k].inner].geometry for k in self._parameters):
+            return True
+        return bool(prescribed(self.system.core, self.case.driven(self.system)[0], self.system.core.start))
+
+    def _start(self, row: np.ndarray) -> State:
+        """The start of a row, as a run of it alone has it."""
+        described, case = self.numbers.design(self.case, row)
+        assert isinstance(case, Run)
+        if not self._starts_depend:
+            return self.system.core.assembler.started(dict(described.start))
+        own = System(described, self.system.tree.cuts)
+        there = own._starting(case.driven(own)[0])
+        return State(self.system.core.skel, there.q, there.v, there.references, there.t)
 
     @property
     def drive(self) -> str:
@@ -125,19 +163,36 @@ class BatchedRuns:
             q, v = found.q[k : k + BLOCK], found.v[k : k + BLOCK]
             n = len(q)
             rows = {"q": q.reshape(n * samples, -1), "v": v.reshape(n * samples, -1), "t": np.tile(t, (n, 1))}
-            batch.take({**rows, "free": np.repeat(values[k : k + BLOCK], samples, axis=0)})
+            batch.take({**rows, "free": np.repeat(values[k : k + BLOCK][:, self._parameters], samples, axis=0)})
             for name, x in batch.read([table[name] for name in names]).items():
                 parts[name].append(x.reshape(n, samples, *x.shape[1:]))
         return {name: np.concatenate(x) for name, x in parts.items()}
 
+    def _tried(self, row: np.ndarray) -> State | str:
+        """The start of a row, or the reason why there is none."""
+        try:
+            return self._start(row)
+        except LinkwrightError as problem:
+            return str(problem)
+
     def rows(self, values: np.ndarray, threads: int | None) -> BatchedRows:
-        """Compute runs."""
-        found, given = self.batch(values, threads), values
+        """Compute runs; rows whose start does not exist have its reason."""
+        lost: dict[int, str] = {}
+        starts: list[State] | None = None
+        if self._starts_vary:
+            there = [self._tried(row) for row in values]
+            lost = {i: st for i, st in enumerate(there) if isinstance(st, str)}
+            if len(lost) == len(values):
+                nothing = np.full((len(values), len(self.measures)), np.nan)
+                return BatchedRows(nothing, np.zeros_like(nothing), np.zeros(len(values), dtype=bool), [*lost.values()], JudgedRows({}, {}))
+            some = next(st for st in there if isinstance(st, State))
+            starts = [st if isinstance(st, State) else some for st in there]
+        found, given = self._begun(starts, values, threads), values
         with np.errstate(invalid="ignore"):
             table = self.channels(found, values)
             columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
             r = measured(table, found.t, self.drive, self.dimension, len(values))
-        done = found.finished
-        why = ["" if good else found.why.get(i, f"ended early: {found.status[i]}") for i, good in enumerate(done)]
+        done = found.finished & ~np.isin(np.arange(len(values)), list(lost))
+        why = ["" if good else lost.get(i, found.why.get(i, f"ended early: {found.status[i]}")) for i, good in enumerate(done)]
         values, errors = (np.stack([x[k] for x in columns], axis=1) for k in (0, 1))
         return BatchedRows(values, errors, done, why, self.limits.judged(given, done, r))
