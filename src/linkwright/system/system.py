@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -42,8 +42,10 @@ from linkwright.system.runs import Runs
 from linkwright.system.state_batch import StateBatch, assembled
 
 if TYPE_CHECKING:
+    from linkwright.integrators import Method as Integrator
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
+    from linkwright.mechanics.kinematics.motion import Motion
     from linkwright.motion.controllability import Controllability
     from linkwright.rings.verbs import SystemVerbs
     from linkwright.simulation.stepper import Stepper
@@ -91,31 +93,97 @@ class System(SystemVerbs):
     def assemble(
         self, q: Named = None, v: Named = None, *, pose: Named = None, point: Named = None, guess: Mapping[str, Any] | State | None = None
     ) -> State:
-        """Return the state on the loops with the given joints, body poses and points, on the branch of the start.
+        """Assemble the mechanism: close its loops with the given joints, body poses and points.
 
-        `q` and `v` name joints (`"A"`, `"C.slide"`), cylinders (`"lift"`: its length), or all coordinates of a joint as a list
-        (`"U"`; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]; docs/model-file.md).
-        `pose` gives a body a Pose, `(R, p)`, or in the plane `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also
-        name points. `guess` starts the search elsewhere (joint values, or a State): the way to another branch.
+        Parameters
+        ----------
+        q, v : Mapping[str, Any], optional
+            Positions and speeds by name of a joint ("A", "C.slide"), a cylinder ("lift": its length), or all coordinates of a joint as a
+            list ("U"; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]). `v` may also name points.
+        pose : Mapping[str, Any], optional
+            By body: a Pose, (R, p), or in the plane (x, y, angle).
+        point : Mapping[str, Any], optional
+            By point ("coupler.P"): its position.
+        guess : State or Mapping[str, Any], optional
+            Start of the search, which decides the branch. By default the start of the model.
+
+        Returns
+        -------
+        State
+            Positions and velocities of all joints, on the loops.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops do not close.
+
+        Examples
+        --------
+        >>> st = lw.compile("wiper").assemble(q={"A": "90 deg"}, v={"A": "45 rpm"})
+        >>> round(float(st["rocker.angle", "deg"]), 2)
+        105.93
         """
         return self._motions.assemble(q, v, pose, point, guess)
 
     def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Names | None = None) -> StateBatch:
-        """Return many states on the loops from arrays of the positions (and speeds) of all drives (or of other joints and cylinders that
-        determine the motion: `drives`), on the branch of the guess. States that do not exist are NaN, masked by `.ok`, with reasons in
-        `.why`; `batch[i]` is a State."""
+        """Assemble many states from arrays of the positions of the drives.
+
+        Parameters
+        ----------
+        q : Mapping[str, array]
+            Positions of all drives by name, as arrays that broadcast against each other.
+        v : Mapping[str, array], optional
+            Speeds of the drives, zero by default.
+        guess : State or Mapping[str, Any], optional
+            Start of the search, which decides the branch. By default the start of the model.
+        drives : str or sequence of str, optional
+            Other joints and cylinders that determine the motion. By default the drives of the model.
+
+        Returns
+        -------
+        StateBatch
+            `batch[i]` is a State. States that do not exist are NaN, with False in `ok` and the reason in `why`.
+
+        Examples
+        --------
+        >>> batch = lw.compile("wiper").assemble_batch({"A": [0.1, 0.2, 0.3]})
+        >>> batch.ok
+        array([ True,  True,  True])
+        """
         return assembled(self.core, self._motions.assemble, q, v, guess, drives)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
-        """Return all assembly modes at the given joint values (default: the drives at the start), nearest to it first: a state for each set
-        of places of the bodies, with what the number rests on (docs/howto-modes.md). `method`: "homotopy" or "starts" (`tries` of them)."""
+        """Find all assembly modes at given joint values.
+
+        Parameters
+        ----------
+        q : Mapping[str, Any], optional
+            Positions by joint. By default the drives at the start.
+        most : int, optional
+            Largest number of modes to look for.
+        tries : int, default 400
+            Number of starts of the method "starts".
+        method : str, default "auto"
+            "homotopy", which finds all modes, "starts" from random positions, or "auto".
+
+        Returns
+        -------
+        Branches
+            A state for each mode, the nearest to the start first, with the evidence for their number.
+
+        Examples
+        --------
+        >>> found = lw.compile("wiper").branches({"A": "60 deg"})
+        >>> len(found)
+        2
+        """
         return self.assembler.branches(q, most=most, tries=tries, method=method)
 
     def state(self, q: Numbers, v: Numbers | None = None) -> State:
         """Return a State from arrays, without closing the loops."""
         return self.core.state(q, v)
 
-    def motion(self, st: State) -> Any:
+    def motion(self, st: State) -> Motion:
         return self.core.motion(st)
 
     def closure(self, st: State) -> Closure:
@@ -166,9 +234,39 @@ class System(SystemVerbs):
         self, st: State, tau: Numbers | Named = None, wrench: Named = None, *,
         formulation: Any = None, limit: str = "smooth", branch: Named = None,
     ) -> Acceleration:  # fmt: skip
-        """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
-        names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes). Raise UsageError for a state whose positions
-        or velocities are not on the loops."""
+        """Solve for accelerations and multipliers under torques, forces and wrenches.
+
+        Parameters
+        ----------
+        st : State
+            A state on the loops.
+        tau : Mapping[str, Any] or array, optional
+            Torques and forces by joint, cut or not, or an array in the order of `names.v`. Zero by default.
+        wrench : Mapping[str, array], optional
+            By body: [moment, force] at its origin in world axes.
+        formulation : str or Formulation, optional
+            "kkt", "slm", "sslm", "nullspace", "projection", "augmented" or an object. By default that of `lw.compile`.
+        limit : str, default "smooth"
+            Rule at singular positions: "smooth" continues the motion, "drop" leaves out lost rows, as the papers do.
+        branch : Mapping[str, Any], optional
+            Velocities by joint that decide the next motion of a mechanism at rest in a singular position.
+
+        Returns
+        -------
+        Acceleration
+            Accelerations `a` and `["A"]`, multipliers `lam["C"]`, and the rank of the loops.
+
+        Raises
+        ------
+        UsageError
+            If positions or velocities of the state are not on the loops.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> s.forward(s.start, {"A": "0.5 N m"}).a.shape
+        (3,)
+        """
         return self._dynamics.forward(st, tau, wrench, self.formulation if formulation is None else formulation, limit, branch)
 
     def crosscheck(self, st: State, tau: Numbers | Named = None) -> Crosscheck:
@@ -184,11 +282,41 @@ class System(SystemVerbs):
         method: str | Method = "subsystem", rated: Named = None, preload: Named = None, stiffness: Named = None,
         release: Mapping[str, Sequence[str]] | None = None,
     ) -> Loads:  # fmt: skip
-        """Solve for drive efforts and the reaction of every joint in a motion.
+        """Solve for the drive torques and forces and the reaction of every joint in a motion.
 
-        `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
-        of them as an array (checked). `rated` weighs efforts of redundant drives (`loads.notes`), `preload` is what they hold inside;
-        `stiffness` and `release` choose among reactions that are not unique.
+        Parameters
+        ----------
+        st : State
+            A state on the loops.
+        a : Mapping[str, Any] or array, optional
+            Accelerations of drives, joints or points by name, which are completed on the loops, or all of them as an array, which is
+            checked. By default the drives have constant speed.
+        wrench : Mapping[str, array], optional
+            By body: [moment, force] at its origin in world axes.
+        drives : str or sequence of str, optional
+            Joints and cylinders whose torques and forces carry the motion. By default the drives of the model.
+        method : str or Method, default "subsystem"
+            "subsystem" solves loop by loop, "full" all equations together.
+        rated : Mapping[str, Any], optional
+            Torques and forces that cost the same, by drive. They weigh redundant drives.
+        preload : Mapping[str, Any], optional
+            Torques and forces that redundant drives hold against each other.
+        stiffness : Mapping[str, Any], optional
+            Stiffness by joint, which decides reactions that are not unique.
+        release : Mapping[str, sequence of str], optional
+            By joint: constrained directions that carry no load, to make reactions unique.
+
+        Returns
+        -------
+        Loads
+            `tau` by drive, reactions by joint, `on(pin, body)`, and notes on loads that are not unique.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> loads = s.inverse(s.assemble(q={"A": "90 deg"}, v={"A": "45 rpm"}))
+        >>> round(loads.tau["A"], 4)
+        0.0052
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
         return self._dynamics.inverse(st, a, wrench, drives, method, options)
@@ -204,11 +332,22 @@ class System(SystemVerbs):
     def _derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
         return self._motions.derivatives(c, by, of) if c.proof is None else self._runs.derivatives(c, by, of, at)
 
-    def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
-        """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
+    def determinacy(
+        self, st: State, a: Numbers | Named = None, wrench: Named = None, *, stiffness: Named = None,
+        release: Mapping[str, Sequence[str]] | None = None, drives: Names | None = None,
+        method: str | Method = "subsystem", rated: Named = None, preload: Named = None,
+    ) -> Determinacy:  # fmt: skip
+        """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows.
+
+        Arguments are those of `inverse`.
+        """
         given = {"least norm": {}, "stiffness": {"stiffness": stiffness}, "released": {"release": release}}
         asked = {name: more for name, more in given.items() if all(x is not None for x in more.values())}
-        return determinacy({name: self.inverse(st, a, **more, **options) for name, more in asked.items()}, self.description.planar)
+        loads = {
+            name: self.inverse(st, a, wrench, drives=drives, method=method, rated=rated, preload=preload, **more)
+            for name, more in asked.items()
+        }
+        return determinacy(loads, self.description.planar)
 
     def mirror(self, st: State) -> State:
         """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
@@ -277,7 +416,25 @@ class System(SystemVerbs):
         return st.instant.energies()["potential"]
 
     def settle(self, start: State | None = None, hold: Names = ()) -> State:
-        """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
+        """Find the static equilibrium under gravity, springs and loads.
+
+        Parameters
+        ----------
+        start : State, optional
+            Start of the search, which goes downhill from there. By default the start of the model.
+        hold : str or sequence of str, default ()
+            Joints and cylinders that keep their positions.
+
+        Returns
+        -------
+        State
+            A position at rest.
+
+        Examples
+        --------
+        >>> round(float(lw.compile("wiper").settle()["A", "deg"]), 1)
+        -107.8
+        """
         return self._motions.settled(start, hold)
 
     def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
@@ -340,20 +497,100 @@ class System(SystemVerbs):
     def _own(self, run: Trajectory) -> Trajectory:
         return replace(run, system=self, drives=tuple(run.settings["drive"]))
 
-    def step(self, st: Any, tau: Any = None, dt: Any = 1e-3, *, substeps: int = 1, integrator: Any = "rk4", free: Any = None) -> Any:
-        """Advance a State, or arrays (q, v) or (q, v, t), by dt in `substeps` equal steps under constant efforts; return the same kind.
+    @overload
+    def step(
+        self, st: State, tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ..., integrator: str | Integrator = ...,
+        free: Named | Numbers = ...,
+    ) -> State: ...  # fmt: skip
+    @overload
+    def step(
+        self, st: tuple[np.ndarray, np.ndarray], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
+        integrator: str | Integrator = ..., free: Named | Numbers = ...,
+    ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+    @overload
+    def step(
+        self, st: tuple[np.ndarray, np.ndarray, float], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
+        integrator: str | Integrator = ..., free: Named | Numbers = ...,
+    ) -> tuple[np.ndarray, np.ndarray, float]: ...  # fmt: skip
+    def step(
+        self, st: State | tuple[Any, ...], tau: Numbers | Named = None, dt: float | str = 1e-3, *, substeps: int = 1,
+        integrator: str | Integrator = "rk4", free: Named | Numbers = None,
+    ) -> State | tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, float]:  # fmt: skip
+        """Advance a state by one step under constant torques and forces.
 
-        tau: an array in the order of names.v, or by joint name.
-        integrator: "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of linkwright.integrators.
+        Parameters
+        ----------
+        st : State or tuple
+            A State, or arrays (q, v) or (q, v, t).
+        tau : Mapping[str, Any] or array, optional
+            Torques and forces by joint, or an array in the order of `names.v`. Zero by default.
+        dt : float or str, default 1e-3
+            Time of the step, in seconds or with a unit ("1 ms").
+        substeps : int, default 1
+            Number of equal integration steps in `dt`.
+        integrator : str or Method, default "rk4"
+            "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
+        free : Mapping[str, Any] or array, optional
+            Values of the free parameters of `lw.compile(free=...)`.
+
+        Returns
+        -------
+        State or tuple
+            The next state, in the form of `st`.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> st = s.step(s.assemble(q={"A": "90 deg"}, v={"A": "45 rpm"}), dt="1 ms")
+        >>> round(float(st["A", "deg"]), 3)
+        90.27
         """
         return self._runs.step(st, tau, dt, substeps, integrator, free)
 
-    def stepper(self, n: int, *, dt: Any = 1e-3, substeps: int = 1, integrator: Any = "rk4", **options: Any) -> Stepper:
-        """Return n mechanisms that move together by dt at every `env.step(tau)`, with `env.q`, `env.v`, `env.ok`, `env.reset(where, q, v)`.
+    def stepper(
+        self,
+        n: int,
+        *,
+        dt: float | str = 1e-3,
+        substeps: int = 1,
+        integrator: str | Integrator = "rk4",
+        start: State | None = None,
+        free: Mapping[str, Any] | Numbers | None = None,
+        threads: int | None = None,
+    ) -> Stepper:
+        """Make many copies of the mechanism that move step by step.
 
-        Further options are `start` (a State), `free` (values of free parameters, rows or arrays by name) and `threads`.
+        Parameters
+        ----------
+        n : int
+            Number of copies.
+        dt : float or str, default 1e-3
+            Time of one call of `env.step`, in seconds or with a unit ("1 ms").
+        substeps : int, default 1
+            Number of equal integration steps in `dt`.
+        integrator : str or Method, default "rk4"
+            "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
+        start : State, optional
+            Start of all copies. By default the start of the model.
+        free : Mapping[str, array] or array, optional
+            Values of the free parameters of `lw.compile(free=...)`, rows or arrays by name.
+        threads : int, optional
+            Number of threads, by default one per core.
+
+        Returns
+        -------
+        Stepper
+            `env.step(tau)` moves all copies; `env.q`, `env.v` and `env.ok` are arrays; `env.reset(where, q, v)` starts copies again.
+
+        Examples
+        --------
+        >>> env = lw.compile("wiper").stepper(4, dt="1 ms")
+        >>> env.step(np.zeros((4, 3)))
+        >>> env.q.shape
+        (4, 3)
         """
-        return self._runs.stepper(n, {"dt": dt, "substeps": substeps, "integrator": integrator, **options})
+        options = {"dt": dt, "substeps": substeps, "integrator": integrator, "start": start, "free": free, "threads": threads}
+        return self._runs.stepper(n, options)
 
     def _starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
@@ -381,13 +618,37 @@ class System(SystemVerbs):
         self, name: str, formulation: Any = None, *, drives: Names | None = None, baumgarte: bool = False,
         by: Names = (), of: Names = (), tasks: Names = (),
     ) -> Kernel:  # fmt: skip
-        """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
+        """Return the equations as a compiled function of the state, for one state or arrays of states.
 
-        Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates. Arrays are in the
-        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is a compiled one, by default
-        sslm; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs ("q", "free") by which all
-        outputs are differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse
-        mode: q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
+        Parameters
+        ----------
+        name : str
+            "forward", "inverse", "loads", "reactions", "closure", "kinematics", "projection", "terms", "energy", "poses", "points",
+            "rates", "derivatives" or "operational".
+        formulation : str, optional
+            A compiled formulation for "forward" and "rates", by default "sslm".
+        drives : str or sequence of str, optional
+            Joints and cylinders in place of the drives of the model.
+        baumgarte : bool, default False
+            True to add an input `gains` (alpha, beta).
+        by : str or sequence of str, default ()
+            Inputs ("q", "free") by which all outputs are differentiated exactly, as outputs such as `u_q` and `u_free`.
+        of : str or sequence of str, default ()
+            Outputs whose weighted sum (inputs such as `u_weight`) is differentiated in reverse mode: `q_gradient`, `free_gradient`.
+        tasks : str or sequence of str, default ()
+            Bodies and points of the kernel "operational".
+
+        Returns
+        -------
+        Kernel
+            A function of arrays in the order of `names.q` and `names.v`. It returns a named tuple.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> forward = s.kernel("forward")
+        >>> forward(np.tile(s.start.q, (5, 1)), np.zeros((5, 3)), np.zeros((5, 3))).a.shape
+        (5, 3)
         """
         chosen = None if drives is None else self.core.named_drives(drives)
         return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
@@ -398,14 +659,66 @@ class System(SystemVerbs):
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`."""
         return self.core.derivatives(st, tau, free)
 
-    def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
-        """Return a script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
+    def javascript(
+        self, names: Sequence[str] | None = None, *, free: Names | None = None, drives: Names | None = None, name: str = "mechanism"
+    ) -> str:
+        """Return a script for web pages and node that computes this mechanism without Linkwright.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Kernels, by default all that the mechanism has.
+        free : str or sequence of str, optional
+            Numbers that stay inputs.
+        drives : str or sequence of str, optional
+            Joints and cylinders in place of the drives of the model.
+        name : str, default "mechanism"
+            Name of the object that the script defines.
+
+        Returns
+        -------
+        str
+            The script.
+        """
         from linkwright.kernels import export
 
-        return export.javascript(self.kernels, names, **options)
+        return export.javascript(self.kernels, names, free=free, drives=drives, name=name)
 
-    def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
-        """Return C99 sources of kernels, model.h and model.c. Options: free, drives, name, precision, fallback, moved."""
+    def c(
+        self, names: Sequence[str] | None = None, *, free: Names | None = None, drives: Names | None = None, name: str = "model",
+        precision: str = "double", fallback: bool = True, moved: Names = (),
+    ) -> dict[str, str]:  # fmt: skip
+        """Return C99 sources that compute this mechanism without Linkwright.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Kernels, by default all that the mechanism has.
+        free : str or sequence of str, optional
+            Numbers that stay inputs.
+        drives : str or sequence of str, optional
+            Joints and cylinders in place of the drives of the model.
+        name : str, default "model"
+            Name of the files and prefix of the functions.
+        precision : str, default "double"
+            "double" or "single".
+        fallback : bool, default True
+            False to leave out the part for singular positions.
+        moved : str or sequence of str, default ()
+            Joints and cylinders whose motion is prescribed.
+
+        Returns
+        -------
+        dict[str, str]
+            Texts by file name, `model.h` and `model.c`.
+
+        Examples
+        --------
+        >>> sorted(lw.compile("wiper").c(["forward"]))
+        ['model.c', 'model.h']
+        """
         from linkwright.kernels import c_sources
 
-        return c_sources.c(self.kernels, names, **options)
+        return c_sources.c(
+            self.kernels, names, free=free, drives=drives, name=name, precision=precision, fallback=fallback, moved=moved
+        )

@@ -51,20 +51,65 @@ class MechanismVerbs:
 class SystemVerbs:
     """A system as functions of other libraries."""
 
-    def jax(self: System, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, return_status."""
+    def jax(self: System, *, free: Names = (), native: bool = False, repair: bool = False, return_status: bool = False) -> Bridge:
+        """Return the equations as functions for JAX, with exact derivatives.
+
+        Parameters
+        ----------
+        free : str or sequence of str, default ()
+            Numbers of the model, by name or pattern, that are an argument of the functions.
+        native : bool, default False
+            True for operations of JAX in place of compiled kernels: every order of derivatives and every device, but slow to compile.
+        repair : bool, default False
+            True to solve singular positions with the rank-revealing path, by callbacks into Python.
+        return_status : bool, default False
+            True to add an output `status`, which is 0 for a state that was solved.
+
+        Returns
+        -------
+        Bridge
+            Functions such as `forward`, `inverse`, `kinematics` and `step`.
+        """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "jax", free, options)
+        return bridge(self.core, "jax", free, {"native": native, "repair": repair, "return_status": return_status})
 
-    def torch(self: System, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for PyTorch; numbers named `free` are an argument. Options: native."""
+    def torch(self: System, *, free: Names = (), native: bool = False) -> Bridge:
+        """Return the equations as functions for PyTorch, with exact derivatives.
+
+        Parameters
+        ----------
+        free : str or sequence of str, default ()
+            Numbers of the model, by name or pattern, that are an argument of the functions.
+        native : bool, default False
+            True for operations of PyTorch in place of compiled kernels: every order of derivatives and every device.
+
+        Returns
+        -------
+        Bridge
+            Functions such as `forward`, `inverse`, `kinematics` and `step`.
+        """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "torch", free, options)
+        return bridge(self.core, "torch", free, {"native": native})
 
-    def casadi(self: System, *, free: Names = (), **options: Any) -> Bridge:
-        """Return functions for CasADi; numbers named `free` are an argument. Options: compiled, hessian."""
+    def casadi(self: System, *, free: Names = (), compiled: bool = False, hessian: bool = False) -> Bridge:
+        """Return the equations as functions for CasADi, with exact derivatives.
+
+        Parameters
+        ----------
+        free : str or sequence of str, default ()
+            Numbers of the model, by name or pattern, that are an argument of the functions.
+        compiled : bool, default False
+            True to compile the functions with a C compiler.
+        hessian : bool, default False
+            True for second derivatives of compiled functions.
+
+        Returns
+        -------
+        Bridge
+            Functions such as `forward`, `inverse`, `kinematics` and `step`.
+        """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "casadi", free, options)
+        return bridge(self.core, "casadi", free, {"compiled": compiled, "hessian": hessian})

@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
     from linkwright.rings.exchange.bridges.functions import Bridge, Library
-
-OPTIONS = {"jax": ("native", "repair", "return_status"), "torch": ("native",), "casadi": ("compiled", "hessian")}
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
@@ -28,8 +26,6 @@ def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Map
     from linkwright.rings.exchange.bridges.functions import Bridge
 
     for key, value in options.items():
-        if key not in OPTIONS[library]:
-            raise UsageError(f"s.{library}() has no option '{key}'. {nearest(key, ['free', *OPTIONS[library]], 'Options')}")
         if not isinstance(value, bool):
             raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.")
     chosen = _library(library, options)

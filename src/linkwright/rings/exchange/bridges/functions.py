@@ -24,6 +24,7 @@ from linkwright.rings.exchange.bridges.calls import KernelCall
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
+    from linkwright.errors.arguments import Names
     from linkwright.integrators.tableaux import Tableau
     from linkwright.motion.compiled import Compiled
 
@@ -72,6 +73,43 @@ class Library(Protocol):
     def repeated(self, n: int, step: Callable[[Any, Any, Any], tuple[Any, Any, Any]], q: Any, v: Any, t: Any) -> tuple[Any, Any, Any]:
         """Return (q, v, t) after n steps."""
         ...
+
+
+class BridgedAccelerations(Protocol):
+    """Outputs of kernel `forward`, with a status of JAX if it is asked for."""
+
+    a: Any
+    lam: Any
+
+
+class BridgedEfforts(Protocol):
+    """Outputs of kernel `inverse`."""
+
+    u: Any
+    lam: Any
+
+
+class BridgedPoints(Protocol):
+    """Outputs of kernel `points`."""
+
+    position: Any
+    velocity: Any
+
+
+class BridgedLoops(Protocol):
+    """Outputs of kernel `closure`."""
+
+    phi: Any
+    J: Any
+    k: Any
+    b: Any
+
+
+class BridgedEnergies(Protocol):
+    """Outputs of kernel `energy`."""
+
+    kinetic: Any
+    potential: Any
 
 
 class DrivenMotion(NamedTuple):
@@ -143,9 +181,12 @@ class Bridge:
         """Free numbers of the model and their values."""
         return {p.name: float(p.value) for p in self.core.free}
 
-    def function(self, name: str, **options: Any) -> BridgedFunction:
-        """Return any kernel by name as a function of the library; options are those of `s.kernel`: drives, tasks, formulation."""
-        return self._function(name, False, **options)
+    def function(
+        self, name: str, *, formulation: str | None = None, drives: Names | None = None, baumgarte: bool = False, tasks: Names = ()
+    ) -> BridgedFunction:
+        """Return any kernel by name as a function of the library, with the options of `s.kernel`."""
+        given = {"formulation": formulation, "drives": drives, "baumgarte": baumgarte, "tasks": tasks}
+        return self._function(name, False, **{key: value for key, value in given.items() if value not in (None, False, ())})
 
     def _function(self, name: str, measures: bool, **options: Any) -> BridgedFunction:
         key = (name, measures, repr(sorted(options.items())))
@@ -155,23 +196,23 @@ class Bridge:
 
     # ---------------------------------------------------------------- kernels
 
-    def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+    def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedAccelerations:
         """Return accelerations a and multipliers lam under efforts tau."""
         return self.function("forward")(q, v, tau, t=t, near=near, free=free)
 
-    def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+    def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedEfforts:
         """Return drive torques and forces u and multipliers lam of a motion."""
         return self.function("inverse")(q, v, a, t=t, near=near, free=free)
 
-    def points(self, q: Any, v: Any = None, *, free: Any = None) -> Any:
+    def points(self, q: Any, v: Any = None, *, free: Any = None) -> BridgedPoints:
         """Return position and velocity of every named point, in the order of `names["position"]`."""
         return self.function("points")(q, self._still if v is None else v, free=free)
 
-    def closure(self, q: Any, v: Any = None, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+    def closure(self, q: Any, v: Any = None, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedLoops:
         """Return phi, J, k and b of the loops: phi = 0, J v + b = 0, J a + k = 0."""
         return self.function("closure")(q, self._still if v is None else v, t=t, near=near, free=free)
 
-    def energy(self, q: Any, v: Any, *, t: Any = None, near: Any = None, free: Any = None) -> Any:
+    def energy(self, q: Any, v: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedEnergies:
         """Return kinetic and potential energy."""
         return self.function("energy")(q, v, t=t, near=near, free=free)
 

@@ -16,9 +16,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
 from linkwright.rings.exchange.formats.base import ExportFormat, ExportOption
 
-FORMATS: dict[str, ExportFormat] = {
-    x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)
-}
+FORMATS: dict[str, ExportFormat] = {x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)}
 
 
 def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -> ExportFormat:

@@ -93,13 +93,7 @@ def _report(out: SketchLinkage) -> ImportReport:
     became += [f"marked points: {', '.join(sorted(marked))}"] if marked else []
     for x in out.links:
         layers = ", ".join(sorted({s.layer for s in x.strokes}))
-        count = (
-            counted(len(x.strokes), "line")
-            if len(x.strokes) > 1
-            else "one line"
-            if len(x.strokes[0].vertices) == 2
-            else "one polyline"
-        )
+        count = counted(len(x.strokes), "line") if len(x.strokes) > 1 else "one line" if len(x.strokes[0].vertices) == 2 else "one polyline"
         became.append(f"link {x.name}: {count} on layer '{layers}' through {', '.join(out.pins[i].name for i in x.pins)}")
     for g in out.guides:
         became.append(f"guide at {out.pins[g.pin].name}: {'a block' if g.link is None else g.link.name} slides on the ground")

@@ -429,9 +429,7 @@ def _wrench(system: Any, body: str) -> ExternalWrench:
 def _internal(system: Any, on: DriveTarget, d: Any, at: Start, st: State) -> Bound:
     """A drive that stays inside: its law must be one that can be compiled."""
     if not hasattr(d, "bind"):
-        raise UsageError(
-            f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives."
-        )
+        raise UsageError(f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives.")
     bound = d.bind(on, at)
     if isinstance(bound, BoundMotion) and not on.alone:
         raise UsageError(f"drive: the motion of '{on.name}' cannot be prescribed: its joint has several degrees of freedom.")
