@@ -102,7 +102,6 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
     lw.load("wiper"): {
         "cycles": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
         "sensitivity": {"quantity": "max A.torque"}, "map": {"what": "A.torque", "over": OVER}, "save": {"path": "."},
-        "rewrite": {"path": "."},
         "export": {"path": "."},
     },
     WIPER: {

@@ -296,7 +296,7 @@ class System(SystemVerbs):
         drives : str or sequence of str, optional
             Joints and cylinders whose torques and forces carry the motion. By default the drives of the model.
         method : str or Method, default "subsystem"
-            "subsystem" solves loop by loop, "full" all equations together.
+            "subsystem" solves loop by loop, "system" all equations together, "traditional" body by body.
         rated : Mapping[str, Any], optional
             Torques and forces that cost the same, by drive. They weigh redundant drives.
         preload : Mapping[str, Any], optional

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from linkwright.errors import call_explained
 from linkwright.errors.arguments import Names
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, ComputedTorque, Projected, Hybrid, Impedance, Lqr, ControlLaw)}
 
 
-Made = TypeVar("Made", bound=Callable[..., Control])
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made", bound=Control)
 COMMON = """\
 drives : str or sequence of str, optional
     Joints and cylinders with motors. By default the drives of the model.
@@ -54,7 +55,7 @@ damping : float, default 0.02
     Share of the control authority at the start below which torques and forces are damped; 0 for never."""
 
 
-def _controller(function: Made) -> Made:
+def _controller(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
     """The same with the parameters of all controllers in its docstring at `{common}`, and with explained calls."""
     function.__doc__ = cleandoc(function.__doc__ or "").replace("{common}", COMMON)
     return call_explained(function)

@@ -14,7 +14,6 @@ from linkwright import drives
 from linkwright.errors import SimulationError
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.rings.papers import Item, aghili_passage, compared
-from linkwright.simulation.options import RunOptions
 from linkwright.simulation.stabilizers import Project
 from linkwright.simulation.stabilizers.dependent import difference
 from linkwright.system.mechanism import compile, load
@@ -71,7 +70,7 @@ def slider_crank_off(g: float) -> int:
     s = load("slider-crank", g=g).system
     st = s.assemble(q={"A": aghili_passage.START}, v={"A": 0.0})
     right, failed = aghili_passage.motion(g), 0
-    how: RunOptions = {"drive": {"A": drives.torque(aghili_passage.TORQUE)}, "integrator": "rk4", "stabilizer": PUBLISHED}
+    how: dict[str, Any] = {"drive": {"A": drives.torque(aghili_passage.TORQUE)}, "integrator": "rk4", "stabilizer": PUBLISHED}
     for n in aghili_passage.STEPS:
         try:
             run = s.simulate(st, aghili_passage.DURATION, step=aghili_passage.DURATION / n, sample_interval=aghili_passage.DURATION, **how)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, calls_explained
 from linkwright.integrators.environments import scheme_of
 from linkwright.rings.exchange.bridges.calls import KernelCall
 from linkwright.simulation.step_inputs import interval
@@ -159,6 +159,7 @@ class BridgedFunction:
         return f"<{self.library.name} function {self.call.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}>"
 
 
+@calls_explained
 @dataclass(frozen=True, eq=False)
 class Bridge:
     """Functions of one mechanism for one library. Arrays are in the order of `names`, in SI and radians."""
