@@ -47,12 +47,12 @@ for name in ("wiper", "carpet-scraper"):
     run, what, listed, drawn = simulated(name, m)
     print(f"{name}: {what}\n{run_table(run, listed).text()}\n{run.checks()}\n")
 
-    m.picture(folder / f"{name}.png", turn=c)
-    m.animate(folder / f"{name}.gif", turn=c)
+    c.plot("mechanism", folder / f"{name}.png")
+    m.animate(folder / f"{name}.gif")
     plots.overview(c, folder / f"{name}-curves.png")
     plots.plot(run, drawn, folder / f"{name}-run.png")
     c.save(folder / f"{name}.csv")
-    run.page(folder / f"{name}.html")
+    run.show(folder / f"{name}.html")
 
     page.heading(name).text(info)
     page.link(f"{name}.html", "Open its page: it moves, can be dragged and changed, and plays the simulation")

@@ -37,6 +37,6 @@ y = c["coupler.P.y", "mm"][straight]
 x = c["coupler.P.x", "mm"][straight]
 print(f"\nP travels {x.max() - x.min():.0f} mm and leaves the straight line by {y.max() - y.min():.2f} mm")
 
-hoeken.picture(folder / "hoeken.png", turn=c)
+c.plot("mechanism", folder / "hoeken.png")
 hoeken.save(folder / "hoeken.yaml")  # the same mechanism as a model file
 print(f"wrote {folder / 'hoeken.png'} and {folder / 'hoeken.yaml'}")

@@ -27,5 +27,5 @@ for i in range(1, 7):
     before, after = (np.linalg.norm(s.point(x, f"platform.P{i}") - s.point(x, f"ground.B{i}")) for x in (s.start, state))
     print(f"leg {i}: {before:.4f} m -> {after:.4f} m")
 
-lw.load("stewart").picture(folder / "stewart.png", at=state, trace=[])
+lw.load("stewart").plot("mechanism", folder / "stewart.png", at=state, trace=[])
 print(f"wrote {folder / 'stewart.png'}")

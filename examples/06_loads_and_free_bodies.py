@@ -31,7 +31,8 @@ worst = max(table.rows, key=lambda row: row.max)
 where = f"{np.degrees(worst.at_max):.6g} deg"
 page.heading(f"The links at {where}, where pin {worst.pin} carries most")
 for body in ("crank", "rocker", "coupler", "tool"):
-    fb = c.free_body(body, where, folder / f"{body}.png")
+    fb = c.free_body(body, where)
+    fb.plot(folder / f"{body}.png")
     print(f"\n{fb}\nforces add up to {fb.residual:.0e} of the largest")
     page.picture(folder / f"{body}.png", body)
 

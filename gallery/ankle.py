@@ -58,5 +58,5 @@ print(f"torque of the left motor: {tau[0]:.4f} N m (check: {paper[0]:.4f})")
 assert np.allclose(tau, paper, rtol=1e-10)
 
 st = s.assemble(pose)
-m.page(folder / "ankle.html")
-m.picture(folder / "ankle.png", at=st, trace=[], size=(4.2, 3.2), labels=False)
+m.show(folder / "ankle.html")
+m.plot("mechanism", folder / "ankle.png", at=st, trace=[], size=(4.2, 3.2), labels=False)

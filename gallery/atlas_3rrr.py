@@ -57,5 +57,5 @@ area = corners + 0.5 * (angles - np.sin(angles)).sum() - 3.0 * np.pi * 0.2**2
 
 a.plot(["dexterity", "stiffness"], folder / "atlas_3rrr.png", size=(8.4, 3.9))
 sliders = {"platform.x": (-0.5, 1.3, 46), "platform.y": (-0.6, 1.2, 46), "platform.angle": ("-20 deg", "100 deg", 13)}
-s.map("all", over=sliders, **drives).page(folder / "atlas_3rrr.html")
+s.map("all", over=sliders, **drives).show(folder / "atlas_3rrr.html")
 print(f"reach at 20 degrees: {a.size:.3f} m^2 (check: {area:.3f})")

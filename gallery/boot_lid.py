@@ -53,7 +53,7 @@ found, check = (np.degrees(brentq(f, closed + 0.7, closed + 1.4) - closed) for f
 print(f"the springs take over after: {found:.3f} deg (check: {check:.3f})")
 assert abs(found - check) < 1e-4  # the differences are good to the hair squared
 
-m.page(folder / "boot_lid.html")
+m.show(folder / "boot_lid.html")
 c = m.cycle(steps=60)
 half = s.assemble(q={"A": closed + np.radians(found)})
-m.picture(folder / "boot_lid.png", turn=c, at=half, trace=["lid.H"], size=(4.2, 3.2), labels=False)
+c.plot("mechanism", folder / "boot_lid.png", at=half, trace=["lid.H"], size=(4.2, 3.2), labels=False)

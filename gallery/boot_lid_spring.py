@@ -49,5 +49,5 @@ torque, check = float(abs(c["A.torque"][worst])), abs(by_hand(c["A"][worst]))
 print(f"largest torque at the hinge, was {found.goals[0].before:.3f} N m, is: {torque:.3f} N m (check: {check:.3f})")
 assert abs(torque - check) < 1e-4 * check and torque < 0.7 * found.goals[0].before  # the differences are good to the hair squared
 
-found.page(folder / "boot_lid_spring.html")
+found.show(folder / "boot_lid_spring.html")
 found.plot(folder / "boot_lid_spring.png", size=(4.2, 3.2))

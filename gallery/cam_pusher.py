@@ -60,6 +60,6 @@ assert abs(speed - check) < 1e-4 * check
 
 fast = m.with_(**{"drive.A": 1.1 * cam.forces.speed}).cam()
 print(fast.warnings[0])
-m.page(folder / "cam_pusher.html")
-m.picture(folder / "cam_pusher.png", trace=[], size=(4.2, 3.2), labels=False)
+m.show(folder / "cam_pusher.html")
+m.plot("mechanism", folder / "cam_pusher.png", trace=[], size=(4.2, 3.2), labels=False)
 m.export(folder / "cam_pusher.svg", cam="cam", bore="20 mm")

@@ -60,5 +60,5 @@ print(f"half of the weight at the drum's radius: {0.5 * MASS * G * RADIUS:.1f} N
 print(f"torque of the drum with the hook 300 mm below the head: {torque:.2f} N m (check: {check:.2f})")
 assert abs(torque - check) < 0.05  # 360 samples, straight lines between them
 
-m.page(folder / "crane_hoist.html")
-m.picture(folder / "crane_hoist.png", turn=m.cycle(steps=60), at=m.system.assemble(q={"lift": 0.45}), size=(4.2, 3.2), labels=False)
+m.show(folder / "crane_hoist.html")
+m.cycle(steps=60).plot("mechanism", folder / "crane_hoist.png", at=m.system.assemble(q={"lift": 0.45}), size=(4.2, 3.2), labels=False)

@@ -87,5 +87,5 @@ print(f"with 18 N at the ball joints {careful.time:.4f} s, decided by {', '.join
 print(f"fastest pick and place: {quick.time:.4f} s (check: {check:.4f})")
 assert abs(quick.time - check) < 1e-3 * check and quick.ok and careful.ok  # rods on paper have no thickness
 
-m.page(folder / "delta_fastest.html", run=careful.trajectory)
+careful.trajectory.show(folder / "delta_fastest.html")
 careful.plot(["A1.torque", "A2.torque", "A3.torque", "P6.load"], folder / "delta_fastest.png", size=(4.2, 3.2))

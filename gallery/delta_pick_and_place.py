@@ -73,5 +73,5 @@ print(f"arm 1 needs up to {np.abs(c['A1.torque']).max():.3f} N m, on paper {np.a
 print(f"RMS torque of the motor: {found:.5f} N m (check: {check:.5f})")
 assert abs(found - check) < 1e-4 * check  # rods on paper have no thickness
 
-m.page(folder / "delta_pick_and_place.html")
+m.show(folder / "delta_pick_and_place.html")
 torque_speed(sizing, folder / "delta_pick_and_place.png", size=(4.2, 3.2))

@@ -42,5 +42,5 @@ print(f"pull of the top hinge that only holds: {pull:.3f} N (check: {check:.3f})
 assert abs(pull - check) < 1e-9 * check
 
 c = m.cycle(steps=90)
-m.page(folder / "door_three_hinges.html")
-m.picture(folder / "door_three_hinges.png", turn=c, at=s.assemble(q={"H1": "35 deg"}), size=(4.2, 3.2), labels=False)
+m.show(folder / "door_three_hinges.html")
+c.plot("mechanism", folder / "door_three_hinges.png", at=s.assemble(q={"H1": "35 deg"}), size=(4.2, 3.2), labels=False)

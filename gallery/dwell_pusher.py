@@ -64,5 +64,5 @@ print(f"the range at rest in full: {rest * 1e3!r} mm")  # a search that ends whe
 print(f"the pusher rests within: {rest * 1e3:.1f} mm (check: {check * 1e3:.1f})")
 assert abs(rest - check) < 1e-9 and rest < 2.1e-4 and np.ptp(c["guide"]) > 0.0999  # loops are closed to round-off
 
-best.page(folder / "dwell_pusher.html")
-best.picture(folder / "dwell_pusher.png", turn=c, trace=["coupler.C"], size=(4.2, 3.2), labels=False)
+best.show(folder / "dwell_pusher.html")
+c.plot("mechanism", folder / "dwell_pusher.png", trace=["coupler.C"], size=(4.2, 3.2), labels=False)

@@ -56,5 +56,5 @@ work = sum(trapezoid(run[f"{name}.power"], run.t) for name in CYLINDERS)
 print(f"the dig takes {done / 1e3:.2f} kJ at the teeth, the cylinders give {work / 1e3:.2f} kJ")
 assert abs(done - work) < 1e-3 * abs(done)  # trapezoids of 80 ms
 
-m.page(folder / "excavator_dig.html", run=run)
+run.show(folder / "excavator_dig.html")
 run.plot([f"{name}.force" for name in CYLINDERS], folder / "excavator_dig.png", size=(4.2, 3.2))

@@ -42,9 +42,9 @@ for p in run.passages:
 print(f"{len(run.passages)} passages, {sum(p.lost for p in run.passages)} rows lost and found again")
 print(f"angle of {N} parallelograms after 4 s: {found:.3f} deg (check: {check:.3f})")
 assert {p.lost for p in run.passages} == {N} and abs(found - check) < 0.01
-m.page(folder / "forty_parallelograms.html", run=run)
+run.show(folder / "forty_parallelograms.html")
 
 three, run = turned(3)
 assert abs(run["G0"][-1] - np.pi / 2 - pendulum(3)) < 1e-6
 near = run.at(run.passages[0].time - 0.05)  # a moment before all lie flat
-three.picture(folder / "forty_parallelograms.png", at=near, trace=[], size=(4.2, 2.4), labels=False)
+three.plot("mechanism", folder / "forty_parallelograms.png", at=near, trace=[], size=(4.2, 2.4), labels=False)

@@ -41,5 +41,5 @@ for j in MOTORS:
 print(f"torque of the shoulder at rest: {found['J1']:.4f} N m (check: {-FORCE * levers['J1']:.4f})")
 assert np.abs(run["lam.tip.ty"] - run["control.tip.ty.wanted"]).max() < 0.01  # of 20 N, while the hand moves
 
-m.page(folder / "hybrid_force_control.html", run=run)
+run.show(folder / "hybrid_force_control.html")
 run.plot([*(f"{j}.torque" for j in MOTORS), "lam.tip.ty"], folder / "hybrid_force_control.png", size=(4.2, 3.2))

@@ -64,7 +64,7 @@ torque = 1e3 * s.inverse(s.assemble({"A": np.pi / 3, "E": np.pi / 2})).tau["A"]
 print(f"torque that holds the left crank at 60 degrees: {torque:.0f} N mm (check: {check:.0f})")
 assert abs(torque - check) < 0.25  # N mm: a quarter of the noise of a single reading
 
-found.mechanism.page(folder / "identified_five_bar.html")
+found.mechanism.show(folder / "identified_five_bar.html")
 predicted = found.mechanism.follow(motion.motion, duration=4.0, steps=400)
 before = model.follow(motion.motion, duration=4.0, steps=400)
 figure = predicted.plot("A.torque", size=(4.2, 3.2))

@@ -45,5 +45,5 @@ print(f"the foot is lifted by {np.ptp(y):.2f} cm and on the ground for {100 * np
 print(f"length of a step: {step:.4f} cm (check: {check:.4f})")
 assert abs(step - check) < 1e-9 * check and np.abs(x + 1j * y - F).max() < 1e-9
 
-m.page(folder / "jansen_leg.html")
-m.picture(folder / "jansen_leg.png", turn=c, trace=["shin.F"], size=(4.2, 3.2), labels=False)
+m.show(folder / "jansen_leg.html")
+c.plot("mechanism", folder / "jansen_leg.png", trace=["shin.F"], size=(4.2, 3.2), labels=False)

@@ -43,5 +43,5 @@ print(f"from the terminals {electric:.5f} J; in bodies {bodies:.5f} J, in rotors
 print(f"heat of the windings: {heat:.4f} J (check: {check:.4f})")
 assert abs(heat - check) < 1e-5 * heat  # trapezoids of half a millisecond
 
-m.page(folder / "motor_driven_3rrr.html", run=run)
+run.show(folder / "motor_driven_3rrr.html")
 run.plot([f"motor.{d}.current" for d in VOLTS], folder / "motor_driven_3rrr.png", size=(4.2, 3.2))

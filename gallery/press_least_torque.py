@@ -56,5 +56,5 @@ torque, check = float(abs(c["E.torque"][worst])), abs(energy(angle + hair) - ene
 print(f"peak torque of the crank, was {found.goals[0].before:.1f} N m, is: {torque:.1f} N m (check: {check:.1f})")
 assert abs(torque - check) < 1e-4 * check and torque < found.goals[0].before  # the differences are good to the hair squared
 
-found.page(folder / "press_least_torque.html")
+found.show(folder / "press_least_torque.html")
 found.plot(folder / "press_least_torque.png", size=(4.2, 3.2))

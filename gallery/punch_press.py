@@ -48,5 +48,5 @@ print(f"the sheet takes {area(still['ram.R.y'].min()):.1f} J of a stroke, the fl
 print(f"flywheel for 5 % at 60 rpm: {wheel.classical:.1f} kg m^2 (check: {check:.1f})")
 assert abs(wheel.classical - check) < 2e-3 * check  # the torque's corners fall between samples
 
-m.page(folder / "punch_press.html")
+m.show(folder / "punch_press.html")
 c.plot("torque", folder / "punch_press.png", size=(4.2, 3.2))

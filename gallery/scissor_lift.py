@@ -41,6 +41,6 @@ c = m.cycle(steps=180)  # 8 s up, 2 s waiting, 8 s down
 up = c.between(0, 8)
 energy = trapezoid(up["slide.power"], up.t)
 print(f"lifted by {np.ptp(c['table.R3.y']):.3f} m with {energy / 1e3:.3f} kJ")
-m.page(folder / "scissor_lift.html")
+m.show(folder / "scissor_lift.html")
 high = s.assemble(q={"slide": -0.4})
-m.picture(folder / "scissor_lift.png", turn=c, at=high, trace=[], size=(4.2, 3.2), labels=False)
+c.plot("mechanism", folder / "scissor_lift.png", at=high, trace=[], size=(4.2, 3.2), labels=False)

@@ -75,5 +75,5 @@ found, check = forces["Linkwright"][0], (weights(st["leg1"] + hair) - weights(st
 print(f"force of leg 1: {found:.4f} N (check: {check:.4f})")
 assert abs(found - check) < 1e-5 * abs(check)
 
-m.page(folder / "stewart_leg_forces.html")
-m.picture(folder / "stewart_leg_forces.png", at=st, trace=[], size=(4.2, 3.2), labels=False)
+m.show(folder / "stewart_leg_forces.html")
+m.plot("mechanism", folder / "stewart_leg_forces.png", at=st, trace=[], size=(4.2, 3.2), labels=False)

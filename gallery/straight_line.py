@@ -40,5 +40,5 @@ strip, check = 2 * best.measures["largest deviation"], float(np.ptp(across))
 print(f"over {np.ptp((point / line).real) * 1e3:.1f} mm the point stays in a strip of: {strip * 1e6:.2f} um (check: {check * 1e6:.2f})")
 assert abs(strip - check) < 1e-3 * strip  # the extremes of the strip fall between samples
 
-m.page(folder / "straight_line.html")
-m.picture(folder / "straight_line.png", turn=m.cycle(), trace=["coupler.P"], size=(4.2, 3.2), labels=False)
+m.show(folder / "straight_line.html")
+m.cycle().plot("mechanism", folder / "straight_line.png", trace=["coupler.P"], size=(4.2, 3.2), labels=False)

@@ -31,5 +31,5 @@ print(f"torque of the motor {c['A.torque'].min():.2f} .. {c['A.torque'].max():.2
 print(f"swing of the rocker: {swing:.3f} deg (check: {check:.3f})")
 assert abs(swing - check) < 1e-6 and abs(np.ptp(c["rocker.angle", "deg"]) - check) < 0.1  # 72 samples miss the ends by a little
 
-m.page(folder / "wiper.html")
-m.picture(folder / "wiper.png", turn=c, size=(4.2, 3.2), labels=False)
+m.show(folder / "wiper.html")
+c.plot("mechanism", folder / "wiper.png", size=(4.2, 3.2), labels=False)

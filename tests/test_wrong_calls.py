@@ -30,13 +30,12 @@ CALLS = {
     "state of a number": (lambda: lw.State.of(0.0), "of: at is an Instant, not 0.0"),
     "derivatives by an array": (lambda: TURN.derivatives(np.zeros(3)), "named by texts, such as .*, not"),
     "model of a path that cannot be spelled": (lambda: lw.load("\ud800.yaml"), "cannot read|cannot be read|no valid"),
-    "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
-    "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.cycle"),
+    "picture of a number": (lambda: lw.load("wiper").plot("mechanism", "x.png", at=5), "at is a state"),
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
     "mass matrix of nothing": (lambda: WIPER.M(None), "a State is needed .* not NoneType"),
     "gap of an array": (lambda: WIPER.phi(np.zeros(3)), "a State is needed .* not ndarray"),
     "misspelt option": (lambda: lw.load("wiper").cycle(stps=3), "cycle has no option 'stps'. Did you mean 'steps'"),
-    "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
+    "misspelt option of a picture": (lambda: lw.load("wiper").plot("mechanism", darc=True), "has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
     "too many of a call without options": (lambda: lw.load_result("a.npz", "b.npz"), "load_result takes fewer values without a name: path"),
     "too many by place": (lambda: lw.load("wiper").cycle("A", 12), "cycle takes fewer values without a name.*steps"),
@@ -44,7 +43,7 @@ CALLS = {
     "misspelt option of a run": (lambda: TURN.drive_sizing(motr={}), "drive_sizing has no option 'motr'. Did you mean 'motor'"),
     "motor that is a number": (lambda: TURN.drive_sizing(motor=5), "motor is a dict such as .*not int"),
     "inherited verb": (lambda: WIPER.simulate(WIPER.start), "simulate needs duration"),
-    "size of a picture": (lambda: lw.load("wiper").picture(size="x"), "size is .width, height."),
+    "size of a picture": (lambda: lw.load("wiper").plot("mechanism", size="x"), "size is .width, height."),
     "motor without resistance": (lambda: lw.drives.motor(Kt=0.1), "motor needs R"),
     "motor with a capital": (lambda: lw.drives.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
     "stiffness of nothing": (lambda: DOOR.inverse(DOOR.start, stiffness={"H9": 2}), "no 'H9' here.*Joints: H1, H2, H3"),
@@ -95,7 +94,7 @@ def test_it_is_refused_with_advice(name):
 
 ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
 RUN, START = TURN, WIPER.start
-PAGES = ("show", "page", "report", "animate", "picture")
+PAGES = ("show", "report", "animate")
 LONG = ("plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "to_pinocchio", "linearize", "derivatives", "free_body")
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out

@@ -191,7 +191,7 @@ def editor(m: Model) -> str:
 
 def picture(m: Model) -> str:
     """Everything that a picture shows: lines, patches and texts with their colors, in data coordinates."""
-    figure = m.mechanism.picture(trace=[])
+    figure = m.mechanism.plot("mechanism", trace=[])
     found = [line for axes in figure.axes for artist in axes.get_children() for line in [_artist(artist)] if line is not None]
     return lines(found)
 

@@ -134,7 +134,7 @@ class Together:
 
     @cached_property
     def picture(self) -> Any:
-        return self.mechanism.picture(trace=[])
+        return self.mechanism.plot("mechanism", trace=[])
 
     @cached_property
     def graph(self) -> set[str]:

@@ -53,7 +53,7 @@ def writers() -> dict[str, Callable[[Path], Any]]:
         "p.png": lambda path: plots.plot(c, "A", path, size=(3, 2)),
         "p.svg": lambda path: plots.plot(c, "A", path, size=(3, 2)),
         "p.pdf": lambda path: plots.plot(c, "A", path, size=(3, 2)),
-        "a.gif": lambda path: m.animate(path, turn=c, width=100, seconds=0.2, fps=10),
+        "a.gif": lambda path: m.animate(path, width=100, seconds=0.2, fps=10),
     }
 
 

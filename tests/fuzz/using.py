@@ -81,7 +81,7 @@ def _report(m: Any, folder: Path, given: str) -> None:
 def _picture(m: Any, folder: Path, given: str) -> None:
     import matplotlib.pyplot as plt
 
-    m.picture(folder / "picture.svg")
+    m.plot("mechanism", folder / "picture.svg")
     plt.close("all")
 
 

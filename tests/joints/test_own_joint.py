@@ -129,7 +129,7 @@ def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.M
     assert grounded == {"A"} and {p.name for p in Scene(four_bar.system, four_bar.cycle(steps=48)).pins if p.grounded} == {"A", "D"}
     still = Scene(arc.system, None).guides[0]
     assert abs(still.tangent(at) @ at) < 1e-3 * RADIUS
-    assert arc.picture(tmp_path / "arc.svg").read_text(encoding="utf-8").count("<path") > four_bar.picture(
+    assert arc.plot("mechanism", tmp_path / "arc.svg").read_text(encoding="utf-8").count("<path") > four_bar.plot("mechanism", 
         tmp_path / "bar.svg"
     ).read_text(encoding="utf-8").count("<path")
 
@@ -159,7 +159,7 @@ def test_the_engine_of_the_page_computes_it(arc: lw.Mechanism) -> None:
 
 
 def test_page_and_report_are_written(arc: lw.Mechanism, tmp_path: Path) -> None:
-    page = arc.page(tmp_path / "arc.html").read_text(encoding="utf-8")
+    page = arc.show(tmp_path / "arc.html").read_text(encoding="utf-8")
     assert '"pin_arc"' in page and '"curve"' in page
     report = arc.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert ("C.slide" in report and "<svg" in report) or "data:image" in report

@@ -33,11 +33,11 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @sweep(
     ("write", "expected"),
     [
-        (lambda m, path: m.page(path), [360]),
-        (lambda m, path: m.page(path, run=m.cycle()), [360]),
-        (lambda m, path: m.cycle(speed=0).page(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
+        (lambda m, path: m.show(path), [360]),
+        (lambda m, path: m.cycle().show(path), [360]),
+        (lambda m, path: m.cycle(speed=0).show(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
         (lambda m, path: cli.main(["wiper", "-o", str(path)]), [360]),
-        (lambda m, path: m.page(path, steps=24), [24]),
+        (lambda m, path: m.show(path, steps=24), [24]),
         (lambda m, path: m.report(path, steps=48), [48]),
         (lambda m, path: m.cycle(steps=360).report(path), [360]),
         (lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48]),

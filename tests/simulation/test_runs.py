@@ -164,7 +164,7 @@ def test_a_run_that_stopped_early_is_shown_like_any_other(tmp_path):
     whole = lw.load("four-bar").simulate(float(run.t[-1]), sample_interval=[float(run.t[-1])])
     # the same motion, so the same force on the rocker's pin
     np.testing.assert_allclose(run["C.on.rocker"][-1], whole["C.on.rocker"][-1], rtol=1e-6)
-    assert f"{len(run)} samples" in run.page(tmp_path / "stopped.html").read_text(encoding="utf-8")
+    assert f"{len(run)} samples" in run.show(tmp_path / "stopped.html").read_text(encoding="utf-8")
 
 
 def test_an_interrupt_gives_what_was_computed(bar):

@@ -36,7 +36,7 @@ VERBS = {
     "plot": lambda r, path: r.plot("A", path / "a.svg"),
     "plot energy": lambda r, path: r.plot("energy", path / "e.svg"),
     "report": lambda r, path: r.report(path / "r.html"),
-    "page": lambda r, path: r.page(path / "p.html"),
+    "page": lambda r, path: r.show(path / "p.html"),
     "show": lambda r, path: r.show(path / "s.html", browser=False),
     "animate": lambda r, path: r.animate(path / "a.gif"),
     "control": lambda r, path: r.control(),

@@ -63,7 +63,7 @@ def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     wrong: list[Any] = [1, 2.5, True, 100_001]
     for steps in wrong:
         with pytest.raises(lw.UsageError, match="from 2 to 100000"):
-            lw.load("arm.yaml").page("no.html", steps=steps)
+            lw.load("arm.yaml").show("no.html", steps=steps)
 
 
 @pytest.mark.slow

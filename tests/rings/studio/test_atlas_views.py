@@ -47,7 +47,7 @@ def test_colors_of_wide_ranges_are_logarithmic_and_trimmed():
 
 
 def test_the_page_holds_the_atlas(volume, tmp_path: Path):
-    text = volume.page(tmp_path / "atlas.html").read_text(encoding="utf-8")
+    text = volume.show(tmp_path / "atlas.html").read_text(encoding="utf-8")
     data = json.loads(re.search(r"var STUDY=(\{.*?\});</script>", text, re.DOTALL)[1])
     assert [a["name"] for a in data["axes"]] == ["platform.x", "platform.y", "platform.angle"]
     found = {m["name"]: np.array([np.nan if v is None else v for v in m["values"]]) for m in data["measures"]}
@@ -71,4 +71,4 @@ def test_a_large_atlas_is_thinned_out_on_the_page(volume, monkeypatch: pytest.Mo
 def test_a_line_has_no_page():
     line = robot("3-rpr").map("dexterity", {"platform.x": (0.1, 0.6, 3)})
     with pytest.raises(lw.UsageError, match="needs two axes"):
-        line.page("atlas.html")
+        line.show("atlas.html")

@@ -37,7 +37,7 @@ def dark(color: Any) -> bool:
 
 def test_in_a_plane_a_bushing_is_a_dark_ring_larger_than_a_hinge(tmp_path: Path) -> None:
     def discs(section: str) -> list[Circle]:
-        figure = hung(tmp_path, section, space=False).picture(trace=[])
+        figure = hung(tmp_path, section, space=False).plot("mechanism", trace=[])
         return [x for x in figure.axes[0].patches if isinstance(x, Circle)]
 
     assert not [x for x in discs("dampers") if dark(x.get_facecolor()) and x.get_zorder() < 40]
@@ -48,7 +48,7 @@ def test_in_a_plane_a_bushing_is_a_dark_ring_larger_than_a_hinge(tmp_path: Path)
 
 
 def test_in_a_plane_a_tether_is_a_rope_of_two_strands(tmp_path: Path) -> None:
-    figure = hung(tmp_path, "tethers", space=False).picture(trace=[])
+    figure = hung(tmp_path, "tethers", space=False).plot("mechanism", trace=[])
     strands = [np.array(x.get_xydata()) for x in figure.axes[0].lines if len(x.get_xydata()) > 20]
     assert len(strands) == 2
     for p in strands:
@@ -58,7 +58,8 @@ def test_in_a_plane_a_tether_is_a_rope_of_two_strands(tmp_path: Path) -> None:
 
 def test_in_space_a_bushing_is_a_ring_about_its_sleeve(tmp_path: Path) -> None:
     m = hung(tmp_path, "bushings", space=True, numbers="stiffness: [2000, 500, 2000]")
-    rings = [np.array(x.get_data_3d()).T for x in m.picture(trace=[]).axes[0].lines if len(x.get_data_3d()[0]) > 30 and dark(x.get_color())]
+    drawn = m.plot("mechanism", trace=[]).axes[0].lines
+    rings = [np.array(x.get_data_3d()).T for x in drawn if len(x.get_data_3d()[0]) > 30 and dark(x.get_color())]
     assert rings
     for p in rings:  # without gravity the axes of the picture are those of the model; those on the floor are shadows
         assert np.ptp(p[:, 1]) < 1e-12 < 0.01 < np.ptp(p[:, 0]) and p.mean(axis=0)[:2] == pytest.approx([0.65, 0.0], abs=0.01)

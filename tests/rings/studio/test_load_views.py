@@ -243,7 +243,7 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
 )
 def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "fb.png"
-    lw.load(name).cycle(steps=4).free_body(body, None, path)
+    lw.load(name).cycle(steps=4).free_body(body).plot(path)
     image = pixels(path)
     assert 0.01 < (np.abs(image - 255.0).max(axis=2) > 30).mean() < 0.4
 

@@ -68,7 +68,7 @@ def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> 
     bare = replace(four_bar.cycle(steps=4), system=None)
     assert bare._repr_html_() is None
     with pytest.raises(lw.UsageError, match=r"m\.cycle"):
-        bare.page("page.html")
+        bare.show("page.html")
 
 
 def test_a_mechanism_that_does_not_assemble_says_so() -> None:

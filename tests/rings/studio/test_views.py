@@ -37,7 +37,7 @@ def wiper() -> lw.Mechanism:
 
 @pytest.mark.parametrize("name", every_model("bennett"))
 def test_every_model_draws(name: str, tmp_path: Path) -> None:
-    path = lw.load(name).picture(tmp_path / "p.png", trace=[])
+    path = lw.load(name).plot("mechanism", tmp_path / "p.png", trace=[])
     image = pixels(path)
     # a drawing covers some of the page and leaves most of it free
     assert 0.005 < ink(image) < 0.6
@@ -47,9 +47,9 @@ def test_every_model_draws(name: str, tmp_path: Path) -> None:
 
 def test_the_picture_follows_the_state(wiper: lw.Mechanism, tmp_path: Path) -> None:
     c = wiper.cycle(steps=24)
-    one = wiper.picture(tmp_path / "one.png", turn=c, size=(5, 4))
-    other = wiper.picture(tmp_path / "other.png", turn=c, size=(5, 4), at=wiper.system.assemble(q={"A": "200 deg"}))
-    again = wiper.picture(tmp_path / "again.png", turn=c, size=(5, 4))
+    one = c.plot("mechanism", tmp_path / "one.png", size=(5, 4))
+    other = c.plot("mechanism", tmp_path / "other.png", size=(5, 4), at=wiper.system.assemble(q={"A": "200 deg"}))
+    again = c.plot("mechanism", tmp_path / "again.png", size=(5, 4))
     assert one.read_bytes() == again.read_bytes()
     assert np.mean(np.abs(pixels(one) - pixels(other)).max(axis=2) > 30) > 0.02
 
@@ -59,7 +59,7 @@ def test_pins_are_drawn_where_the_points_are(wiper: lw.Mechanism) -> None:
     from matplotlib.patches import Circle
 
     state = wiper.system.assemble(q={"A": "130 deg"})
-    figure = wiper.picture(at=state, trace=[])
+    figure = wiper.plot("mechanism", at=state, trace=[])
     centers = np.array([p.center for p in figure.axes[0].patches if isinstance(p, Circle)])
     for point in ("crank.A", "crank.B", "coupler.C", "rocker.D", "coupler.P"):
         expected = wiper.system.point(state, point)[:2]
@@ -68,14 +68,14 @@ def test_pins_are_drawn_where_the_points_are(wiper: lw.Mechanism) -> None:
 
 
 def test_dark_pictures_are_dark(wiper: lw.Mechanism, tmp_path: Path) -> None:
-    light = pixels(wiper.picture(tmp_path / "light.png", trace=[]))
-    dark = pixels(wiper.picture(tmp_path / "dark.png", trace=[], dark=True))
+    light = pixels(wiper.plot("mechanism", tmp_path / "light.png", trace=[]))
+    dark = pixels(wiper.plot("mechanism", tmp_path / "dark.png", trace=[], dark=True))
     assert light.mean() > 200 and dark.mean() < 90
 
 
 def test_vector_formats_and_determinism(wiper: lw.Mechanism, tmp_path: Path) -> None:
     for ending in (".svg", ".pdf"):
-        first, second = (wiper.picture(tmp_path / f"{n}{ending}", trace=[]) for n in "ab")
+        first, second = (wiper.plot("mechanism", tmp_path / f"{n}{ending}", trace=[]) for n in "ab")
         assert first.read_bytes() == second.read_bytes()
         assert first.stat().st_size > 2000
 
@@ -175,7 +175,7 @@ def test_wheels_and_coils_fit_on_the_page() -> None:
         "springs": {"s": {"type": "coil", "between": ["ground.S", "wheel.E"], "stiffness": "2 N/mm", "free": "40 mm"}},
         "drive": {"A": "60 rpm"},
     }
-    axes = lw.load(model).picture(trace=[]).axes[0]
+    axes = lw.load(model).plot("mechanism", trace=[]).axes[0]
     pitch = [p for p in axes.patches if isinstance(p, Circle) and not p.get_fill()]
     assert sorted(round(p.radius, 9) for p in pitch) == [0.03, 0.06]
     for p in pitch:
@@ -189,11 +189,11 @@ def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> Non
     path = tmp_path / "p.png"
     path.write_bytes(b"precious")
     with pytest.raises(lw.UsageError, match=r"unsupported file type '\.jpeg'; use \.png, \.svg or \.pdf"):
-        wiper.picture(tmp_path / "p.jpeg")
+        wiper.plot("mechanism", tmp_path / "p.jpeg")
     with pytest.raises(lw.UsageError, match="folder"):
-        wiper.picture(tmp_path / "nowhere" / "p.png")
+        wiper.plot("mechanism", tmp_path / "nowhere" / "p.png")
     assert path.read_bytes() == b"precious"
-    wiper.picture(path, trace=[])
+    wiper.plot("mechanism", path, trace=[])
     assert ink(pixels(path)) > 0.01
     assert [p.name for p in tmp_path.iterdir()] == ["p.png"]
 
@@ -201,7 +201,7 @@ def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> Non
 def test_animation_moves_and_stays_small(wiper: lw.Mechanism, tmp_path: Path) -> None:
     from PIL import Image
 
-    path = wiper.animate(tmp_path / "w.gif", turn=wiper.cycle(steps=24), seconds=1.0, fps=12, width=320)
+    path = animation.animate(wiper, tmp_path / "w.gif", turn=wiper.cycle(steps=24), seconds=1.0, fps=12, width=320)
     with Image.open(path) as image:
         assert image.n_frames == 12 and image.width == 320 and image.info["loop"] == 0
         frames = []
@@ -266,7 +266,7 @@ def test_turn_table(wiper: lw.Mechanism) -> None:
 
 
 def test_page_is_self_contained_and_escapes(tmp_path: Path, wiper: lw.Mechanism) -> None:
-    image = wiper.picture(tmp_path / "p.png", trace=[])
+    image = wiper.plot("mechanism", tmp_path / "p.png", trace=[])
     page = Page("A < B").heading("x & y").text("<script>alert(1)</script>").table(Table.of(["h"], [["<b>"]])).picture(image, 'say "hi"')
     text = page.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>" not in text and "&lt;b&gt;" in text and "<title>A &lt; B</title>" in text and "data:image/png;base64," in text

@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> int:
         best.mechanism.save(given.output, force=given.force)
         written.append(given.output)
     if given.page is not None:
-        best.page(given.page)
+        best.show(given.page)
         written.append(given.page)
     if given.plot is not None:
         found.plot(given.plot)

@@ -23,10 +23,10 @@ def _write(given: argparse.Namespace) -> int:
     with console.waiting("writing the page"):
         if loading.is_run(given.model):
             recorded = loading.open_run(given)
-            name, path = recorded.skel.tree.description.name, recorded.page(given.output)
+            name, path = recorded.skel.tree.description.name, recorded.show(given.output)
         else:
             m = loading.load(given)
-            name, path = m.name, m.page(given.output, steps=given.steps)
+            name, path = m.name, m.show(given.output, steps=given.steps)
     if given.json:
         data = {"model": name, "run": loading.is_run(given.model), "file": given.output, "bytes": os.path.getsize(path), "address": None}
         outputs.print_json("page/1", data)

@@ -41,7 +41,8 @@ def run(given: argparse.Namespace) -> int:
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
             motor, no_motor = _motor(given, m)
-            m.report(target, run=simulated, steps=given.steps, variants=variants or None, motor=motor, **_content(given))
+            content = {"variants": variants or None, "motor": motor, **_content(given)}
+            m.report(target, steps=given.steps, **content) if simulated is None else simulated.report(target, **content)
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})

@@ -138,7 +138,7 @@ def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tu
     jobs = (
         (given.file, lambda path: found.save(path, channels=names, **options.csv_marks(given, path))),
         (given.plot, lambda path: found.plot(given.channels or "overview", path)),
-        (given.page, lambda path: found.page(path)),
+        (given.page, lambda path: found.show(path)),
         (given.animation, lambda path: found.animate(path, resolution=given.resolution)),
     )
     written: list[str] = []

@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
         found.plot(None, given.plot)
         written.append(given.plot)
     if given.page is not None:
-        found.page(given.page)
+        found.show(given.page)
         written.append(given.page)
     return _print(found, given, written)
 

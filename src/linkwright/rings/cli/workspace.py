@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     if given.plot is not None:
         found.plot(None, given.plot)
     if given.page is not None:
-        found.page(given.page)
+        found.show(given.page)
     written = [path for path in (given.output, given.plot, given.page) if path is not None]
     if given.json:
         outputs.print_json("workspace/1", {"model": m.name, "modes": [as_data(a) for a in every]})

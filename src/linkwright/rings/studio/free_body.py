@@ -1,7 +1,7 @@
 """A link alone with everything that acts on it: the free-body diagram of one body at one place of a cycle.
 
 free_body(c, "coupler", at="60 deg")                    the data: rows of forces and moments, and their sum
-free_body(c, "coupler", at="60 deg", path="fb.png")     the drawing as well
+free_body(c, "coupler", at="60 deg").plot("fb.png")     the drawing
 
 Pins push with their reactions, drives and springs with their efforts, weight at the center of mass; with the inertia force
 -m a and the inertia moment there (d'Alembert) everything adds up to zero, and the sum is part of the result.
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
 from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Cell, Result, Table
 from linkwright.mechanics.inverse import Loads
@@ -123,21 +122,10 @@ def free_body(
     c: Trajectory | Loads,
     body: str,
     at: Any = None,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    dark: bool = False,
 ) -> FreeBody:
-    """The free body of a link at a place of a cycle (`at`: the drive's position, or a time), or of given Loads.
-
-    `path` (.png, .svg, .pdf) also writes the drawing.
-    """
-    if path is not None:
-        files.checked(path, files.PICTURES)
+    """The free body of a link at a place of a cycle (`at`: the drive's position, or a time), or of given Loads."""
     loads, where = (c, "the given state") if isinstance(c, Loads) else loads_at(c, at)
-    out = of_loads(loads, body, where)
-    if path is not None:
-        out.plot(path, dark=dark)
-    return out
+    return of_loads(loads, body, where)
 
 
 # -------------------------------------------------------------------- where in the cycle

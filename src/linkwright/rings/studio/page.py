@@ -10,6 +10,7 @@ import html
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, whole_number
+from linkwright.errors import LinkwrightError, UsageError, whole_number
 from linkwright.files.tables import Table
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import MOST_STEPS
@@ -111,14 +112,39 @@ def show(
     path: str | os.PathLike[str] | None = None,
     *,
     run: Trajectory | None = None,
-    browser: bool = True,
+    steps: int | None = None,
+    browser: bool | None = None,
+    widget: bool = False,
+    height: int | None = None,
+) -> Any:
+    """The page of a Mechanism or System in the browser or in a file, or as a widget."""
+    if widget:
+        return _widget(subject, path, run, height)
+    if height is not None:
+        raise UsageError("height is for a widget: m.show(widget=True, height=700). A page has the height of its window.")
+    return shown(_name(subject), lambda place: write(subject, place, run=run, steps=steps), path, browser)
+
+
+def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None) -> Any:
+    from linkwright.rings.studio.widget import widget
+    from linkwright.system.mechanism import Mechanism
+
+    if path is not None:
+        raise UsageError("a widget is no file: take widget=True or the path out.")
+    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject.described)
+    return widget(mechanism, run=run, **({} if height is None else {"height": height}))
+
+
+def shown(
+    name: str, write: Callable[[Path], Path], path: str | os.PathLike[str] | None = None, browser: bool | None = None
 ) -> Path:
-    """Write the page (without `path` among the temporary files) and open it; where that cannot be, say where it is."""
+    """Write a page, without `path` among the temporary files, and open it there (or as `browser` says); where that cannot be, say where
+    it is."""
+    browser = path is None if browser is None else browser
     if path is None:
-        folder = Path(tempfile.mkdtemp(prefix="linkwright-"))
-        name = "".join(c if c.isalnum() or c in "-_" else "-" for c in _name(subject)) or "mechanism"
-        path = folder / f"{name}.html"
-    written = write(subject, path, run=run)
+        plain = "".join(c if c.isalnum() or c in "-_" else "-" for c in name) or "mechanism"
+        path = Path(tempfile.mkdtemp(prefix="linkwright-")) / f"{plain}.html"
+    written = write(Path(path) if isinstance(path, str | os.PathLike) else path)
     if browser and not opened(written.resolve().as_uri()):
         print(f"No browser could be opened; the page is {written.resolve()}")
     return written

@@ -47,8 +47,6 @@ def draw(
     """
     if at is not None and not isinstance(at, State):
         raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.")
-    if turn is not None and not isinstance(turn, Trajectory):
-        raise UsageError(f"turn is what m.cycle() gives, not {type(turn).__name__}.")
     if size is not None and not (
         isinstance(size, Sequence) and len(size) == 2 and all(isinstance(x, (int, float)) and x > 0 for x in size)
     ):

@@ -1,6 +1,6 @@
 """The live page as a notebook widget: parameters and selection both ways between Python and the page.
 
-    w = m.widget()          # at the end of a cell: the page
+    w = m.show(widget=True) # at the end of a cell: the page
     w.values                # numbers that were changed in the page, SI; assigning moves its sliders
     w.set(**{"crank.B.x": "320 mm"})
     w.picked                # {"kind": "pin", "name": "C", "body": ""}; assigning selects in the page

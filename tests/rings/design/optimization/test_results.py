@@ -76,7 +76,7 @@ def test_a_residual_that_is_not_small_is_no_local_optimum(found: lw.Optimization
 
 def test_pictures_and_pages(found: lw.OptimizationResult, tmp_path: Path) -> None:
     assert len(found.plot().axes) == 2  # torque and travel
-    page = found.page(tmp_path / "compare.html")
+    page = found.show(tmp_path / "compare.html")
     assert "Before" in page.read_text(encoding="utf-8")
 
 

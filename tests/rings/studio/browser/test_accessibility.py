@@ -73,7 +73,7 @@ def test_the_editor_and_a_study(desk: Callable[..., Desk], tmp_path: Path) -> No
         assert not findings(pencil.page), "a selected part"
         opened.page.goto("about:blank")  # before the server goes
     study = lw.study(lw.load("four-bar"), {"L1": (0.28, 0.34)}, {"peak": "max A.torque"}, plan="sobol", count=4, of=lw.Cycle(steps=12))
-    assert not findings(desk(study.page(tmp_path / "study.html"), ready=False).page)
+    assert not findings(desk(study.show(tmp_path / "study.html"), ready=False).page)
 
 
 def test_by_keyboard_alone(desk: Callable[..., Desk], page_of: Callable[[str], Path]) -> None:

@@ -37,12 +37,12 @@ def pages(
     compares with Python: that one is taken and not opened again."""
     monkeypatch.chdir(tmp_path)
     plain: set[str] = set()
-    write = lw.Mechanism.page
+    write = lw.Mechanism.show
 
-    def page(self: lw.Mechanism, path: Path, *, run: Any = None) -> Path:
+    def show(self: lw.Mechanism, path: Path) -> Path:
         shipped = self.name in library.names() and self.description == lw.load(self.name).description
-        if run is not None or not shipped:  # a run, or a design of the script's own
-            return write(self, path, run=run)
+        if not shipped:  # a design of the script's own
+            return write(self, path)
         plain.add(Path(path).stem)
         return Path(shutil.copy(page_of(self.name), path))
 
@@ -53,7 +53,7 @@ def pages(
         elif name not in plain:
             opens_and_moves(desk(tmp_path / "out" / f"{name}.html", width=1000, height=640))
 
-    monkeypatch.setattr(lw.Mechanism, "page", page)
+    monkeypatch.setattr(lw.Mechanism, "show", show)
     return look
 
 

@@ -294,7 +294,7 @@ def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., De
     m = lw.load("wiper")
     run = m.simulate("0.5 s", drive={"A": lw.drives.torque(2.0)}, sample_interval=0.05, integrator="rk4", step=0.01, stabilizer="none")
     verdict = run.certificate.checks()
-    here = desk(run.page(tmp_path / "run.html"), "#play=0")
+    here = desk(run.show(tmp_path / "run.html"), "#play=0")
     assert not verdict["loops"]
     every = run.checks()
     failed = f"{len(every.failed)} of {len(every)} checks failed" + (f", {len(every.unknown)} unknown" if every.unknown else "")
@@ -423,7 +423,7 @@ def test_a_followed_path_fills_the_window_with_all_drives_and_the_path_of_its_ti
     m = lw.load("five-bar")
     x, y = m.system.point(m.system.start, "left_rod.C")[:2]
     c = m.follow({"left_rod.C": lambda t: (x + 0.03 * np.sin(9 * t), y - 0.03 + 0.03 * np.cos(9 * t))}, duration=0.7, steps=30)
-    here = desk(c.page(tmp_path / "path.html"), "#play=0&s=12", width=1280, height=1500)
+    here = desk(c.show(tmp_path / "path.html"), "#play=0&s=12", width=1280, height=1500)
     assert here.page.locator("#channels .lw-plot h3").all_inner_texts() == ["A", "A.torque", "E.torque"]
     assert here.page.locator("[data-trace='left_rod.C']").count() == 1
     places = np.concatenate([c["left.B"], c["right.D"]])

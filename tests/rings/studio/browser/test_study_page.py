@@ -61,7 +61,7 @@ def written(here: Desk, selector: str) -> list[str]:
 
 @pytest.mark.slow
 def test_sliders_choose_a_cell_and_show_its_measures(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(grid.page(tmp_path / "grid.html"))
+    here = desk(grid.show(tmp_path / "grid.html"))
     assert here.text("#what") == f"Grid of 4 \u00d7 3 \u00d7 2 \u00b7 24 designs \u00b7 {len(grid.why)} failed"
     most = [np.nanmax(grid[name]) for name in (TORQUE, SWING)]
     for place, numbers in (((1, 0, 1), (0.32, 0.6, 0.95)), ((2, 2, 0), (0.44, 0.8, 0.9))):
@@ -83,7 +83,7 @@ def test_sliders_choose_a_cell_and_show_its_measures(grid: Study, desk: Callable
 
 
 def test_curves_and_map_hold_the_values_of_the_slice(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(grid.page(tmp_path / "grid.html"), "#at=0,2,1")
+    here = desk(grid.show(tmp_path / "grid.html"), "#at=0,2,1")
     assert here.ask("app.at") == [0, 2, 1]
     move(here, 0, 1)
     torque = grid[TORQUE].reshape(4, 3, 2)
@@ -113,7 +113,7 @@ def test_curves_and_map_hold_the_values_of_the_slice(grid: Study, desk: Callable
 
 
 def test_a_failed_cell_says_why(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(grid.page(tmp_path / "grid.html"), "#at=3,0,0", width=390, dark=True)
+    here = desk(grid.show(tmp_path / "grid.html"), "#at=3,0,0", width=390, dark=True)
     row = cell(grid, L1=0.56, L3=0.6, L2=0.9)
     assert grid.why[row] in here.text("#reason")
     assert here.page.locator("#values td.here").first.inner_text() == "\u2013"
@@ -123,7 +123,7 @@ def test_a_failed_cell_says_why(grid: Study, desk: Callable[..., Desk], tmp_path
 
 
 def test_points_have_their_numbers_under_the_pointer(points: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(points.page(tmp_path / "points.html"))
+    here = desk(points.show(tmp_path / "points.html"))
     assert here.text("#what") == "Latin hypercube \u00b7 30 designs \u00b7 1 failed" and len(points.why) == 1
     good = int(np.flatnonzero(points.ok)[7])
     for row in (good, next(iter(points.why))):
@@ -160,9 +160,9 @@ def test_a_large_study_is_thinned_and_the_page_says_so(
         )
     full = study_page.contents
     monkeypatch.setattr(study_page, "contents", lambda study: full(study, 8))
-    here = desk(grid.page(tmp_path / "few.html"))
+    here = desk(grid.show(tmp_path / "few.html"))
     assert "The page holds 8 of 24 designs: 2 of 4 values of L1, 2 of 3 values of L3." in here.text("#notes")
-    other = desk(points.page(tmp_path / "some.html"))
+    other = desk(points.show(tmp_path / "some.html"))
     assert "The page holds a sample of 8 of 30 designs." in other.text("#notes")
 
 
@@ -170,7 +170,7 @@ def test_a_large_study_is_thinned_and_the_page_says_so(
 def test_an_unfinished_grid_shows_what_is_computed(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
     part, some = next(grid.parts()), MemoryStore()
     some.add(Part(0, 15, part.numbers[:15], part.values[:15], part.why[:15], {}, part.errors[:15], part.unknown[:15]))
-    here = desk(replace(grid, store=some).page(tmp_path / "half.html"), "#at=2,2,1")
+    here = desk(replace(grid, store=some).show(tmp_path / "half.html"), "#at=2,2,1")
     assert "15 of 24 designs are computed." in here.text("#notes")
     assert here.text("#reason") == "This design is not computed yet." and here.text("#values caption") == "Design not computed"
     move(here, 0, 1)

@@ -38,7 +38,7 @@ def four_bar() -> lw.Mechanism:
 
 
 def test_values_and_selection_go_both_ways(desk: Callable[..., Desk], four_bar: lw.Mechanism, tmp_path: Path) -> None:
-    w = four_bar.widget(height=700)
+    w = four_bar.show(widget=True, height=700)
     w.set(**{"crank.B.x": "320 mm"})
     assert w.values == {"crank.B.x": pytest.approx(0.32, rel=1e-12)}
     traits = {name: getattr(w, name) for name in ("_page", "_key", "_height", "_sandbox", "values", "picked")}
@@ -65,7 +65,7 @@ def test_values_and_selection_go_both_ways(desk: Callable[..., Desk], four_bar: 
 
 
 def test_wrong_values_are_refused(four_bar: lw.Mechanism) -> None:
-    w = four_bar.widget()
+    w = four_bar.show(widget=True)
     for name, value, said in (
         ("values", {"crank.B.u": 1.0}, "no slider of 'crank.B.u'"),
         ("values", {"crank.B.x": float("nan")}, "finite numbers"),
@@ -75,7 +75,7 @@ def test_wrong_values_are_refused(four_bar: lw.Mechanism) -> None:
             setattr(w, name, value)
     assert w.values == {} and w.picked == {} and w.mechanism is four_bar
     with pytest.raises(lw.UsageError, match="200 to 4000"):
-        four_bar.widget(height=10)
+        four_bar.show(widget=True, height=10)
 
 
 def test_without_the_package(four_bar: lw.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,4 +84,4 @@ def test_without_the_package(four_bar: lw.Mechanism, monkeypatch: pytest.MonkeyP
     widget._widget_class.cache_clear()
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(lw.UsageError, match=r"pip install 'linkwright\[notebook\]'"):
-        four_bar.widget()
+        four_bar.show(widget=True)

@@ -69,7 +69,7 @@ class QuantityChange:
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class OptimizationResult(Result):
-    """The best design that was found. `mechanism` is it; `text` the user's own file with the new numbers; `page` shows both designs."""
+    """The best design that was found. `mechanism` is it; `text` the user's file with the new numbers; `show` a page with both designs."""
 
     problem: DesignProblem
     point: DesignPoint
@@ -130,8 +130,11 @@ class OptimizationResult(Result):
         """Return the best design as a Mechanism."""
         return Mechanism(reread(self.original.described, **self.numbers))
 
-    def page(self, path: str | os.PathLike[str]) -> Path:
-        """Write a page with both designs, before and after, and a slider for every number that varies."""
+    def show(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Open a page with both designs, before and after, and a slider for every number that varies; with `path` write it there."""
+        return import_module("linkwright.rings.studio.page").shown(f"{self.mechanism.name}-before-and-after", self._write_page, path)
+
+    def _write_page(self, path: Path) -> Path:
         write = import_module("linkwright.rings.studio.compare_page").write
         t = self.table()
         wanted = [

@@ -90,7 +90,7 @@ def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasib
     elif not feasible:
         yield unmet(p, done, relax=not state.early)
     if p.unwritten:
-        yield f"`mechanism` is this design; `text`, `page` and `mechanism.save` cannot write it into the text of the file: {p.unwritten}"
+        yield f"`mechanism` is this design; `text` and `mechanism.save` cannot write it into the text of the file: {p.unwritten}"
 
 
 def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -297,8 +298,9 @@ class Study(Result):
 
         return import_module("linkwright.rings.studio.study_plots").plot(self, what, path, **options)
 
-    def page(self, path: Any) -> Path:
-        """Write a page with sliders over the grid (or a table of points) and curves of the measures."""
+    def show(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Open a page with sliders over the grid (or a table of points) and curves of the measures; with `path` write it there."""
         from importlib import import_module
 
-        return import_module("linkwright.rings.studio.study_page").write(self, path)
+        write = import_module("linkwright.rings.studio.study_page").write
+        return import_module("linkwright.rings.studio.page").shown("study", lambda place: write(self, place), path)

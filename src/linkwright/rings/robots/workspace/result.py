@@ -293,11 +293,12 @@ class Workspace(Result):
 
         return call_explained(maps, "plot")(self, what, path, **options)
 
-    def page(self, path: str | os.PathLike[str]) -> Path:
-        """Write one HTML file with the maps, curves, and a slider for each axis; it needs nothing else."""
+    def show(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Open a page with the maps, curves, and a slider for each axis; with `path` write it there: one HTML file."""
         from linkwright.rings.studio.atlas_page import write
+        from linkwright.rings.studio.page import shown
 
-        return write(self, path)
+        return shown("workspace", lambda place: write(self, place), path)
 
 
 def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:

@@ -62,8 +62,9 @@ class WorkspaceModes(Result):
 
         return call_explained(maps, "plot")(self, what, path, **options)
 
-    def page(self, path: str | os.PathLike[str]) -> Path:
-        """Write one HTML file with a slider for the working mode beside those of the axes."""
+    def show(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Open a page with a slider for the working mode next to those of the axes; with `path` write it there: one HTML file."""
         from linkwright.rings.studio.atlas_page import write
+        from linkwright.rings.studio.page import shown
 
-        return write(self, path)
+        return shown("workspace", lambda place: write(self, place), path)

@@ -112,7 +112,7 @@ def _system(subject: Any, run: Trajectory | None) -> System:
     if len(system.description.bodies) < 2:
         raise UsageError(f"'{system.description.name}' has no moving body, so there is nothing to show. Add one under `bodies`.")
     if run is not None and not _same_machine(run, system):
-        raise UsageError("the run was computed with other values than this mechanism has. Show it by itself: run.page('run.html').")
+        raise UsageError("the run was computed with other values than this mechanism has. Show it by itself: run.show('run.html').")
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
         return System(system.described, run.skel.tree.cuts)
     return system

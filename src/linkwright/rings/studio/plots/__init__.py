@@ -3,6 +3,7 @@
     run.plot("torque", "torque.png")               a name of PLOTS
     run.plot(["A.torque", "C.on.rocker.magnitude"])      channels, over time or over="A"
     run.plot("A", other=run2)                       two runs and their difference
+    m.plot("mechanism", "wiper.png", at=state)      the mechanism itself
 
 Every plot takes `dark`, `size` (inches), `title`, `force`; without a path it returns the Figure. Nothing touches pyplot, and the
 same input gives the same file. Adding one: a function `draw(subject, path, *, ..., **paper)` and a line in `PLOTS`.
@@ -25,6 +26,7 @@ from linkwright.rings.studio.plots import (
     energies,
     graph,
     hodographs,
+    mechanisms,
     motors,
     paths,
     polygons,
@@ -43,16 +45,18 @@ class Entry:
     draw: Callable[..., Any]  # (subject, path, **options) -> Figure or Path
     about: str
     takes: str = "turn or run"  # "run": a simulation only; "mechanism": needs no motion
+    paper: bool = True  # takes the options of all curves: size, title, ...
 
     @property
     def options(self) -> list[str]:
         """Names of the options it takes."""
         own = [p.name for p in inspect.signature(self.draw).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        return [*own, *Paper.__annotations__]
+        return [*own, *(Paper.__annotations__ if self.paper else ())]
 
 
 PLOTS: dict[str, Entry] = {
     "overview": Entry(curves.overview, "positions, velocities, accelerations of main angles, sliders and marked points"),
+    "mechanism": Entry(mechanisms.mechanism, "the links at the start or a state (at), paths of points (trace)", "mechanism", paper=False),
     "torque": Entry(efforts.torque, "effort and power of every drive, with extremes and RMS"),
     "loads": Entry(efforts.pin_loads, "loads of the most loaded pins"),
     "hodograph": Entry(hodographs.hodograph_of, "a pin's load as a curve in its links' axes"),

@@ -27,11 +27,7 @@ def tree_of(subject: Any) -> Tree:
 
 def trajectory_of(subject: Any) -> Trajectory:
     """The turn or run itself; of a mechanism one turn."""
-    if isinstance(subject, Trajectory):
-        found = subject
-    else:
-        system = system_of(subject)
-        found = subject.cycle() if hasattr(subject, "turn") else system.cycle()
+    found = subject if isinstance(subject, Trajectory) else system_of(subject).cycle()
     if len(found) < 2:
         raise UsageError("one sample is no curve: plot a turn or a run with at least two samples.")
     return found
