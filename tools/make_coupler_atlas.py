@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.rings.synthesis.atlas import FILE, STEPS, curves, parameters
-from linkwright.rings.synthesis.fourier import descriptors
+from linkwright.rings.synthesis.atlas import FILE, STEPS, curves, descriptors, parameters
 
 Array = np.ndarray
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.numerics.monodromy import Monodromy, monodromy, normal_parameters
 from linkwright.numerics.tracking import distinct
-from linkwright.rings.synthesis.nine_point_system import CLASSES, FILE, class_key, newton, random_problem, stored
+from linkwright.rings.synthesis.nine_points import CLASSES, FILE, class_key, newton, random_problem, stored
 
 
 def generic(seed: int = 0, *, expected: int | None = None, verbose: bool = False) -> Monodromy:

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.identification.result import Identification
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
-    from linkwright.rings.robots.workspace.result import Workspace
-    from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
+    from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes
     from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
     from linkwright.rings.synthesis.requests import synthesize
     from linkwright.simulation import mode_switching as events

@@ -13,7 +13,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.rings.studio import live
 from linkwright.rings.studio.editor.backdrop import backdrop_json
-from linkwright.rings.synthesis.wanted_points import path_points
+from linkwright.rings.synthesis.requests import path_points
 from tests.fuzz import import_corpus, using
 from tests.fuzz.changes.containers import change_archive, change_json, change_parquet
 from tests.fuzz.changes.tables import change_table

@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.papers import hoang_equations, hoang_printed
+from linkwright.rings.papers import hoang_equations
 
 
 def test_derivatives_of_the_printed_constraints() -> None:
     """Jacobian and bias by differences of f along a parabola q + v t; order four, steps of 1e-3."""
     rng = np.random.default_rng(4)
-    q, v, h = hoang_printed.PRINTED_START, rng.normal(size=6), 1e-3
-    f = {x: hoang_printed.phi(q + x * h * v) for x in (-2, -1, 0, 1, 2)}
+    q, v, h = hoang_equations.PRINTED_START, rng.normal(size=6), 1e-3
+    f = {x: hoang_equations.phi(q + x * h * v) for x in (-2, -1, 0, 1, 2)}
     first = (8.0 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12.0 * h)
     second = (16.0 * (f[1] + f[-1]) - (f[2] + f[-2]) - 30.0 * f[0]) / (12.0 * h * h)
-    np.testing.assert_allclose(hoang_printed.Phi(q) @ v, first, atol=1e-10)
-    np.testing.assert_allclose(hoang_printed.bias(q, v), second, atol=1e-8)
+    np.testing.assert_allclose(hoang_equations.Phi(q) @ v, first, atol=1e-10)
+    np.testing.assert_allclose(hoang_equations.bias(q, v), second, atol=1e-8)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "items"),
     [
         ("bias", lambda q, v: np.zeros(3), ("baumgarte", "inverse_problem")),
-        ("Phi", lambda q: 1.001 * hoang_printed.Phi(q), ("smallest_singular_value", "adjusting")),
-        ("M_S", 1.001 * hoang_printed.M_S, ("inverse_problem",)),
+        ("Phi", lambda q: 1.001 * hoang_equations.Phi(q), ("smallest_singular_value", "adjusting")),
+        ("M_S", 1.001 * hoang_equations.M_S, ("inverse_problem",)),
     ],
 )
 def test_a_wrong_term_is_noticed(name: str, value: object, items: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,9 +132,9 @@ def test_pages_have_the_errata_of_the_table():
 @pytest.mark.slow
 def test_items_of_synthesis_that_take_no_module_of_their_own(tmp_path):
     """Paths and Hoeken's table; the slow test computes all."""
-    from linkwright.rings.papers import synthesis, synthesis_paths
+    from linkwright.rings.papers import synthesis
 
-    found = [compute() for compute in synthesis_paths.ITEMS] + [synthesis.hoeken(beta) for beta in synthesis.HOEKEN]
+    found = [compute() for compute in synthesis.ITEMS] + [synthesis.hoeken(beta) for beta in synthesis.HOEKEN]
     for item in found:
         assert item.verdict == "agrees" and 0.0 <= item.deviation <= item.tolerance, f"{item.where}: {item.computed}"
     # least sums of squared distances as they are known to five digits, where the points are not met exactly

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.papers import aghili_stabilizers, hoang_runs, hoang_stabilizers
+from linkwright.rings.papers import aghili, hoang_runs, hoang_stabilizers
 from linkwright.rings.papers.hoang_stabilizers import WEIGHTS, adjusting_cost, rates_cost, step_cost
 
 DIFFERS = {"post-adjusting in real time"}
 
 
 ITEMS = [
-    *(aghili_stabilizers.quadratic_convergence, aghili_stabilizers.passages, aghili_stabilizers.every_few_steps),
+    *(aghili.quadratic_convergence, aghili.passages, aghili.every_few_steps),
     *(hoang_stabilizers.cost, hoang_stabilizers.real_time, hoang_stabilizers.some_steps, hoang_stabilizers.fewer_variables),
 ]
 
 
-@pytest.mark.parametrize("compute", [pytest.param(x, marks=pytest.mark.slow) if x is aghili_stabilizers.passages else x for x in ITEMS])
+@pytest.mark.parametrize("compute", [pytest.param(x, marks=pytest.mark.slow) if x is aghili.passages else x for x in ITEMS])
 def test_every_item(compute):
     begin = time.process_time()
     item = compute()
@@ -31,16 +31,16 @@ def test_every_item(compute):
 def test_iterates_are_those_of_the_pseudo_inverse():
     """By numpy's pinv on the slider-crank, whose two angles need no scaling; a fixed share of the step converges linearly."""
     s = lw.compile("slider-crank")
-    q = s.start.q + aghili_stabilizers.FAR * np.random.default_rng(3).normal(size=2)
+    q = s.start.q + aghili.FAR * np.random.default_rng(3).normal(size=2)
     steps = [q]
     for _ in range(7):
         c = s.loops.at(steps[-1], np.zeros(2), 0.0, s.start.references)
         steps.append(steps[-1] - np.linalg.pinv(c.J) @ c.phi)
-    found = aghili_stabilizers.iterates("slider-crank")
+    found = aghili.iterates("slider-crank")
     # each entry to round-off of the angles, some 1e-15
     np.testing.assert_allclose(found, [np.linalg.norm(x - steps[-1]) for x in steps[:-1]], atol=5e-15)
     assert [float(f"{e:.0e}") for e in found[:3]] == [3e-2, 4e-4, 5e-8]
-    assert aghili_stabilizers.constant(found) < 1.0 < 1e4 < aghili_stabilizers.constant(tuple(0.1 * 0.3**k for k in range(12)))
+    assert aghili.constant(found) < 1.0 < 1e4 < aghili.constant(tuple(0.1 * 0.3**k for k in range(12)))
 
 
 def test_costs_are_sums_of_their_parts():

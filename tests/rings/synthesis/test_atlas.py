@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.synthesis import fourier
-from linkwright.rings.synthesis.atlas import FILE, atlas, atlas_starts, curves, matches
+from linkwright.rings.synthesis.atlas import (
+    FILE,
+    ORDERS,
+    alignments,
+    atlas,
+    atlas_starts,
+    curves,
+    descriptors,
+    distances,
+    matches,
+    mirrored_descriptor,
+    reversed_descriptor,
+)
 from linkwright.rings.synthesis.coupler_chains import CHAINS
 from linkwright.rings.synthesis.path_problem import PathLimits, PathProblem
 from tools.make_coupler_atlas import COUNT, made
@@ -18,12 +29,12 @@ def ellipse(a: float, b: float, count: int = 200) -> np.ndarray:
 
 
 def test_descriptors_of_a_circle_and_of_a_flat_ellipse() -> None:
-    circle = fourier.descriptors(ellipse(2.0, 2.0))[0]
-    assert abs(circle[list(fourier.ORDERS).index(1)]) == pytest.approx(1.0, abs=1e-6) and np.linalg.norm(circle) == pytest.approx(1.0)
-    line = fourier.descriptors(ellipse(1.0, 0.0))[
+    circle = descriptors(ellipse(2.0, 2.0))[0]
+    assert abs(circle[list(ORDERS).index(1)]) == pytest.approx(1.0, abs=1e-6) and np.linalg.norm(circle) == pytest.approx(1.0)
+    line = descriptors(ellipse(1.0, 0.0))[
         0
     ]  # run through there and back at constant speed: a triangle wave, c_k = 4 / (pi k)^2 / 2
-    by_order = dict(zip(fourier.ORDERS.tolist(), line, strict=True))
+    by_order = dict(zip(ORDERS.tolist(), line, strict=True))
     assert abs(by_order[1]) == pytest.approx(abs(by_order[-1]), rel=1e-9)
     # resampling a polygon of 200 points leaves 1e-3 of the coefficients
     assert abs(by_order[3] / by_order[1]) == pytest.approx(1.0 / 9.0, rel=5e-3) and abs(by_order[2]) < 1e-3
@@ -32,15 +43,15 @@ def test_descriptors_of_a_circle_and_of_a_flat_ellipse() -> None:
 def test_alignment_finds_rotation_start_and_size() -> None:
     curve = ellipse(3.0, 1.0) + 0.4 * np.exp(2j * np.angle(ellipse(3.0, 1.0)))
     other = (np.roll(curve, -37) * 2.5 * np.exp(0.7j)) + (4.0 - 1.0j)
-    first, second = fourier.descriptors(curve)[0], fourier.descriptors(other)[0]
-    distance, start = fourier.alignments(second, first[None])
-    along = fourier.distances(curve)
+    first, second = descriptors(curve)[0], descriptors(other)[0]
+    distance, start = alignments(second, first[None])
+    along = distances(curve)
     assert distance[0] < 5e-3 and start[0] == pytest.approx(along[37] / along[-1], abs=5e-3)
-    backwards = fourier.descriptors(other[::-1])[0]
-    assert fourier.alignments(backwards, first[None])[0][0] > 0.1, "the direction matters"
-    assert fourier.alignments(fourier.reversed_descriptor(backwards), first[None])[0][0] < 5e-3
-    mirrored = fourier.descriptors(np.conj(other))[0]
-    assert fourier.alignments(fourier.mirrored_descriptor(mirrored), first[None])[0][0] < 5e-3
+    backwards = descriptors(other[::-1])[0]
+    assert alignments(backwards, first[None])[0][0] > 0.1, "the direction matters"
+    assert alignments(reversed_descriptor(backwards), first[None])[0][0] < 5e-3
+    mirrored = descriptors(np.conj(other))[0]
+    assert alignments(mirrored_descriptor(mirrored), first[None])[0][0] < 5e-3
 
 
 @pytest.mark.parametrize("row", [17, 4000, 12345, 20479])

@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.numerics.tracking import distinct, track
-from linkwright.rings.synthesis.nine_point_system import (  # fmt: skip
+from linkwright.rings.synthesis.nine_points import (  # fmt: skip
     CLASSES,
     FILE,
     class_key,
@@ -18,12 +18,12 @@ from linkwright.rings.synthesis.nine_point_system import (  # fmt: skip
     equations,
     exchanged,
     newton,
+    nine_points,
     random_problem,
     rotations,
     stored,
     third_pivot,
 )
-from linkwright.rings.synthesis.nine_points import nine_points
 from tests.rings.synthesis.linkages import coupler_poses, four_bar
 from tools.make_nine_points import generic, main
 

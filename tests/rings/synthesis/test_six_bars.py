@@ -11,8 +11,8 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.synthesis.answers import SynthesizedLinkage
-from linkwright.rings.synthesis.form_answers import answer, defects, traced
 from linkwright.rings.synthesis.form_fit import FormFit, FormLimits
+from linkwright.rings.synthesis.form_paths import answer, defects, traced
 from linkwright.rings.synthesis.form_search import FormCandidate, search
 from linkwright.rings.synthesis.forms import SIX_BAR_FORMS
 from linkwright.rings.synthesis.six_bars import six_bar_paths

@@ -7,9 +7,12 @@ from linkwright.rings.papers.aghili import (
     appearing_constraint,
     condition_numbers,
     constraint_forces,
+    every_few_steps,
     particle,
+    passages,
     position_correction,
     projector_cases,
+    quadratic_convergence,
     singular_positions,
     slider_crank,
     turning_round,
@@ -25,8 +28,18 @@ from linkwright.rings.papers.aghili_control import (
     units,
 )
 from linkwright.rings.papers.aghili_cost import baumgarte_slows, inversions, least_effort, multiplications
-from linkwright.rings.papers.aghili_efforts import bandwidth, least_efforts, remark_5
-from linkwright.rings.papers.aghili_laws import closed_forms, force_law, least_norm, passive_joints, special_cases, stiffness, unilateral
+from linkwright.rings.papers.aghili_laws import (
+    bandwidth,
+    closed_forms,
+    force_law,
+    least_efforts,
+    least_norm,
+    passive_joints,
+    remark_5,
+    special_cases,
+    stiffness,
+    unilateral,
+)
 from linkwright.rings.papers.aghili_projection import (
     acceleration_split,
     constraint_force,
@@ -39,7 +52,6 @@ from linkwright.rings.papers.aghili_projection import (
     rheonomic,
     subspaces,
 )
-from linkwright.rings.papers.aghili_stabilizers import every_few_steps, passages, quadratic_convergence
 
 PROJECTION = "mechanics/formulations/projection.py"
 

@@ -15,8 +15,18 @@ from linkwright.rings.papers.chaudhary import (
     sizes_of_table_3,
 )
 from linkwright.rings.papers.chaudhary_balancing import rssr_balancing, scraper_balancing
-from linkwright.rings.papers.chaudhary_claims import chosen_cuts, spanning_tree, three_methods, unknowns
-from linkwright.rings.papers.chaudhary_models import determinacy, moving_base, propagation, rssr, rssr_forces, seven_hinges
+from linkwright.rings.papers.chaudhary_models import (
+    chosen_cuts,
+    determinacy,
+    moving_base,
+    propagation,
+    rssr,
+    rssr_forces,
+    seven_hinges,
+    spanning_tree,
+    three_methods,
+    unknowns,
+)
 from linkwright.rings.papers.chaudhary_path import straight_line
 
 ENTRIES = (

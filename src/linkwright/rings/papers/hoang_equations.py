@@ -18,8 +18,7 @@ from linkwright.numerics.linalg import pivoted_columns
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.aghili_projection import CASES, largest, problems, projector_of
 from linkwright.rings.papers.denoc import denoc
-from linkwright.rings.papers.hoang_printed import DAMPING, HALF_DIGIT, M_S, PRINTED_START, ROTOR, SMALL, Phi, accelerations, bias, phi
-from linkwright.rings.papers.hoang_runs import GAIN, LINK, STEP, WANTED, as_published, drive, exact, gaps, robot, zeros
+from linkwright.rings.papers.hoang_runs import ARM, BASE, GAIN, LINK, RADIUS, STEP, WANTED, as_published, drive, exact, gaps, robot, zeros
 from linkwright.simulation.stabilizers import Baumgarte, PostAdjust
 from linkwright.system.mechanism import compile, load
 
@@ -27,10 +26,17 @@ RATED = 34.0  # V of the model; the law of case 2 asks for 34.01 V in the first 
 MOTOR: dict[str, float] = {"Kt": 0.4, "Ke": 0.4, "R": 2.0, "J": 0.01, "ratio": 10.0, "viscous": 0.002}  # own data
 LOAD = 0.5  # kg m^2
 
+PRINTED_START = np.array([-0.1259, 1.3727, 3.2675, 0.59363, 0.60145, 0.020707])
+HALF_DIGIT = np.array([0.5e-4] * 3 + [0.5e-5] * 2 + [0.5e-6])
+DAMPING = 10.0  # c = r^2 Km Ke / Ra, N m s/rad
+ROTOR = 1.0  # r^2 J_m, kg m^2
+M_S = np.array(
+    [ROTOR + 0.13 + 2.072 * ARM**2 / 4.0 + 0.75 * ARM**2 / 2.0] * 3 + [0.978 + 1.5 * 0.75] * 2 + [0.007 + 1.5 * 0.75 * RADIUS**2]
+)
+SMALL = 1e-30  # complex step
+
 
 # -------------------------------------------------------------------- Sec. 2
-
-
 def _volts(case: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     if case == 1:
         return np.array([5.0, -5.0, 5.0])
@@ -144,8 +150,6 @@ def motor_without_inductance() -> Item:
 
 
 # -------------------------------------------------------------------- Sec. 3
-
-
 def ranks() -> Item:
     """rank Phi + rank R = m and rank H = m, with R of (21), at regular positions, at zeros of det Phi_x, and with redundant rows."""
     wrong, worst, states = 0, 0.0, 0
@@ -223,8 +227,6 @@ def smallest_singular_value() -> Item:
 
 
 # -------------------------------------------------------------------- Sec. 4
-
-
 def open_loops(omega: float, step: float, count: int) -> np.ndarray:
     """f after steps of Runge-Kutta 4 with delta = 1, from rest with a crank 1 microrad off and no voltages, over f of the start."""
     rates, gains, tau = robot().kernel("rates", baumgarte=True), np.array([2.0 * omega, omega**2]), np.zeros(6)
@@ -322,8 +324,6 @@ def adjusting() -> Item:
 
 
 # -------------------------------------------------------------------- Sec. 5
-
-
 def closure() -> Item:
     """The printed start in (36), and the start of the model in the digits that are printed."""
     left, s = phi(PRINTED_START), robot()
@@ -393,3 +393,41 @@ def inverse_problem() -> Item:
         "six equations for u and lambda, and the motion they give",
         "torques come from inverse dynamics, u = (tau + r^2 J a + c v)/k; sizing of drives does this over a motion",
     )
+
+
+# Equations (17), (35) and (36) of Hoang et al. as printed, with numpy alone: what items about them are compared with.
+#
+# Coordinates and units are the paper's (f in m^2); first derivatives are complex steps. Rows of rods in the product are f / (2 l2).
+
+
+def rods(q: Any) -> tuple[Any, Any, Any]:
+    """Rods of (36) as (2, 3), and the vectors of their ends from the cranks' bearings and the platform's center; over any scalar."""
+    corners = np.array([[0.0, BASE, BASE / 2.0], [0.0, 0.0, BASE * math.sqrt(3.0) / 2.0]])
+    turn = q[5] + np.array([7.0 * math.pi / 6.0, -math.pi / 6.0, math.pi / 2.0])
+    a, b = ARM * np.array([np.cos(q[:3]), np.sin(q[:3])]), RADIUS * np.array([np.cos(turn), np.sin(turn)])
+    return q[3:5, None] + b - corners - a, a, b
+
+
+def phi(q: Any) -> Any:
+    """f of (36), m^2."""
+    return (rods(q)[0] ** 2).sum(axis=0) - LINK**2
+
+
+def Phi(q: np.ndarray) -> np.ndarray:
+    """Phi_q by complex steps of f."""
+    return np.column_stack([phi(q + SMALL * 1j * e).imag for e in np.eye(6)]) / SMALL
+
+
+def bias(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(dPhi/dt) q' = 2 r'.r' + 2 r.r'' of the rods r, where only the circles of their ends have a second derivative along q'."""
+    r, a, b = rods(q)
+    rate = rods(q + SMALL * 1j * v)[0].imag / SMALL
+    return 2.0 * (rate**2).sum(axis=0) + 2.0 * (r * (a * v[:3] ** 2 - b * v[5] ** 2)).sum(axis=0)
+
+
+def accelerations(q: np.ndarray, v: np.ndarray, volts: np.ndarray) -> np.ndarray:
+    """q'' of (17), (19): nine equations for q'' and lambda."""
+    J = Phi(q)
+    push = np.concatenate([GAIN * volts - DAMPING * v[:3], np.zeros(3)])
+    whole = np.block([[np.diag(M_S), -J.T], [J, np.zeros((3, 3))]])
+    return np.linalg.solve(whole, np.concatenate([push, -bias(q, v)]))[:6]

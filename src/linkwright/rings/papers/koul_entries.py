@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from linkwright.rings.papers import Entry
 from linkwright.rings.papers.koul import initial_configuration, link_parameters
-from linkwright.rings.papers.koul_claims import acceleration_constraints, constraint_violation, growth, recursion
-from linkwright.rings.papers.koul_cost import multiplier_cost, simulation_cost
+from linkwright.rings.papers.koul_cost import (
+    acceleration_constraints,
+    constraint_violation,
+    growth,
+    multiplier_cost,
+    recursion,
+    simulation_cost,
+)
 from linkwright.rings.papers.koul_eliminations import both_eliminations, subsystem_elimination, system_level_elimination, whole_elimination
 from linkwright.rings.papers.koul_matrices import (
     complement,

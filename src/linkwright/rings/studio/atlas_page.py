@@ -16,8 +16,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.robots.workspace.result import AtlasAxis, Workspace
-from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
+from linkwright.rings.robots.workspace.result import AtlasAxis, Workspace, WorkspaceModes
 from linkwright.rings.studio.atlas_plots import FIRST, shades
 from linkwright.rings.studio.study_page import filled, rounded_values
 from linkwright.rings.studio.style import RAMP

@@ -1,15 +1,15 @@
 """Synthesis: mechanisms from the motion that is wanted.
 
 linkage.py      a planar linkage as drawn, and its model file          answers.py     what a synthesis gives: ranked, with defects named
-requests.py     what `lw.synthesize` was asked for, to its task         wanted_points.py   points, poses and timing as people give them
+requests.py     what `lw.synthesize` was asked for, to its task: points, poses and timing as people give them
 
-paths.py        four-bars and slider-cranks through points             path_problem.py    the path as least squares over many candidates
+paths.py        four-bars and slider-cranks through points, drawn and measured
+path_problem.py the path as least squares over many candidates
 coupler_chains.py   both in slack parameters: every candidate closes   path_starts.py     starts by variable projection
-path_search.py  starts, Levenberg-Marquardt, distinct optima           path_polish.py     optima at their limits, exactly
+path_search.py  starts, Levenberg-Marquardt, distinct optima, exact at their limits
 path_following.py   long paths: crank angles eliminated                path_bounds.py     bounds and held numbers
-path_answers.py     linkages drawn and measured; limits that bind
 
-atlas.py        coupler curves like a given one, in milliseconds       fourier.py         descriptors of closed curves
+atlas.py        coupler curves like a given one, in milliseconds
 tracing.py      motion of a four-bar or slider-crank, in closed form   defects.py         defects of a finished linkage
 cognates.py     other linkages with the same coupler curve
 
@@ -17,10 +17,10 @@ duals.py        arrays with exact first derivatives                    dyad_step
 coupled.py      loops of two unknown angles, by Newton                 drawings.py    the linkage of one candidate
 polishing.py    SLSQP: least squares and least maximum                 forms.py       six-bars, geared five-bars: dimensions, starts
 form_*.py       search for a path                                      six_bars.py    paths of Watt and Stephenson six-bars
-geared.py       paths of geared five-bars                              six_bar_functions.py, function_*.py   function generators
-dwells.py, dwell_*.py   dwell linkages                                 straight_lines.py, line_families.py, exact_lines.py   straight lines
+geared.py       paths of geared five-bars                              six_bar_functions.py, function_forms.py   function generators
+dwells.py, dwell_forms.py   dwell linkages                                 straight_lines.py   straight lines, approximate and exact
 
-nine_points.py, nine_point_system.py   all four-bars through nine points
+nine_points.py  all four-bars through nine points
 burmester.py, poses.py, pose_fit.py   four-bars through poses          freudenstein.py, functions.py, minimax.py   function generators
 dead_centers.py   given swing or stroke and time ratio                 circuits.py    circuits, branches and order in closed form
 """

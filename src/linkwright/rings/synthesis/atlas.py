@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.rings.synthesis import fourier
 from linkwright.rings.synthesis.coupler_chains import CHAINS, lengths
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
 from linkwright.rings.synthesis.path_starts import projected
@@ -29,6 +28,13 @@ STEPS = 255
 CRANKS = 96  # positions of a stored curve
 SLACKS = (-1.2, 1.2)  # log10 of the slacks over the shortest link
 RADII = (0.05, 2.5)  # of the coupler point from the crank pin, over the coupler's length
+
+HARMONICS = 8
+ORDERS = np.array([k for k in range(-HARMONICS, HARMONICS + 1) if k != 0])
+SAMPLES = 128
+SHIFTS = 64  # start points that are tried
+SMOOTHED = 8  # pieces of a segment where the points are few
+FEW = 40
 
 
 @dataclass(frozen=True)
@@ -84,20 +90,20 @@ class CurveMatch:
 def matches(points: Array, count: int = MATCHES) -> list[CurveMatch]:
     """Return the stored curves most like the closed curve through these points, nearest first."""
     stored = atlas()
-    query = fourier.descriptors(fourier.smoothed(points)[0])[0]
-    backwards = fourier.reversed_descriptor(query)
+    query = descriptors(smoothed(points)[0])[0]
+    backwards = reversed_descriptor(query)
     # The mirror image of a linkage has the other branch and the other direction of the crank.
     variants = (
         (query, 1.0, 1.0),
         (backwards, 1.0, -1.0),
-        (fourier.mirrored_descriptor(query), -1.0, -1.0),
-        (fourier.mirrored_descriptor(backwards), -1.0, 1.0),
+        (mirrored_descriptor(query), -1.0, -1.0),
+        (mirrored_descriptor(backwards), -1.0, 1.0),
     )
     out: list[CurveMatch] = []
     for wanted, sigma, direction in variants:
         unlike = np.einsum("nk,nk->n", stored.sizes, stored.sizes) - 2.0 * stored.sizes @ np.abs(wanted).astype(np.float32)
         near = np.argpartition(unlike, CANDIDATES)[:CANDIDATES]
-        distance, start = fourier.alignments(wanted, stored.descriptors[near])
+        distance, start = alignments(wanted, stored.descriptors[near])
         best = np.argsort(distance, kind="stable")[:count]
         out += [CurveMatch(int(near[k]), sigma, direction, float(distance[k]), float(start[k])) for k in best]
     return sorted(out, key=lambda m: m.distance)[:count]
@@ -125,13 +131,13 @@ def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, Pat
 def _angles(found: list[CurveMatch], points: Array) -> Iterator[Array]:
     """Crank angles of the points on each matched curve, increasing or decreasing with the crank's direction."""
     stored = atlas()
-    polygon, places = fourier.smoothed(points)
-    along = fourier.distances(polygon)
+    polygon, places = smoothed(points)
+    along = distances(polygon)
     share = along[places] / along[-1]
     for m in found:
         row = np.array([m.row])
         curve = curves(stored.kind[row], stored.shape[row], stored.point[row], count=TRACED)[0]
-        run = fourier.distances(curve)
+        run = distances(curve)
         crank = np.arange(TRACED + 1) * (TURN / TRACED)
         # along the stored curve: forwards, or backwards for a crank that turns backwards or a mirrored linkage
         forwards = m.direction * m.sigma
@@ -139,3 +145,72 @@ def _angles(found: list[CurveMatch], points: Array) -> Iterator[Array]:
         turns = np.floor(position)
         theta = TURN * turns + np.interp(position - turns, run / run[-1], crank)
         yield m.sigma * theta  # a mirrored linkage has mirrored angles
+
+
+# Fourier descriptors of closed curves: invariant to place and size; compared for the best rotation and start point.
+#
+# A curve is sampled at equal distances along itself, z_j = sum_k c_k e^(2 pi i j k / N). c_0 is its place and is left out, the others are
+# divided by their norm. Rotation multiplies all c_k by one unit number, another start point multiplies c_k by e^(i k t): both are found by
+# maximizing the correlation |sum_k conj(c_k) q_k e^(-i k t)| over t, for many curves at once by one FFT each. |c_k| needs neither and sorts
+# out most curves first.
+
+
+def distances(points: Array) -> Array:
+    """Return the distance along the closed polygon to each point, and its whole length as the last entry (n + 1,)."""
+    return np.concatenate([[0.0], np.cumsum(np.abs(np.diff(np.append(points, points[0]))))])
+
+
+def smoothed(points: Array) -> tuple[Array, Array]:
+    """Return a closed polygon through the points, rounded between them where they are few, and the places of the points in it."""
+    n = len(points)
+    if n >= FEW or n < 4:
+        return points, np.arange(n)
+    chord = np.abs(np.roll(points, -1) - points)
+    before = np.roll(chord, 1)
+    slope = (np.roll(points, -1) - points) / chord, (points - np.roll(points, 1)) / before
+    tangent = (slope[0] * before + slope[1] * chord) / (chord + before)  # of the parabola through three points
+    t = (np.arange(SMOOTHED) / SMOOTHED)[None, :]
+    first, last = points[:, None], np.roll(points, -1)[:, None]
+    start, end = (chord * tangent)[:, None], (chord * np.roll(tangent, -1))[:, None]
+    curve = (2 * t**3 - 3 * t**2 + 1) * first + (t**3 - 2 * t**2 + t) * start + (3 * t**2 - 2 * t**3) * last + (t**3 - t**2) * end
+    return curve.ravel(), np.arange(n) * SMOOTHED
+
+
+def descriptors(curves: Array) -> Array:
+    """Return the coefficients (N, orders) of closed curves (N, samples), in the order of ORDERS, with norm 1."""
+    curves = np.atleast_2d(curves)
+    closed = np.concatenate([curves, curves[:, :1]], axis=1)
+    along = np.concatenate([np.zeros((len(curves), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
+    even = np.arange(SAMPLES) / SAMPLES
+    sampled = np.stack(
+        [np.interp(even * x[-1], x, z.real) + 1j * np.interp(even * x[-1], x, z.imag) for x, z in zip(along, closed, strict=True)]
+    )
+    found = np.fft.fft(sampled, axis=1)[:, ORDERS] / SAMPLES
+    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
+
+
+def reversed_descriptor(descriptor: Array) -> Array:
+    """Return that of the curve in the other direction."""
+    return descriptor[..., ::-1]
+
+
+def mirrored_descriptor(descriptor: Array) -> Array:
+    """Return that of the curve mirrored in the x axis."""
+    return np.conj(descriptor[..., ::-1])
+
+
+def alignments(query: Array, stored: Array) -> tuple[Array, Array]:
+    """Return for each stored descriptor the distance (0 .. 1) to the query at the best rotation and start, and that start.
+
+    start: the query's first sample is at this share of the stored curve.
+    """
+    spread = np.zeros((len(stored), SHIFTS), dtype=complex)
+    spread[:, ORDERS % SHIFTS] = np.conj(stored) * query
+    correlation = np.abs(np.fft.fft(spread, axis=1))  # over t = 2 pi m / SHIFTS
+    best = correlation.argmax(axis=1)
+    rows = np.arange(len(stored))
+    peak, left, right = (correlation[rows, (best + k) % SHIFTS] for k in (0, -1, 1))
+    curve = left - 2.0 * peak + right
+    offset = np.where(curve < 0.0, 0.5 * (left - right) / np.where(curve < 0.0, curve, -1.0), 0.0)
+    height = np.minimum(peak - 0.25 * (left - right) * offset, 1.0)
+    return np.sqrt(np.maximum(1.0 - height * height, 0.0)), ((best + offset) / SHIFTS) % 1.0

@@ -14,7 +14,7 @@ import yaml
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.exchange.bridges import casadi_code
+from linkwright.rings.exchange.bridges import casadi_library
 from tests import ROOT
 from tests.rings.exchange.bridges import cases
 from tests.sweeps import sweep
@@ -126,8 +126,8 @@ def test_compiled_functions_have_a_hessian_on_request_only(monkeypatch: pytest.M
         written.append(text)
         return original(compiler, text, folder, before)
 
-    original = casadi_code._compiled
-    monkeypatch.setattr(casadi_code, "_compiled", compiled)
+    original = casadi_library._compiled
+    monkeypatch.setattr(casadi_library, "_compiled", compiled)
     s = cases.case("slider-crank")[0]
     for options in ({}, {"hessian": True}):
         _ = s.casadi(compiled=True, **options).function("forward").function
@@ -138,12 +138,12 @@ def test_compiled_functions_have_a_hessian_on_request_only(monkeypatch: pytest.M
 
 def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """The delta's Hessian, 1.3 million operations: 7 GB by the estimate (gcc had 5.9 GB when it was stopped), refused with less memory."""
-    size = casadi_code.CodeSize(1_293_000)
+    size = casadi_library.CodeSize(1_293_000)
     assert 5.9e9 < size.memory < 9e9 and size.seconds > 120.0
     with pytest.warns(RuntimeWarning, match=r"1,293,000 operations, which take a compiler about 7 GB and 3.2 min. Leave hessian=True out"):
         size.warn("forward", True)
-    monkeypatch.setattr(casadi_code, "memory_of_machine", lambda: 1e6)
-    monkeypatch.setattr(casadi_code, "_compiled", lambda *_: pytest.fail("compiled all the same"))
+    monkeypatch.setattr(casadi_library, "memory_of_machine", lambda: 1e6)
+    monkeypatch.setattr(casadi_library, "_compiled", lambda *_: pytest.fail("compiled all the same"))
     with pytest.raises(UsageError, match=r"this machine has 0.001 GB. Use s.casadi\(\) without compiled=True"):
         _ = cases.case("slider-crank")[0].casadi(compiled=True).function("forward").function
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators.environment_steps import BACKED
+from linkwright.model.description import Description
 from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.rings.control.gym.named_arrays import NamedArrays
 from linkwright.rings.control.gym.observations import ChannelReader, inner
 from linkwright.rings.control.gym.random import RowRandom
 from linkwright.rings.control.gym.start_states import RowCloser, start_names
 from linkwright.rings.control.gym.task import GOAL, Task
-from linkwright.rings.control.gym.travel_ends import beyond, reason, rigid_ends
 
 ATTEMPTS = 100  # draws of a start that cannot be assembled
 ACTION = "action"
@@ -335,3 +335,37 @@ def _arguments(function: Any) -> int:
     except (TypeError, ValueError):
         return 1
     return len([p for p in wanted if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD])
+
+
+# Ends of a travel that are rigid: steps know no impacts, so an episode ends where a coordinate passes one.
+
+
+class RigidEnd(NamedTuple):
+    """A coordinate with the values between which it may move."""
+
+    name: str
+    lower: float
+    upper: float
+
+
+def rigid_ends(d: Description) -> list[RigidEnd]:
+    """Rigid stops of a model."""
+    return [
+        RigidEnd(s.joint, -np.inf if s.lower is None else float(s.lower), np.inf if s.upper is None else float(s.upper))
+        for s in d.rigid_stops
+    ]
+
+
+def beyond(ends: list[RigidEnd], x: Mapping[str, np.ndarray], n: int) -> np.ndarray:
+    """Mask of the environments in which a coordinate is beyond an end."""
+    out = np.zeros(n, dtype=bool)
+    for end in ends:
+        out |= (x[end.name] < end.lower) | (x[end.name] > end.upper)
+    return out
+
+
+def reason(ends: list[RigidEnd], x: Mapping[str, np.ndarray], i: int) -> str:
+    """The coordinate of an environment that is beyond an end, in a sentence; empty if none."""
+    passed = (e for e in ends if not e.lower <= x[e.name][i] <= e.upper)
+    found = ((e, x[e.name][i]) for e in passed)
+    return next((f"{e.name} = {at:.6g} is beyond its rigid stop at {e.lower if at < e.lower else e.upper:.6g}" for e, at in found), "")

@@ -8,7 +8,7 @@ taken where there is one near.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from linkwright.results.state import State
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding.gaps import gaps
 from linkwright.rings.exchange.reading.understanding.geometry import placement
-from linkwright.rings.exchange.reading.within_limits import CoordinateLimits, limits_of
 from linkwright.system.system import System
 
 CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
@@ -27,6 +26,9 @@ MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad a
 FLAT = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
+
+MARGIN = 0.02  # of a range: a start that is moved into it ends this far from the limit
+BEYOND = 1e-9  # rad and m: less is round-off
 
 
 def near_closed(imported: Imported) -> Imported:
@@ -133,3 +135,63 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         else:
             damping *= 10.0
     return state, float(np.abs(phi).max(initial=0.0)) if np.isfinite(phi).all() else np.inf
+
+
+# Limits of joints as conditions on the coordinates of a start: how far each is beyond, and the sentence about those that stay so.
+
+
+@dataclass(frozen=True)
+class CoordinateLimits:
+    """Limits of joints with one coordinate: names, places in q and v, lowest and highest values (infinite without one)."""
+
+    names: tuple[str, ...]
+    q: np.ndarray
+    v: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def _inner(self) -> tuple[np.ndarray, np.ndarray]:
+        width = self.high - self.low
+        margin = np.where(np.isfinite(width), MARGIN * width, MARGIN)
+        return self.low + margin, self.high - margin
+
+    def excess(self, q: np.ndarray) -> np.ndarray:
+        """Return how far every coordinate is outside of its limits less a margin, rad and m; zero inside."""
+        low, high = self._inner
+        x = q[self.q]
+        return np.maximum(x - high, 0.0) - np.maximum(low - x, 0.0)
+
+    def slopes(self, q: np.ndarray, nv: int) -> np.ndarray:
+        """Return the derivatives of `excess` by the speeds."""
+        out = np.zeros((len(self.names), nv))
+        out[np.arange(len(self.names)), self.v] = self.excess(q) != 0.0
+        return out
+
+    def beyond(self, q: np.ndarray) -> list[int]:
+        """Return the numbers of the limits that a coordinate is beyond."""
+        x = q[self.q]
+        return [int(k) for k in np.flatnonzero((x > self.high + BEYOND) | (x < self.low - BEYOND))]
+
+    def sentences(self, q: np.ndarray, *, searched: bool) -> tuple[str, ...]:
+        """Return one sentence about all joints that are beyond their limits, empty without them; `searched`: for a position within."""
+        wrong = []
+        for k in self.beyond(q):
+            x = float(q[self.q[k]])
+            wrong.append(f"'{self.names[k]}' at {x:.4g} (limit {self.high[k] if x > self.high[k] else self.low[k]:.4g})")
+        text = "with the loops closed the start is beyond limits of joints"
+        text += ", and no closed position near it is within all of them" if searched else ""
+        return (f"{text}: {', '.join(wrong)}",) if wrong else ()
+
+
+def limits_of(system: System) -> CoordinateLimits:
+    """Return the rigid stops of joints of the tree."""
+    q, v = system.names.q, system.names.v
+    stops = [s for s in system.description.stops if s.stiffness is None and s.joint in q and s.joint in v]
+    return CoordinateLimits(
+        tuple(s.joint for s in stops),
+        np.array([q.index(s.joint) for s in stops], dtype=int),
+        np.array([v.index(s.joint) for s in stops], dtype=int),
+        np.array([-np.inf if s.lower is None else float(s.lower) for s in stops]),
+        np.array([np.inf if s.upper is None else float(s.upper) for s in stops]),
+    )

@@ -1,11 +1,11 @@
 """Identification of masses, inertias and friction from measured motion and torques, motions that excite them, calibration of geometry.
 
-    tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
+    tables.py        columns of files, tables and trajectories
     regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
     least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
-    fit.py           all of it in order                             result.py         its result
+    fit.py           filters, derivatives, all of it in order        result.py         its result
     fourier_excitation.py   motions of least condition number
-    calibration_fit.py   geometry and encoder offsets from poses    observations.py, calibration_result.py   columns, result
+    calibration_fit.py   geometry and encoder offsets from poses    calibration_result.py   its result
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Series-parallel maps between motors and joints: `s.transmission(...)`, see `maps`."""
 
-from linkwright.rings.robots.transmission.held_base import transmission
-from linkwright.rings.robots.transmission.maps import Transmission
+from linkwright.rings.robots.transmission.maps import Transmission, transmission
 
 __all__ = ["Transmission", "transmission"]

@@ -1,20 +1,18 @@
 """Workspace of a parallel robot: reach, singularities of type I and II as located curves and surfaces, and measures over its poses.
 
-request       axes, drives' data, payload and limits as a caller gives them
-coordinates   pose coordinates by name
-pose_solver   inverse kinematics of many poses at once, Jacobians and their determinants
-modes         working modes of a pose
-grid          poses, edges and simplices
-window        ranges that are left open
-filling       states of all poses of one working mode
-folds         ends of the reach (type I) by arc length
-crossings     zeros of determinants and limits on edges
-measures      conditioning, stiffness, efforts, speed and acceleration
-computing     all of these for one working mode
-reachable     places reached in any orientation
-pieces        curves, surfaces and their content from points on edges
-inscribed     the largest circle or box free of singularities
-result        the Workspace
+request           axes, drives' data, payload and limits as a caller gives them
+coordinates       pose coordinates by name
+pose_solver       inverse kinematics of many poses at once, their Jacobians, all working modes of a pose
+grid              poses, edges and simplices
+grid_states       states of all poses of one working mode
+folds             ends of the reach (type I) by arc length
+crossings         zeros of determinants and limits on edges
+measures          conditioning, stiffness, efforts, speed and acceleration
+one_mode          all of these for one working mode
+reachable_places  places reached in any orientation
+pieces            curves, surfaces and their content from points on edges
+inscribed         the largest circle or box free of singularities
+result            the Workspace, of one or all working modes
 """
 
 from __future__ import annotations
@@ -30,14 +28,12 @@ from linkwright.results.state import State
 from linkwright.rings.robots.workspace import measures, request
 from linkwright.rings.robots.workspace.coordinates import PoseCoordinates, pose_coordinates
 from linkwright.rings.robots.workspace.grid import PoseGrid
+from linkwright.rings.robots.workspace.grid_states import filled
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
-from linkwright.rings.robots.workspace.modes import working_modes
 from linkwright.rings.robots.workspace.one_mode import ComputedMap, MapTask, computed
-from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver
+from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
-from linkwright.rings.robots.workspace.result import Workspace, axis
-from linkwright.rings.robots.workspace.result_modes import WorkspaceModes
-from linkwright.rings.robots.workspace.window import window
+from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis
 from linkwright.text.units import KINDS, quantity
 
 UNITS = {"type1": "", "type2": ""}
@@ -45,6 +41,12 @@ ABOUT = {
     "type1": "determinant of type I (pose held), 1 at the start",
     "type2": "determinant of type II (drives held), 1 at the start",
 }
+
+FIRST = 1.5  # half of the first window, in characteristic lengths
+LARGER = 1.8
+MOST = 5
+ROOM = 0.04  # share of the reach that is left free around it
+NODES = {1: 61, 2: 25, 3: 13, 4: 9}
 
 
 def atlas(
@@ -268,3 +270,52 @@ def _notes(inside: np.ndarray, lost: int) -> list[str]:
             "has gaps there."
         )
     return said
+
+
+# Ranges of axes that were left open: a window around the start, enlarged until the reach ends in it, then trimmed to the reach.
+
+
+def window(
+    solver: PoseSolver,
+    q: np.ndarray,
+    pose: np.ndarray,
+    base: np.ndarray,
+    places: Sequence[int],
+    known: Sequence[np.ndarray | None],
+    limits: JointLimits,
+) -> tuple[list[tuple[float, float]], list[int]]:
+    """Return (low, high) of each axis, known or found, and the axes on which the reach continues beyond the window."""
+    kinds = [solver.coordinates.kinds[p] for p in places]
+    half = FIRST * solver.core.loops.kappa
+    ends = [
+        (float(k[0]), float(k[-1]))
+        if k is not None
+        else (base[p] - np.pi, base[p] + np.pi)
+        if kind == "angle"
+        else (pose[p] - half, pose[p] + half)
+        for k, p, kind in zip(known, places, kinds, strict=True)
+    ]
+    open_axes = [i for i, k in enumerate(known) if k is None]
+    for attempt in range(MOST + 1):
+        grid = PoseGrid(tuple(np.linspace(*e, NODES[len(places)]) for e in ends), tuple(places), base)
+        found = filled(solver, grid, q, pose)
+        inside = found.ok.copy()
+        if limits.ranges and inside.any():
+            inside[inside] = limits.least(found.q[inside]) >= 0.0
+        inside = inside.reshape(grid.shape)
+        spans = [np.flatnonzero(inside.any(axis=tuple(a for a in range(inside.ndim) if a != i))) for i in range(inside.ndim)]
+        touching = [
+            i for i in open_axes if kinds[i] == "length" and len(spans[i]) and (spans[i][0] == 0 or spans[i][-1] == grid.shape[i] - 1)
+        ]
+        if not touching or attempt == MOST:
+            break
+        for i in touching:
+            middle, reach = 0.5 * sum(ends[i]), 0.5 * (ends[i][1] - ends[i][0])
+            ends[i] = (middle - LARGER * reach, middle + LARGER * reach)
+    for i in open_axes:
+        if len(spans[i]) and i not in touching:
+            values = grid.axes[i]
+            low, high = values[max(spans[i][0] - 1, 0)], values[min(spans[i][-1] + 1, len(values) - 1)]
+            room = ROOM * (high - low)
+            ends[i] = (float(low - room), float(high + room)) if kinds[i] == "length" else (float(low), float(high))
+    return ends, touching

@@ -9,8 +9,7 @@ import pytest
 
 from linkwright.errors import ModelError, UsageError
 from linkwright.rings.exchange.reading.sketches import SketchModel, read_sketch
-from linkwright.rings.exchange.reading.sketches.svg import read_svg
-from linkwright.rings.exchange.reading.sketches.svg_paths import Malformed, subpaths, transform
+from linkwright.rings.exchange.reading.sketches.svg import Malformed, read_svg, subpaths, transform
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" width="200mm" height="150mm" viewBox="0 0 400 300">'
 PINS = '<g id="pins"><circle id="A" cx="20" cy="250" r="5"/><circle id="B" cx="50" cy="200" r="5"/>'

@@ -3,8 +3,7 @@
 scopes.py     models, their links, joints, frames and nested models; names such as a::b
 includes.py   <include> of local files, also merged
 frames.py     poses of everything: the graph of relative_to, attached_to, placement_frame
-links.py      inertias and shapes
 joints.py     joints, axes, limits, springs, mimic, gearboxes
 tags.py       tags of the standard, those that are left out
-reading.py    all of it in order
+reading.py    all of it in order; inertias and shapes of links
 """

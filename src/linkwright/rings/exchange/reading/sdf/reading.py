@@ -11,25 +11,26 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError, nearest
-from linkwright.model.description import GROUND, Joint, Point
+from linkwright.model.description import GROUND, Body, Joint, Placement, Point, Vec3, Visual
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.folders import Folders
+from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.poses import inverse, times
-from linkwright.rings.exchange.reading.sdf.constraints import read_constraints
+from linkwright.rings.exchange.reading.poses import as_vector, inverse, times
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph, canonical, link_of
 from linkwright.rings.exchange.reading.sdf.includes import Includer
 from linkwright.rings.exchange.reading.sdf.joints import SdfJoint, add_joints, joints_of, read_mimics
-from linkwright.rings.exchange.reading.sdf.links import read_links
-from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, scope_of
+from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, find, scope_of
 from linkwright.rings.exchange.reading.sdf.tags import PLACES
-from linkwright.rings.exchange.reading.shapes import ShapeFiles
-from linkwright.rings.exchange.reading.tags import check_tags
+from linkwright.rings.exchange.reading.shapes import ShapeFiles, color_of, drawable, inertia_about, shapes
+from linkwright.rings.exchange.reading.tags import check_tags, only_a_picture
 from linkwright.rings.exchange.reading.xml_reading import XmlElement, read_xml
 
 OLDEST, NEWEST = (1, 5), (1, 11)
 GRAVITY = (0.0, 0.0, -9.8)  # of a world that says nothing: SDF's own default
+
+MASS, MOMENT = 1.0, 1.0  # of a link that says nothing: SDF's own defaults
 
 
 def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), only: str = "") -> Imported:
@@ -148,3 +149,112 @@ def _points(draft: RobotDraft, scopes: Sequence[Scope], graph: PoseGraph) -> Non
             taken = {p.name for p in b.points}
             label = draft.point_name(scope.full(name), taken)
             draft.bodies[body] = replace(b, points=(*b.points, Point(label, at.at, at.rotation)))
+
+
+# Drake's elements in SDF: points held together, springs between points.
+def read_constraints(draft: RobotDraft, scopes: Sequence[Scope]) -> None:
+    for scope in scopes:
+        for i, element in enumerate(scope.element.all("drake:ball_constraint")):
+            bodies, at = _ends(draft, scope, element)
+            name = draft.joint_names.fresh(usable(scope.full(f"ball_{i + 1}")))
+            joint = Joint(name, "spherical", bodies[0], bodies[1], Placement(at[0]), Placement(at[1]), where=element.where)
+            draft.add_joint(joint, closes=True)
+        for i, element in enumerate(scope.element.all("drake:linear_spring_damper")):
+            bodies, at = _ends(draft, scope, element)
+            name = usable(scope.full(f"spring_{i + 1}"))
+            ends = [draft.point(b, name, p) for b, p in zip(bodies, at, strict=True)]
+            free, stiffness = (element.content(f"{element.tag}_{x}") for x in ("free_length", "stiffness"))
+            draft.spring_damper(name, (ends[0], ends[1]), free, stiffness, element.content(f"{element.tag}_damping", 0.0))
+
+
+def _ends(draft: RobotDraft, scope: Scope, element: XmlElement) -> tuple[list[str], list[Vec3]]:
+    bodies, at = [], []
+    for side, point in (("A", "p_AP"), ("B", "p_BQ")):
+        given = element.need(f"{element.tag}_body_{side}")
+        link = link_of(find(scope, given.text.strip(), given, "body"))
+        bodies.append(GROUND if link.is_world else draft.links.of[link.scope.full(link.name)])
+        place = element.need(f"{element.tag}_{point}")
+        at.append(as_vector(place.as_numbers(place.text, point, 3)))
+    if bodies[0] == bodies[1]:
+        raise element.error(f"it connects '{bodies[0]}' with itself.")
+    return bodies, at
+
+
+# Links of an SDF file: mass data and shapes.
+
+
+def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFiles) -> None:
+    """Add the links of a model as bodies; those of a static one are part of the ground."""
+    for name, link in scope.all("link"):
+        full = scope.full(name)
+        at = graph.of(FrameRef(scope, name))
+        shown = _visuals(draft, scope, name, graph, files)
+        if scope.static:
+            draft.links.of[full] = GROUND
+            ground = draft.bodies[GROUND]
+            placed = tuple(replace(v, placement=times(at, v.placement)) for v in shown)
+            point = Point(draft.links.fresh(full), at.at, at.rotation)
+            draft.bodies[GROUND] = Body(GROUND, (*ground.points, point), visuals=(*ground.visuals, *placed))
+        else:
+            body = draft.links.add(full)
+            mass, com, inertia = _inertial(draft, scope, name, graph)
+            draft.bodies[body] = Body(body, (), mass, com, inertia, at, where=link.where, visuals=shown)
+
+
+def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> tuple:
+    """Mass, center and inertia in the link's axes."""
+    link = FrameRef(scope, name)
+    found = link.element.one("inertial")
+    if found is None:
+        draft.notes.infer(f"link '{scope.full(name)}' has no <inertial>: SDF's default, 1 kg and 1 kg m^2 about its origin")
+        return (MASS, (0.0, 0.0, 0.0), ((MOMENT, 0.0, 0.0), (0.0, MOMENT, 0.0), (0.0, 0.0, MOMENT)))
+    if found.get("auto", "false") == "true":
+        draft.notes.warn(f"link '{scope.full(name)}': inertia from its collision shapes (auto) is not computed; give <mass> and <inertia>")
+    mass = found.content("mass", MASS)
+    if mass < 0.0:
+        raise found.error(f"the mass of link '{name}' is {mass:g} kg; mass is zero or more.")
+    at = times(inverse(graph.of(link)), graph.within(found, scope, link))
+    tensor = found.one("inertia")
+    default = {k: MOMENT if k[1] == k[2] else 0.0 for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
+    values = default if tensor is None else {k: tensor.content(k, x) for k, x in default.items()}
+    return (mass, at.at, inertia_about(scope.full(name), at.rotation, values, draft.notes))
+
+
+def _visuals(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files: ShapeFiles) -> tuple[Visual, ...]:
+    link = FrameRef(scope, name)
+    out = []
+    for visual in link.element.all("visual"):
+        with only_a_picture(visual, draft.notes):
+            check_tags(visual, PLACES, draft.notes)
+            geometry = visual.one("geometry")
+            at = times(inverse(graph.of(link)), graph.within(visual, scope, link))
+            found = [_shape(kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
+            out += shapes(found, at, _color(visual), draft.notes)
+    return drawable(out, draft.notes)
+
+
+def _shape(kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
+    if kind.tag == "box":
+        size = kind.need("size")
+        x, y, z = size.as_numbers(size.text, "size", 3)
+        return Visual("box", (x, y, z))
+    if kind.tag in ("cylinder", "capsule"):
+        return Visual(kind.tag, (kind.content("radius"), kind.content("length"), 0.0))
+    if kind.tag == "sphere":
+        return Visual("sphere", (kind.content("radius"), 0.0, 0.0))
+    if kind.tag == "mesh":
+        scale = kind.one("scale")
+        x, y, z = (1.0, 1.0, 1.0) if scale is None else scale.as_numbers(scale.text, "scale", 3)
+        file = files.mesh(kind.named_text("uri"), link)
+        return None if file is None else Visual("mesh", (x, y, z), file=file)
+    return None
+
+
+def _color(visual: XmlElement) -> str:
+    material = visual.one("material")
+    for tag in ("diffuse", "ambient"):
+        found = None if material is None else material.one(tag)
+        if found is not None:
+            parts = found.text.split()
+            return color_of(found.as_numbers(found.text, tag, len(parts))) if len(parts) in (3, 4) else ""
+    return ""

@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.polynomial import Polynomial
-from linkwright.model.description import PointRef
+from linkwright.model.description import PointRef, Visual
 from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.rings.exchange.writing import loops, losses
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
@@ -31,9 +31,8 @@ from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.rings.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
 from linkwright.rings.exchange.writing.mujoco.map import MujocoJoint, place, placed_pieces
-from linkwright.rings.exchange.writing.mujoco.shapes import assets, geom
 from linkwright.rings.exchange.writing.trees import tree_losses
-from linkwright.rings.exchange.writing.visuals import THIN, Shapes
+from linkwright.rings.exchange.writing.visuals import THIN, Shapes, rgba
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
 from linkwright.system.system import System
 
@@ -142,8 +141,6 @@ def _head(root: xml.Element, system: System, timestep: float) -> None:
 
 
 # -------------------------------------------------------------------- bodies
-
-
 def _body(parent: xml.Element, text: _Text, i: int, chain: tuple[tuple[int, Pose], ...] = ()) -> None:
     """Write a body with everything it carries.
 
@@ -221,8 +218,6 @@ def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
 
 
 # -------------------------------------------------------------------- what holds and drives it
-
-
 def _tendons(root: xml.Element, system: System, forces: MujocoForces, drives: Drives) -> None:
     d = system.description
     ranges = {name: {"range": numbers(x)} for name, x in forces.ranges.items()}
@@ -318,3 +313,31 @@ def _keyframe(root: xml.Element, system: System, order: list[MujocoJoint], start
     section = xml.SubElement(root, "keyframe")
     ctrl = {"ctrl": numbers(controls)} if any(controls) else {}
     xml.SubElement(section, "key", {"name": "start", "qpos": numbers(qpos), "qvel": numbers(qvel), **ctrl})
+
+
+# Shapes of bodies as MuJoCo's geoms, which touch nothing and have no mass.
+
+
+def assets(root: xml.Element, shapes: Shapes) -> None:
+    """Write the mesh files of all bodies, each scale of each file once."""
+    every = [x for b in shapes.description.bodies for x in shapes.of(b.name) if x.shape == "mesh"]
+    if every:
+        section = xml.SubElement(root, "asset")
+        for name, x in {mesh_name(x): x for x in every}.items():
+            xml.SubElement(section, "mesh", name=name, file=x.file, scale=numbers(x.size))
+
+
+def mesh_name(shape: Visual) -> str:
+    """Return the name of a mesh among the assets."""
+    return f"{shape.file} {numbers(shape.size)}"
+
+
+def geom(body: xml.Element, shape: Visual) -> None:
+    """Write one shape; sizes are halves there."""
+    a, b, c = (float(x) for x in shape.size)
+    sizes = {"box": (a / 2, b / 2, c / 2), "cylinder": (a, b / 2), "capsule": (a, b / 2), "sphere": (a,)}
+    form = {"mesh": mesh_name(shape)} if shape.shape == "mesh" else {"size": numbers(sizes[shape.shape])}
+    X = shape.placement
+    at = {"pos": numbers(X.at), "quat": numbers(rotation_quaternion(array(X.rotation)))}
+    color = {"rgba": numbers(rgba(shape.color))} if shape.color else {}
+    xml.SubElement(body, "geom", {"type": shape.shape, **form, **at, **color})
