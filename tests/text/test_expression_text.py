@@ -1,8 +1,7 @@
 """Printed forms of expressions: whole where they are short, an outline where parts that are shared would be repeated without end."""
 
 import linkwright as lw
-from linkwright.text.expression_text import LONGEST, brief
-from linkwright.text.expressions import variable
+from linkwright.text.expressions import LONGEST, brief, variable
 
 
 def doubled(times):

@@ -14,11 +14,10 @@ from linkwright.model import library
 from linkwright.model.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
 from linkwright.topology import build_tree, choose_cuts
 from linkwright.topology.cost import forward_cost
-from linkwright.topology.cuts import protected_joints
+from linkwright.topology.cuts import Space, count_trees, protected_joints, spanning_trees
 from linkwright.topology.elimination import eliminate, elimination_flops
 from linkwright.topology.graph import read_graph, span
 from linkwright.topology.inertia import InertiaTest
-from linkwright.topology.spanning import Space, count_trees, spanning_trees
 from tests.sweeps import sweep
 from tests.topology import graphs
 

@@ -14,7 +14,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,9 +38,9 @@ from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number
 from linkwright.model.parameters import Parameter, any_drawn, with_values
-from linkwright.model.signature import signature
 from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
+from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Tree
 
 if TYPE_CHECKING:
@@ -435,3 +435,32 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
             except (OSError, TypeError):
                 return None
     return out
+
+
+# Signature of a description over variables: a text that two models share only if the same code serves both.
+#
+# Expressions have parts in common, and printed in full they can grow without bound; here every part is listed once.
+
+
+def signature(described: Description, free: Sequence[Parameter]) -> str:
+    """Text of everything that code with these numbers as inputs depends on, beyond the numbers of the model; empty if there are none."""
+    if not any_drawn(free):
+        return repr([p for p in described.parameters]) + repr(described.bodies) if free else ""
+    parts: list[str] = []
+    done: dict[Expr, int] = {}
+    text = _text(with_values(described, free, [variable(p.name) for p in free]), parts, done)
+    return "\n".join([*parts, text])
+
+
+def _text(value: Any, parts: list[str], done: dict[Expr, int]) -> str:
+    if isinstance(value, Expr):
+        if value not in done:
+            parts.append(f"{value.op} {' '.join(_text(x, parts, done) for x in value.args)}")
+            done[value] = len(done)
+        return f"#{done[value]}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_text(x, parts, done) for x in value)})"
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = [_text(getattr(value, f.name), parts, done) for f in fields(value) if f.compare and f.repr]
+        return f"{type(value).__name__}({', '.join(inside)})"
+    return repr(value)

@@ -31,7 +31,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.inverse import pressure_angles
 from linkwright.mechanics.inverse.lines import line_parts
 from linkwright.mechanics.inverse.places import resting_points
 from linkwright.mechanics.kinematics.motion import (
@@ -150,8 +150,8 @@ class Channels:
             if found.outputs[k] is not None:
                 self._add(
                     f"{p.channel}.pressure_angle", "angle",
-                    lambda x, k=k: pressure.angles(found, k, pressure.geometry(found, x, k)[None])[0],
-                    raw=lambda x, k=k: pressure.geometry(found, x, k), cook=lambda y, k=k: pressure.angles(found, k, y),
+                    lambda x, k=k: pressure_angles.angles(found, k, pressure_angles.geometry(found, x, k)[None])[0],
+                    raw=lambda x, k=k: pressure_angles.geometry(found, x, k), cook=lambda y, k=k: pressure_angles.angles(found, k, y),
                 )  # fmt: skip
 
     def _cams(self) -> None:

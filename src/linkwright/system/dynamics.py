@@ -17,8 +17,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms, terms
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse import Loads
-from linkwright.mechanics.inverse.base import base_push
+from linkwright.mechanics.inverse import Loads, base_push
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import joint_rate

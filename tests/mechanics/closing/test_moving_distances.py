@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.kernels.kernels import Variant
-from linkwright.kernels.passages import TracedPassage
+from linkwright.kernels.rank_revealing import TracedPassage
 from linkwright.mechanics.closing import passage
 
 BOOM = {

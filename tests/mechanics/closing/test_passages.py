@@ -8,9 +8,8 @@ from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from linkwright.kernels.kernels import Variant
-from linkwright.kernels.passages import TracedPassage
 from linkwright.kernels.planning import samples
-from linkwright.kernels.rank_revealing import RankRevealing
+from linkwright.kernels.rank_revealing import RankRevealing, TracedPassage
 from linkwright.mechanics.closing import passage
 from linkwright.mechanics.formulations import interpreted
 from linkwright.numerics import blas

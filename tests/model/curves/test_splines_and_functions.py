@@ -10,11 +10,10 @@ from scipy.interpolate import CubicSpline
 
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
-from linkwright.model.curves.cubic import cubic_pieces
 from linkwright.model.curves.differences import Differences
 from linkwright.model.curves.formula import Traced
 from linkwright.model.curves.functions import differentiated
-from linkwright.model.curves.tables import SPLINES, natural_spline, polyline
+from linkwright.model.curves.tables import SPLINES, cubic_pieces, natural_spline, polyline
 
 T = np.array([0.0, 0.3, 0.4, 1.1, 1.6])
 Y = np.array([1.0, -0.5, 0.2, 2.0, 1.5])

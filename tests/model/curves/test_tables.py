@@ -14,10 +14,9 @@ from linkwright.compiler import javascript
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.model.curves.laws import LAWS
-from linkwright.model.curves.monotone import monotone
 from linkwright.model.curves.profiles import Program
 from linkwright.model.curves.references import read_reference
-from linkwright.model.curves.tables import table
+from linkwright.model.curves.tables import monotone, table
 from tests.compiler.test_javascript import agree, run
 
 CAM = ([0, 0], [60, 0], [120, 20], [180, 20], [240, 0], [360, 0])  # dwell, rise, dwell, fall, dwell

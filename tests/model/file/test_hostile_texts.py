@@ -143,16 +143,16 @@ def test_digits_of_other_scripts_are_no_numbers(digits: str) -> None:
 
 def test_long_sums_are_written_as_quickly_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part of an expression is visited once: 200 terms once took 2^200 steps."""
-    from linkwright.text import expression_text
+    from linkwright.text import expressions
 
     calls = [0]
-    text = expression_text.text
+    text = expressions.text
 
     def counted(x: Any, level: int) -> str:
         calls[0] += 1
         return text(x, level)
 
-    monkeypatch.setattr(expression_text, "text", counted)
+    monkeypatch.setattr(expressions, "text", counted)
     for n in (200, 400):
         source = f"name: x\nplane: xy\nparameters: {{z: 1 mm, m: {' - '.join(['z'] * n)} + 2*z*z/z}}\ndrawing: {{A: [0, 0], B: [m, 0]}}\n"
         d = read_text(source + "bodies: {ground: {pins: [A]}, b: {pins: [A], points: [B]}}\n", "m.yaml")

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import SingularityError, UsageError, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.mechanics import forces
+from linkwright.mechanics.closing.passage import acceleration_rows
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.choice import Choices, choose
-from linkwright.mechanics.inverse.limit import passage
+from linkwright.mechanics.inverse.choice import NO_CHOICES, Choices, choose, settled_efforts
 from linkwright.mechanics.inverse.loads import Loads, Wrench
 from linkwright.mechanics.inverse.methods import METHODS, Method, Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
+from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Friction
+from linkwright.numerics.linalg import factor
 
 FRICTION_ROUNDS = 60
 
@@ -133,3 +136,65 @@ def rubbing_effort(loads: Loads, f: Friction) -> Any:
 
 
 __all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "rubbing_effort", "solve"]
+
+
+# Efforts in a singular passage: the limit along the smooth branch.
+#
+# Where a row u of J is lost the columns [J' B] no longer carry the motion, although just before and after they do: the
+# force along u'Jdot stays finite while its multiplier grows without bound. That direction takes the row's place; the efforts
+# are then exact, and the multipliers of the lost rows are marked as not determined.
+class LimitEfforts(NamedTuple):
+    solved: Solved
+    loose: np.ndarray  # directions of (lam, u) that are not determined
+    notes: tuple[str, ...] = ()  # the weighting of efforts, where it decided something
+
+
+def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> LimitEfforts | None:
+    """The solution in a passage; None where the position is regular."""
+    place = p.place
+    if p.terms.nc == 0:
+        return None
+    rows = acceleration_rows(place.loops, place.closure, place.q, place.v, place.t, place.references)
+    if rows.passages == 0 or rows.Jdot is None:
+        return None
+    c, r = p.scales
+    A = np.concatenate([p.matrix, (rows.replaced.T @ rows.Jdot).T], axis=1)
+    f = factor(A)
+    z = f.solve(p.g * c)
+    if np.abs(A @ z - p.g * c).max() > 1e-7 * (1.0 + np.abs(p.g * c).max()):
+        raise SingularityError("in this singular position the drives cannot carry the motion: it is a dead center for them.")
+    n, nc = len(r), p.terms.nc
+    lost = rows.replaced / p.terms.row_scale[:, None]
+    every = np.concatenate([r, np.ones(A.shape[1] - n)])  # the forces along u'Jdot have no scale of their own
+    chosen = settled_efforts(p, z / every, f.null / every[:, None], given)
+    stress = f.null[:n] / r[:, None]
+    loose = np.concatenate([np.concatenate([lost, np.zeros((n - nc, rows.passages))]), stress], axis=1)
+    return LimitEfforts(Solved(chosen.z[:nc], chosen.z[nc:n], (A.shape,)), loose, chosen.notes)
+
+
+# Wrench on a floating base that a known motion needs besides its drives; zero where the motion is one of free flight.
+
+
+class BasePush(NamedTuple):
+    """Efforts along the base's velocities by name, and the wrenches on bodies that they are."""
+
+    efforts: dict[str, float]
+    pushes: tuple[tuple[int, np.ndarray], ...]
+
+
+def base_push(p: InverseProblem, names: list[str]) -> BasePush:
+    """The least efforts along the velocities `names` of the base that drives and loops leave to be given."""
+    place = p.place
+    skel, m = place.loops.skel, place.motion
+    units = []
+    for joint in base_joints(skel.tree):
+        found = skel.tree.description.joint(joint)
+        count = sum(n.startswith(f"{joint}.") for n in names)
+        units += [forces.joint_effort(place, found, 1.0, i) for i in range(count)]
+    columns, c = np.array([dynamics.generalized(skel, m, u) for u in units]).T, p.scales[0]
+    lost = p.factors.left_null
+    B = lost.T @ (columns * c[:, None])
+    sizes = np.sqrt(np.sum((columns * c[:, None]) ** 2, axis=0))
+    w = factor(B / sizes).solve(lost.T @ (p.g * c)) / sizes
+    pushes = tuple((node, wrench * x) for unit, x in zip(units, w.tolist(), strict=True) for node, wrench in unit)
+    return BasePush(dict(zip(names, w.tolist(), strict=True)), pushes)

@@ -11,8 +11,7 @@ from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, 
 from linkwright.model.file import inertia as mass_of
 from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import frame_along, length, matrix, sub, transpose
-from linkwright.model.file.inertia import DENSITIES, MassProperties
-from linkwright.model.file.mesh import read_mesh
+from linkwright.model.file.inertia import DENSITIES, MassProperties, read_mesh
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.visuals import mesh_unit, read_visuals

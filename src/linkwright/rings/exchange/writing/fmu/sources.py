@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.compiler import c99, tape
-from linkwright.compiler.program import Program
+from linkwright.compiler import c99
+from linkwright.compiler.c99 import number
+from linkwright.compiler.program import Op, Program
 from linkwright.model.coordinates import is_rotary
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
@@ -19,6 +20,8 @@ OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}
 FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
 SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
 
+PER_LINE = 8  # operations in a line of the table
+
 
 def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str, fmi: str, tolerance: float) -> dict[str, str]:
     """Texts by file name; `name` begins every symbol and file."""
@@ -28,7 +31,7 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
         out[f"{name}_{key}.c"] = head + c99.write(eq.programs[key], f"{name}_{FUNCTIONS.get(key, key)}")
     small = [c99.write(p, f"{name}_{key}") for key, p in eq.programs.items() if key not in SINGLE and p.n_out]
     out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
-    tapes = [tape.write(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
+    tapes = [tape_source(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
     out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
     for file in (*SHARED, *OF_VERSION[fmi]):
         out[f"{name}_{file}"] = (_HERE / file).read_text(encoding="utf-8").replace("NAME", name)
@@ -124,3 +127,25 @@ def quoted(text: str) -> str:
     """A string literal of C: bytes that are not plain ASCII as octal numbers."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode())
     return f'"{plain}"'
+
+
+# A flat program as tables of C: numbers that a small loop interprets, forwards along a direction or backwards for a sum of results.
+#
+# Code that runs rarely (parameters, closing, derivatives) is written so: its text compiles at once whatever its length, and one loop of
+# `tape.c` gives values, directional and adjoint derivatives of all of it.
+
+
+def tape_source(program: Program, name: str) -> str:
+    """The tables `name`_code, _constant and _result, and `const struct tape name`, for inclusion after tape.h."""
+    constants: dict[str, int] = {}
+    code: list[str] = []
+    for op, a, b, c in program.ops:
+        first = constants.setdefault(number(a), len(constants)) if op == Op.CONST else a
+        code.append(f"{int(op)},{first},{b},{c}")
+    lines = [f"static const int {name}_code[] = {{"]
+    lines += ["    " + ", ".join(code[i : i + PER_LINE]) + "," for i in range(0, len(code), PER_LINE)] or ["    0"]
+    lines += ["};", f"static const double {name}_constant[] = {{{', '.join(constants) or '0.0'}}};"]
+    lines += [f"static const int {name}_result[] = {{{', '.join(map(str, program.results)) or '0'}}};"]
+    lines += [f"const struct tape {name} = {{{len(program.ops)}, {program.n_in}, {program.n_out},"]
+    lines += [f"    {name}_code, {name}_constant, {name}_result}};", ""]
+    return "\n".join(lines)
