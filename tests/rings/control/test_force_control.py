@@ -1,7 +1,7 @@
 """Constraint forces under control: decay of their errors, wanted values reached, the sampled loop's stability, the arm on a slider.
 
 Closed forms of the loop alone are the reference: the force error of a continuous loop obeys (1 + G_F) e' + G_I e = 0, that of a
-sampled one the map in `control.force_feedback`, here written out again step by step.
+sampled one the map in `control.hybrid`, here written out again step by step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.integrate import trapezoid
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
-from linkwright.rings.control import hybrid
+from linkwright.rings.control.hybrid import filter_time, loop_growth, loop_stable
 from linkwright.system.system import System
 from tests.reference import load
 from tests.sweeps import sweep
@@ -192,12 +192,12 @@ def test_one_sample_of_delay_multiplies_the_error_by_G_F(weightless):
 def test_a_filter_prevents_it(weightless, lag):
     """The one put in by itself (and said so), and one of 5 ms: the errors follow the map, and decay as its eigenvalue."""
     e, run = errors_at_rest(weightless, 3.0, 20.0, lag, 60)
-    taken = hybrid.chosen([3.0], [20.0], MILLI) if lag is None else 0.005
+    taken = filter_time([3.0], [20.0], MILLI) if lag is None else 0.005
     np.testing.assert_allclose(e, mapped(3.0, 20.0, taken, 60), atol=1e-8)
     assert not any("unstable" in note for note in run.notes)
     assert any("filter of" in note and "is put in" in note for note in run.notes) == (lag is None)
     tail = e[-10:] / e[-11:-1]
-    np.testing.assert_allclose(tail, hybrid.growth(3.0, 20.0, MILLI, taken), rtol=1e-6)
+    np.testing.assert_allclose(tail, loop_growth(3.0, 20.0, MILLI, taken), rtol=1e-6)
     assert abs(e[-1]) < 0.01 * abs(e[0])
 
 
@@ -208,8 +208,8 @@ def test_growth_is_what_a_simulation_shows(weightless, F, I, lag):
     recursion = np.linalg.lstsq(np.column_stack([e[1:-1], e[:-2]]), e[2:], rcond=None)[0]
     found = np.abs(np.roots([1.0, -recursion[0], -recursion[1]])).max()
     # without a filter one eigenvalue stands in both columns alone: the fit has any second root, at most as large
-    assert found == pytest.approx(hybrid.growth(F, I, MILLI, lag), rel=1e-5)
-    assert hybrid.stable(F, I, MILLI, lag) == (found < 1.0)
+    assert found == pytest.approx(loop_growth(F, I, MILLI, lag), rel=1e-5)
+    assert loop_stable(F, I, MILLI, lag) == (found < 1.0)
 
 
 @sweep("F", [1.0, 3.0, 10.0], now=2)
@@ -219,12 +219,12 @@ def test_the_boundary_is_a_share_of_two_over_one_plus_F(weightless, F):
     for factor in (0.98, 1.02):
         share = factor * most
         if share >= 1.0:  # no filter takes in more than all of a reading
-            assert F <= 1.0 and (F < 1.0) == hybrid.stable(F, 0.0, MILLI, 0.0)
+            assert F <= 1.0 and (F < 1.0) == loop_stable(F, 0.0, MILLI, 0.0)
             continue
         lag = -MILLI / math.log(1.0 - share)
         e, run = errors_at_rest(weightless, F, 0.0, lag, 10)
         np.testing.assert_allclose(e[1:] / e[:-1], 1.0 - share * (1.0 + F), rtol=1e-6)
-        assert (abs(e[-1]) < abs(e[0])) == (factor < 1.0) == hybrid.stable(F, 0.0, MILLI, lag)
+        assert (abs(e[-1]) < abs(e[0])) == (factor < 1.0) == loop_stable(F, 0.0, MILLI, lag)
         assert any("unstable" in note for note in run.notes) == (factor > 1.0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.control import hybrid
+from linkwright.rings.control.hybrid import filter_time, loop_stable
 from linkwright.rings.papers import aghili, aghili_control, aghili_passage
 from tests.rings.papers.pages import Page, same
 
@@ -141,6 +141,6 @@ def test_factors_of_the_sampled_force_loop():
         gain, step, constant = float(F), 1e-3 * float(every), 1e-3 * float(lag)
         share = 1.0 if constant == 0.0 else 1.0 - math.exp(-step / constant)
         same(shown, [share, 1.0 - share * (1.0 + gain)])
-        assert verdict == ("stable" if hybrid.stable(gain, 0.0, step, constant) else "grows")
-    chosen = hybrid.chosen([3.0], [0.1], 1e-3)
+        assert verdict == ("stable" if loop_stable(gain, 0.0, step, constant) else "grows")
+    chosen = filter_time([3.0], [0.1], 1e-3)
     assert (1.0 - math.exp(-1e-3 / chosen)) * 4.0 == pytest.approx(1.0, abs=1e-12)

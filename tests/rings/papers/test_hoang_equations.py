@@ -23,7 +23,7 @@ def test_derivatives_of_the_printed_constraints() -> None:
     ("name", "value", "items"),
     [
         ("bias", lambda q, v: np.zeros(3), ("baumgarte", "inverse_problem")),
-        ("Phi", lambda q: 1.001 * hoang_equations.Phi(q), ("smallest_singular_value", "adjusting")),
+        ("Phi", lambda q, right=hoang_equations.Phi: 1.001 * right(q), ("smallest_singular_value", "adjusting")),
         ("M_S", 1.001 * hoang_equations.M_S, ("inverse_problem",)),
     ],
 )

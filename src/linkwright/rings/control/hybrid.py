@@ -244,16 +244,16 @@ def _shared(left: IndeterminateForces, first: bool) -> list[str]:
 # inside the unit circle; with G_I = 0 that is a (1 + G_F) < 2.
 
 
-def growth(F: float, I: float, every: float, lag: float) -> float:
+def loop_growth(F: float, I: float, every: float, lag: float) -> float:
     """The largest eigenvalue of a sampled force loop, in size: above 1 it grows."""
     a = taken_in(every, lag)
     row = np.array([1.0 - a * (1.0 + F), -a * I])
     return float(np.abs(np.linalg.eigvals(np.array([row, [every * row[0], 1.0 + every * row[1]]]))).max())
 
 
-def stable(F: float, I: float, every: float, lag: float) -> bool:
+def loop_stable(F: float, I: float, every: float, lag: float) -> bool:
     """An integral without gain stays where it is: 1 is stable then."""
-    return growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(1.0 - taken_in(every, lag) * (1.0 + F)) < 1.0)
+    return loop_growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(1.0 - taken_in(every, lag) * (1.0 + F)) < 1.0)
 
 
 def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[str]]:
@@ -262,24 +262,24 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
         lag = quantity(given, TIME, "hybrid: filter")
         if not (np.isfinite(lag) and lag >= 0.0):
             raise UsageError(f"hybrid: the filter's time constant is {lag:g} s; it must be zero or more.")
-        bad = [(f, i) for f, i in zip(F, I, strict=True) if every and not stable(f, i, every, lag)]
+        bad = [(f, i) for f, i in zip(F, I, strict=True) if every and not loop_stable(f, i, every, lag)]
         return lag, [_warning(*bad[0], every, lag)] if bad else []
-    if not every or all(stable(f, i, every, 0.0) for f, i in zip(F, I, strict=True)):
+    if not every or all(loop_stable(f, i, every, 0.0) for f, i in zip(F, I, strict=True)):
         return 0.0, []
-    lag = chosen(F, I, every)
+    lag = filter_time(F, I, every)
     worst = max(zip(F, I, strict=True))
     return lag, [
-        f"force loop: F = {worst[0]:g} with one sample of delay ({every:g} s) grows {growth(*worst, every, 0.0):.3g} times a sample "
+        f"force loop: F = {worst[0]:g} with one sample of delay ({every:g} s) grows {loop_growth(*worst, every, 0.0):.3g} times a sample "
         f"without a filter (stable where F < 1); a filter of {lag:.3g} s is put in. filter=... chooses another one."
     ]
 
 
-def chosen(F: Any, I: Any, every: float) -> float:
+def filter_time(F: Any, I: Any, every: float) -> float:
     """A filter with room to spare: half of the share that would just be stable, and more where the integral asks for it."""
     share = CALM * 2.0 / (1.0 + float(np.max(F)))
     for _ in range(60):
         lag = -every / float(np.log(1.0 - min(share, 0.99)))
-        if all(stable(f, i, every, lag) for f, i in zip(F, I, strict=True)):
+        if all(loop_stable(f, i, every, lag) for f, i in zip(F, I, strict=True)):
             return lag
         share *= 0.7
     raise UsageError(
@@ -290,8 +290,8 @@ def chosen(F: Any, I: Any, every: float) -> float:
 
 def _warning(F: float, I: float, every: float, lag: float) -> str:
     with_filter = f"a filter of {lag:g} s" if lag else "no filter"
-    least = chosen([F], [I], every)
+    least = filter_time([F], [I], every)
     return (
-        f"force loop unstable: F = {F:g} at samples every {every:g} s with {with_filter} grows {growth(F, I, every, lag):.3g} times a "
+        f"force loop unstable: F = {F:g} at samples every {every:g} s with {with_filter} grows {loop_growth(F, I, every, lag):.3g} times a "
         f"sample; stable where (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
     )
