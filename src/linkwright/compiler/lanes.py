@@ -1,4 +1,4 @@
-"""Lanes of one state: what like parts of a mechanism do side by side (see `like_parts`) becomes one operation on lanes.
+"""Lanes of one state: what like parts of a mechanism do side by side becomes one operation on lanes.
 
 A sum over the parts is a wide sum, of what each part contributes, and a total. Signs differ between parts that mirror each other:
 they are moved into constants. What comes out is a list of operations, some of them wide:

@@ -154,7 +154,7 @@ class Equations(ResidualEquations):
         return {"M": free.T @ T.M @ free, "h": free.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
     def operational(self, q: Any, v: Any, t: Any, near: Any, *, tasks: Sequence[TaskRow]) -> Arrays:
-        """Equations of motion in the velocities of a body or point; see `operational`."""
+        """Equations of motion in the velocities of a body or point."""
         return operational(self, q, v, t, near, tasks)
 
     def task_terms(self, q: Any, v: Any, near: Any, *, tasks: Sequence[TaskRow] = ()) -> Arrays:

@@ -1,7 +1,7 @@
 """Aghili's simulation of the slider-crank as published: Runge-Kutta 4, (25) with M_c'', and the correction (37) of positions.
 
 Written out for this one mechanism (l = m = 1, two angles, one constraint) on arrays of runs, so that thousands of them cost little: the
-product's own stabilizer of (36), (37) is in `aghili_stabilizers`, and its accelerations are limits along the branch, which is another
+product's own stabilizer of (36), (37) is in `aghili`, and its accelerations are limits along the branch, which is another
 method. A singular value below an absolute tolerance counts as zero; a relative one would never do so with a single row.
 
 Which runs leave the motion is decided by round-off: each passage multiplies what velocities have across the branch, and (37) corrects

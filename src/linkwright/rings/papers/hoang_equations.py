@@ -1,6 +1,6 @@
 """Equations of Hoang et al., each against another way: motion with motors, Christoffel symbols, ranks, stabilization, voltages.
 
-What they are compared with is in `hoang_printed`: the printed equations in the paper's coordinates and units.
+What they are compared with is in `hoang_equations`: the printed equations in the paper's coordinates and units.
 """
 
 from __future__ import annotations

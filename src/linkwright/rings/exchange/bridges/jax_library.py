@@ -4,7 +4,7 @@
     callbacks  `jax.pure_callback`: without llvmlite, and with repair=True, because only Python has the rank-revealing path
     native     the flat program as JAX operations: every order of derivatives, and other devices than the processor
 
-Derivatives of the first two come from kernels, in forward and in reverse mode (`jax_linear`).
+Derivatives of the first two come from kernels, in forward and in reverse mode.
 """
 
 from __future__ import annotations

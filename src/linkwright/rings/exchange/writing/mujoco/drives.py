@@ -1,6 +1,6 @@
 """Drives of a model as MuJoCo's actuators: a motor each, whose control is the torque or force over the gear, or a servo.
 
-A constant torque becomes the control of the keyframe. Laws that grow linearly with coordinates and speeds are servos (`servos`). Prescribed
+A constant torque becomes the control of the keyframe. Laws that grow linearly with coordinates and speeds are servos. Prescribed
 motions, other laws and the electric side of DC motors have no place in MJCF: `lost` names them.
 """
 
