@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwright.errors import UsageError
+from linkwright.kernels import c_sources
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.system.system import System
@@ -57,7 +58,7 @@ def measured(name: str, precision: str, *, fallback: bool = True, optimize: str 
     s = System(modelfile.read(models.path(name)))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for file, text in s.c(["forward", "projection"], precision=precision, fallback=fallback).items():
+        for file, text in c_sources.c(s.kernels, ["forward", "projection"], precision=precision, fallback=fallback).items():
             (place / file).write_text(text, encoding="utf-8")
         double = ["-Wdouble-promotion"] if precision == "single" else []
         _run(["arm-none-eabi-gcc", *CORE, *STRICT, *double, optimize, "-fstack-usage", "-c", "model.c", "-o", "model.o"], place)

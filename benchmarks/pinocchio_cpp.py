@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.rings.exchange import PinocchioModel, to_pinocchio
+from linkwright.rings.exchange import PinocchioModel
 
 ENGINE = "Pinocchio C++"
 MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
@@ -70,7 +70,7 @@ def converted(case: BenchCase) -> PinocchioModel:
     """The mechanism in Pinocchio on the same tree, so that accelerations compare entry by entry."""
     if find_spec("pinocchio") is None:
         raise Unavailable("the package 'pin' is not installed")
-    return to_pinocchio(case.system)
+    return case.system.pinocchio()
 
 
 # -------------------------------------------------------------------- compiling

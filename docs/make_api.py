@@ -79,7 +79,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", _in("control", "compare Comparison")),
     "Stabilizers": ("For `simulate(stabilizer=...)` ([page](stabilization.md)).", _in("stabilizers", "baumgarte post_adjust project")),
-    "Converters": ("To other programs ([converters](converters.md)).", _in("exchange", "to_pinocchio to_mjcf")),
+    "Converters": ("To other programs ([converters](converters.md)).", _in("exchange", "MujocoMap mujoco_state PinocchioModel")),
     "Errors": (
         "Every error says what is wrong, where, what is allowed and what to do.",
         ("LinkwrightError", "ModelError", "AssemblyError", "SingularityError", "SimulationError", "ChannelError", "UsageError"),

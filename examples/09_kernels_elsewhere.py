@@ -13,8 +13,8 @@ import linkwright as lw
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/elsewhere")
 folder.mkdir(parents=True, exist_ok=True)
 
-s = lw.compile("carpet-scraper", free=["crank.A.x"])
-script = s.javascript()
+m = lw.load("carpet-scraper")
+script = m.export(format="script", free=["crank.A.x"])["model.js"]
 PAGE = """<!doctype html><meta charset="utf-8"><title>Carpet scraper</title>
 <p>Crank <input id="angle" type="range" max="6.28" step=".01" value="0">
 Length <input id="length" type="range" min=".03" max=".05" step=".0005"> <b id="torque"></b></p>
@@ -38,8 +38,7 @@ addEventListener("input",draw);draw();
 """
 (folder / "scraper.html").write_text(PAGE % script, encoding="utf-8")
 (folder / "scraper.js").write_text(script, encoding="utf-8")
-for name, text in s.c(["kinematics", "loads"], name="scraper").items():
-    (folder / name).write_text(text, encoding="utf-8")
+m.export(folder / "scraper.c", kernels=["kinematics", "loads"], free=["crank.A.x"])
 for path in sorted(folder.glob("scraper.*")):
     print(f"{path.name:<14} {path.stat().st_size / 1000:6.1f} KB")
 
@@ -58,6 +57,7 @@ console.log("node:   torque at the start "+torque.toFixed(4)+" N m; a position w
 """
 if shutil.which("node"):
     print(subprocess.run(["node", "-e", TIMED], cwd=folder, capture_output=True, text=True, check=True).stdout.strip())
+s = m.system
 st = s.assemble(q={"J1": float(s.start["J1"])}, v={"J1": 4.71})
 print(f"Python: torque at the start {s.inverse(st).tau['J1']:.4f} N m")
 print(f"Open {folder / 'scraper.html'} in a browser.")

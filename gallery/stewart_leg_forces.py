@@ -42,7 +42,7 @@ def shared(J, weight, columns):
 if find_spec("pinocchio"):
     import pinocchio as pin
 
-    p = lw.exchange.to_pinocchio(m)
+    p = m.system.pinocchio()
     model, data = p.model, p.model.createData()
     loops, q, zero = [x.createData() for x in p.constraints], p.q(st), np.zeros(p.model.nv)
     pin.initConstraintDynamics(model, data, p.constraints, loops)

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import OLD_CHANNELS, renamed_channel
-from linkwright.rings import cli
+from linkwright.rings import cli, exchange
 from linkwright.rings.cli.dispatch import NAMES, OLD_COMMANDS
 from tests.rings.design.test_cylinders import BEAM
 
@@ -54,3 +54,9 @@ def test_every_old_channel_is_in_a_case_and_no_new_one_is_old() -> None:
     for old, _ in OLD_CHANNELS:
         assert any(re.search(f"{old}$", name) for _, name, _ in cases)
     assert not any(renamed_channel(new) for *_, new in cases)
+
+
+@pytest.mark.parametrize(("old", "new"), sorted(exchange.OLD_NAMES.items()))
+def test_an_old_converter_gives_the_new_way(old: str, new: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(f"lw.exchange.{old} is now {new}.")):
+        getattr(lw.exchange, old)

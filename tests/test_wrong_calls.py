@@ -95,13 +95,13 @@ def test_it_is_refused_with_advice(name):
 ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
 RUN, START = TURN, WIPER.start
 PAGES = ("show", "report", "animate")
-LONG = ("plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "to_pinocchio", "linearize", "derivatives", "free_body")
+LONG = ("plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "pinocchio", "linearize", "derivatives", "free_body")
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {
         "cycles": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
         "sensitivity": {"quantity": "max A.torque"}, "map": {"what": "A.torque", "over": OVER}, "save": {"path": "."},
-        "export": {"path": "."},
+        "export": {"format": "mjcf"},
     },
     WIPER: {
         "assemble": {"q": {"A": 0.3}}, "assemble_batch": {"q": {"A": [0.1, 0.2]}}, "state": {"q": START.q},
@@ -110,7 +110,7 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
         "transmission": {"motors": ["A"], "joints": ["D"]},
         "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearize": {"st": START}, "step": {"st": START},
-        "derivatives": {"st": START},
+        "derivatives": {"st": START}, "pinocchio": {},
     },
     RUN: {
         name: {} for name in dir(RUN)
@@ -118,7 +118,6 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
     },
     lw: {"load": {"model": "wiper"}, "compile": {"mechanism": lw.load("wiper")}, "load_result": {}, "Equilibrium": {}, "Cycle": {}},
     lw.stabilizers: {"post_adjust": {}},
-    lw.exchange: {"to_mjcf": {}, "to_pinocchio": {}},
     lw.control: {"pd": {"reference": {"A": 0.3}}, "encoder": {}, "polyline": {}, "spline": {}},
     lw.events: {"lock": {}, "release": {}, "when": {}},
     lw.drives: {"law_factors": {}, "motor": {"Kt": 0.1, "R": 1}, "torque": {}, "speed": {}, "position": {}, "voltage": {},

@@ -76,10 +76,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = (ROOT / "docs" / "howto-ros2.md").read_text(encoding="utf-8")
     for text in re.findall(r"^```cpp\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         (place / text.split()[1]).write_text(text, encoding="utf-8")
-    knee = lw.load("four-bar").system.transmission(["A"], ["D"]).ros2("four_bar", namespace="my_robot")
-    ankle = lw.load("ankle").system.transmission(["left", "right"], ["pitch", "roll"]).ros2("ankle", namespace="my_robot")
-    for file, text in {**knee, **ankle}.items():
-        (place / file).write_text(text, encoding="utf-8")
+    lw.load("four-bar").export(place / "four_bar.hpp", motors=["A"], joints=["D"], namespace="my_robot")
+    lw.load("ankle").export(place / "ankle.hpp", motors=["left", "right"], joints=["pitch", "roll"], namespace="my_robot")
     subprocess.run(["gcc", "-std=c99", "-O0", "-c", "four_bar.c", "ankle.c"], cwd=place, check=True)
     return place
 

@@ -12,9 +12,10 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.joints import JOINTS
+from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
 from linkwright.rings.studio.live.geometry import places, references, shapes
 from linkwright.rings.studio.scene import Scene, Stage
-from tests import ROOT, factory
+from tests import ROOT, exports, factory
 from tests.joints import test_joints as contract
 from tests.joints.pin_arc import PinArc, arc_model
 from tests.rings.studio.live.engine_runs import made, run
@@ -165,7 +166,7 @@ def test_page_and_report_are_written(arc: lw.Mechanism, tmp_path: Path) -> None:
     assert ("C.slide" in report and "<svg" in report) or "data:image" in report
 
 
-@pytest.mark.parametrize(("write", "program"), [(lw.exchange.to_mjcf, "MuJoCo"), (lw.exchange.to_pinocchio, "Pinocchio")])
+@pytest.mark.parametrize(("write", "program"), [(exports.mjcf, "MuJoCo"), (pinocchio_model, "Pinocchio")])
 def test_converters_refuse_it_by_name(arc: lw.Mechanism, write: Any, program: str) -> None:
     for model in (arc, arc.system, lw.compile(arc, cuts=["B"])):
         with pytest.raises(UsageError, match=f"{program} has no counterpart of the pin_arc joint 'C'"):

@@ -14,6 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from tests import exports
 from tests.sweeps import sweep
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wfloat-conversion", "-Wvla"]
@@ -26,8 +27,8 @@ class Code:
     def __init__(self, folder: Path, s: lw.System, **options: Any):
         self.precision = options.get("precision", "double")
         self.number, self.kind = TYPES[self.precision]
-        self.header = s.c(**options)["model.h"]
-        for name, text in s.c(**options).items():
+        self.header = exports.c(s, **options)["model.h"]
+        for name, text in exports.c(s, **options).items():
             (folder / name).write_text(text, encoding="utf-8")
         done = subprocess.run(
             ["gcc", *WARNINGS, "-O1", "-fPIC", "-shared", "-o", "model.so", "model.c", "-lm"], cwd=folder, capture_output=True, text=True
@@ -72,7 +73,7 @@ def test_a_swing_in_both_precisions(name: str, precision: str, tmp_path: Path) -
 
 
 def test_single_precision_has_no_doubles_in_it(tmp_path: Path) -> None:
-    texts = lw.compile("four-bar").c(precision="single")
+    texts = exports.c(lw.compile("four-bar"), precision="single")
     for text in texts.values():
         bare = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
         assert "double" not in bare and not re.search(r"\b(sin|cos|sqrt|fabs|fmax)\(", bare)
@@ -154,4 +155,4 @@ def test_wrong_options() -> None:
         ({"names": ["foward"]}, "there is no kernel 'foward'"),
     ):
         with pytest.raises(UsageError, match=sentence):
-            s.c(**options)
+            exports.c(s, **options)

@@ -19,7 +19,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
-from tests import ROOT
+from tests import ROOT, exports
 from tests.compiler import c_reader
 from tests.compiler.samples import node
 from tests.compiler.test_c99 import COMPILERS
@@ -80,7 +80,7 @@ def everything(name: str) -> list[tuple[Found, Any]]:
     """Two moving states of a shipped model and what its script answers."""
     rng, case, key = np.random.default_rng(11), shipped(name, 3), "m_" + name.replace("-", "_")
     found = [Found(case, x, rng) for x in case.states[1:]]
-    answers = run({key: case.system.javascript(name=key)}, [(key, EVERYTHING, f.x) for f in found])
+    answers = run({key: exports.script(case.system, name=key)}, [(key, EVERYTHING, f.x) for f in found])
     return list(zip(found, answers, strict=True))
 
 
@@ -134,9 +134,9 @@ def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
     far = {"carpet-scraper": -4.0, "jansen-leg": 9.0}
     systems = [lw.compile(n) for n in far]
     code = "return m.assemble(m.start.q,m.start.drive[0]+x)"
-    scripts = {f"m{i}": s.javascript(["kinematics"], name=f"m{i}") for i, s in enumerate(systems)}
+    scripts = {f"m{i}": exports.script(s, ["kinematics"], name=f"m{i}") for i, s in enumerate(systems)}
     four_bar = lw.compile("four-bar")
-    scripts["rocker"] = four_bar.javascript(["kinematics"], drives=["D"], name="rocker")
+    scripts["rocker"] = exports.script(four_bar, ["kinematics"], drives=["D"], name="rocker")
     *found, stuck, lost = run(
         scripts,
         [
@@ -170,7 +170,7 @@ def test_dimensions_are_inputs() -> None:
     scripts, jobs, systems = {}, [], []
     for i, (model, values) in enumerate(changes.items()):
         base = lw.compile(model, free=list(values))
-        scripts[f"m{i}"] = base.javascript(name=f"m{i}")
+        scripts[f"m{i}"] = exports.script(base, name=f"m{i}")
         if all(name.isidentifier() for name in values):
             other = lw.compile(lw.load(model, **values), cuts=base.tree.cuts)
         else:
@@ -197,7 +197,7 @@ def test_a_cut_joint_or_a_cylinder_drives(drive: str) -> None:
         "const d=o.q.map((x,i)=>(n.q[i]-p.q[i])/(2*h)),dd=o.q.map((x,i)=>(n.q[i]-2*x+p.q[i])/(h*h));"
         "return{ok:p.ok&&o.ok&&n.ok,v,a:m.accelerations(o.q,v,-3).a,d,dd,start:m.start.drive,drives:m.drives(o.q,v)}"
     )
-    [got] = run({"m": sprung().javascript(["kinematics"], drives=[drive], name="m")}, [("m", code, 0)])
+    [got] = run({"m": exports.script(sprung(), ["kinematics"], drives=[drive], name="m")}, [("m", code, 0)])
     assert got["ok"] and apart(got["drives"]["drive"], got["start"]) < EQUAL and apart(got["drives"]["speed"], [0.7]) < EQUAL
     # differences: h^2 times higher derivatives, and round-off 1e-15 / h^2
     assert apart(got["v"], got["d"]) < 1e-6 and apart(got["a"], got["dd"]) < 1e-6
@@ -216,7 +216,7 @@ def test_free_swing_is_the_motion_of_the_float_path() -> None:
     scripts, jobs, right = {}, [], []
     for key, name in names.items():
         s = lw.compile(name)
-        scripts[key] = s.javascript(name=key)
+        scripts[key] = exports.script(s, name=key)
         drive = s.kernels.drives[0]
         st = s.assemble(q={drive: float(s.start[drive])}, v={drive: 6.0})
         k, zero = s.kernel("rates"), np.zeros(s.tree.nv)
@@ -259,7 +259,7 @@ def test_turns_of_cut_joints_are_counted() -> None:
     s = sprung()
     code = "m.near=m.start.near;const p=m.assemble(m.start.q,m.start.drive[0]+x);return{p,near:m.near,E:m.energy(p.q)}"
     angles = (9.0, -0.5)
-    for angle, got in zip(angles, run({"m": s.javascript(name="m")}, [("m", code, x) for x in angles]), strict=True):
+    for angle, got in zip(angles, run({"m": exports.script(s, name="m")}, [("m", code, x) for x in angles]), strict=True):
         st = s.assemble(q={"A": float(s.start["A"]) + angle})
         assert apart(got["near"], st.references["B"]) < EQUAL
         assert apart(got["E"]["potential"], s.energy(st)["potential"]) < EQUAL
@@ -276,10 +276,10 @@ def test_only_what_is_asked_for_or_possible_is_exported() -> None:
     four_bar = lw.compile("four-bar")
     undriven, massless = dict(PENDULUM), {**PENDULUM, "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"]}}, "drive": ["A"]}
     scripts = {
-        "few": four_bar.javascript(["points", "poses"], name="few"),
-        "one": four_bar.javascript("energy", name="one"),
-        "undriven": lw.compile(lw.load(undriven)).javascript(name="undriven"),
-        "massless": lw.compile(lw.load(massless)).javascript(name="massless"),
+        "few": exports.script(four_bar, ["points", "poses"], name="few"),
+        "one": exports.script(four_bar, "energy", name="one"),
+        "undriven": exports.script(lw.compile(lw.load(undriven)), name="undriven"),
+        "massless": exports.script(lw.compile(lw.load(massless)), name="massless"),
     }
     keys = "return Object.keys(m).filter(k=>typeof m[k]==='function').sort()"
     few, one, undriven, massless, place, swing = run(
@@ -314,11 +314,11 @@ def test_names_stay_in_comments_and_texts(name: str) -> None:
         "bodies": {"ground": {"pins": ["A"]}, inside: {"pins": ["A"], "points": ["P"], "mass": 1}}, "drive": ["A"],
     }  # fmt: skip
     s = lw.compile(lw.load(model))
-    for text in s.c(["points"]).values():
+    for text in exports.c(s, ["points"]).values():
         bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL))
         assert "owned" not in re.sub(r"\b\w*_\w*owned\w*\b", "", bare), "outside of comments, texts and identifiers of ours"
         assert "*/" not in bare and not re.search(r"^\s*#define owned", text, re.MULTILINE)
-    script = s.javascript(["points"])
+    script = exports.script(s, ["points"])
     comment, rest = script.split("\n", 1)
     assert comment.startswith("// ") and "owned" in comment and "</script" not in script.lower()
     assert not re.search("[\u2028\u2029]", script) and "owned" not in re.sub(r'"(?:[^"\\]|\\.)*"', '""', rest)
@@ -326,7 +326,7 @@ def test_names_stay_in_comments_and_texts(name: str) -> None:
 
 def test_scripts_say_what_is_wrong() -> None:
     s = lw.compile("four-bar")
-    text = s.javascript(free=["L1"], name="m")
+    text = exports.script(s, free=["L1"], name="m")
     assert "</" not in text and text.startswith("// Kernels of four-bar")
     calls = ["m.forward([1,2],[1,2,3])", "m.set({L7:1})", "m.on(m.loads(m.start.q),'Z','crank')", "m.assemble(m.start.q,[1,2])"]
     found = run({"m": text}, [("m", f"try{{{call};return 'no error'}}catch(e){{return String(e)}}", 0) for call in calls])
@@ -334,14 +334,15 @@ def test_scripts_say_what_is_wrong() -> None:
         found, ["q needs 3 numbers, not 2", "L7: L1", "crank has no pin Z", "drive needs 1 numbers, not 2"], strict=True
     ):
         assert words in message
-    for call in (lambda: s.javascript(["foward"]), lambda: s.javascript([]), lambda: s.javascript(name="a-b"), lambda: s.c(name="2x"),
-                 lambda: s.javascript(free=["L7"]), lambda: s.javascript(drives=["Z"])):  # fmt: skip
+    for call in (lambda: exports.script(s, ["foward"]), lambda: exports.script(s, []), lambda: exports.script(s, name="a-b"),
+                 lambda: exports.c(s, name="2x"),
+                 lambda: exports.script(s, free=["L7"]), lambda: exports.script(s, drives=["Z"])):  # fmt: skip
         with pytest.raises(LinkwrightError):
             call()
 
 
 def test_node_requires_it(tmp_path: Path) -> None:
-    (tmp_path / "wiper.js").write_text(lw.compile("wiper").javascript(), encoding="utf-8")
+    (tmp_path / "wiper.js").write_text(exports.script(lw.compile("wiper")), encoding="utf-8")
     program = "const m=require('./wiper.js');console.log(typeof mechanism,m.names.drives[0],m.assemble(m.start.q,m.start.drive).ok)"
     done = subprocess.run([*node(), "-e", program], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.stdout.split() == ["undefined", "A", "true"], done.stderr
@@ -372,7 +373,7 @@ def pointer(x: np.ndarray) -> Any:
 @sweep(("model", "language"), [("carpet-scraper", "c"), ("rssr", "c"), ("excavator", "c"), ("sprung", "c++")], now=1)
 def test_c_sources(model: str, language: str, tmp_path: Path) -> None:
     s = sprung() if model == "sprung" else lw.compile(model)
-    sources, lead = s.c(), s.kernels.drives[0]
+    sources, lead = exports.c(s), s.kernels.drives[0]
     drive = np.array([float(s.start[n]) for n in s.kernels.drives])
     drive[0] += 0.2 if model == "excavator" else 2.5
     st = s.assemble(q=dict(zip(s.kernels.drives, drive, strict=True)), v={lead: 1.5})
@@ -391,7 +392,7 @@ def test_c_sources(model: str, language: str, tmp_path: Path) -> None:
     for _ in range(5):
         assert code.model_step(*(x.ctypes.data for x in (q, v, tau, t)), dt, near.ctypes.data, None) == 0
     assert abs(t[0] - 5 * dt) < 1e-15
-    [got] = run({"m": s.javascript(name="m")}, [("m", SWING, {"q": st.q, "v": st.v, "tau": tau, "near": near})])
+    [got] = run({"m": exports.script(s, name="m")}, [("m", SWING, {"q": st.q, "v": st.v, "tau": tau, "near": near})])
     assert apart(q, got["q"]) < EQUAL and apart(v, got["v"]) < EQUAL
 
 
@@ -422,7 +423,7 @@ def test_the_docs_script_runs() -> None:
     s = lw.compile("four-bar", free=["L1"])
     [code] = re.findall(r"<script>\n(.*?)</script>", block("html"), re.DOTALL)
     script = code.replace("const m = mechanism;", "const said = [], console = {log: (...x) => said.push(...x)};") + "return [said, q];"
-    (torque, on), q = run({"mechanism": s.javascript()}, [("mechanism", script, 0)])[0]
+    (torque, on), q = run({"mechanism": exports.script(s)}, [("mechanism", script, 0)])[0]
     loads = s.inverse(s.assemble(q={"A": 0.8}, v={"A": 5.0}))
     w = loads.on("B", "coupler")
     assert apart(torque, loads.tau["A"]) < EQUAL and apart(on, [*w.moment, *w.force]) < EQUAL
@@ -431,7 +432,7 @@ def test_the_docs_script_runs() -> None:
 
 def test_the_docs_c_function_runs(tmp_path: Path) -> None:
     s = lw.compile("four-bar", free=["L1"])
-    sources = s.c()
+    sources = exports.c(s)
     code = library({**sources, "model.c": sources["model.c"] + block("c")}, tmp_path / "c", "c")
     if code is None:
         assert "double torque(double angle, double speed)" in block("c")

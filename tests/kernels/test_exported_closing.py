@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from tests import exports
 from tests.kernels.test_export import run
 
 GROUND, CRANK, COUPLER, ROCKER = 1.0, 0.4, 0.9, 0.75
@@ -55,7 +56,7 @@ def flowed(s: lw.System, guess: np.ndarray) -> np.ndarray | None:
 
 
 def in_c(s: lw.System, guesses: np.ndarray, folder: Path) -> list[tuple[bool, np.ndarray]]:
-    for name, text in s.c(["kinematics"]).items():
+    for name, text in exports.c(s, ["kinematics"]).items():
         (folder / name).write_text(text, encoding="utf-8")
     subprocess.run(["gcc", "-std=c99", "-O1", "-fPIC", "-shared", "-o", "model.so", "model.c", "-lm"], cwd=folder, check=True)
     assemble = ctypes.CDLL(str(folder / "model.so")).model_assemble
@@ -69,7 +70,7 @@ def in_c(s: lw.System, guesses: np.ndarray, folder: Path) -> list[tuple[bool, np
 
 def in_javascript(s: lw.System, guesses: np.ndarray, folder: Path) -> list[tuple[bool, np.ndarray]]:
     code = "return x.map(q=>{m.near=m.start.near.slice();return m.assemble(q,[q[0]])})"
-    [found] = run({"m": s.javascript(["kinematics"], name="m")}, [("m", code, guesses)])
+    [found] = run({"m": exports.script(s, ["kinematics"], name="m")}, [("m", code, guesses)])
     return [(x["ok"], np.array(x["q"])) for x in found]
 
 

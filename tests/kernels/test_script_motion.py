@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests import exports
 from tests.kernels.test_export import run
 
 
@@ -15,7 +16,7 @@ def test_a_projection_ends_with_speeds_on_the_loops_too(off: float, rng: np.rand
     s = lw.compile("four-bar")
     st = s.assemble(q={"A": 0.7}, v={"A": 5.0})
     q, v = st.q + off * rng.normal(size=s.tree.nq), st.v + off * rng.normal(size=s.tree.nv)
-    script = s.javascript(name="m")
+    script = exports.script(s, name="m")
     [found] = run({"m": script}, [("m", "return m.project(x.q,x.v)", {"q": q, "v": v})])
     assert found["ok"]
     there = s.state(np.array(found["q"]), np.array(found["v"]))
@@ -31,7 +32,7 @@ def test_a_projection_goes_on_while_speeds_are_off_and_is_not_ok_where_they_stay
     st = s.assemble(q={"A": 0.7}, v={"A": 5.0})
     inside = "k.n++;const s=exact(x,y);if(k.n<=k.times)y[k.outputs.rate_residual[0]]=k.left;return s"
     watched = f"function projection(x,y){{const k=projection;{inside}}}\nfunction exact(x,y){{"
-    script = s.javascript(name="m").replace("function projection(x,y){", watched)
+    script = exports.script(s, name="m").replace("function projection(x,y){", watched)
     code = "const k=m.kernels.projection;Object.assign(k,{n:0,...x});const p=m.project(x.q,x.v);return{ok:p.ok,residual:p.residual,n:k.n}"
     given = {"q": st.q, "v": st.v, "left": 1e-6 * float(np.abs(st.v).max())}
     clean, twice, always = run({"m": script}, [("m", code, {**given, "times": times}) for times in (0, 2, 99)])
@@ -48,6 +49,6 @@ def test_a_step_that_fails_leaves_the_time_as_it_was() -> None:
         "m.t=0.25;const far=m.step(x.q,x.v,1),t1=m.t,near=m.step(x.q,x.v,1e-4),t2=m.t,none=m.step(x.q,x.v,1e-4,[NaN,0,0]),t3=m.t;"
         "return{ok:[far.ok,near.ok,none.ok],t:[t1,t2,t3]}"
     )
-    [found] = run({"m": s.javascript(name="m")}, [("m", code, {"q": st.q, "v": st.v})])
+    [found] = run({"m": exports.script(s, name="m")}, [("m", code, {"q": st.q, "v": st.v})])
     assert found["ok"] == [False, True, False]
     assert found["t"] == [0.25, 0.25 + 1e-4, 0.25 + 1e-4]

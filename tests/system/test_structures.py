@@ -64,7 +64,6 @@ VERBS = {
     "s.assemble": lambda m, s, st, f: [s.assemble(), s.assemble(q={joint(m): 0.1})],
     "s.assemble_batch": lambda m, s, st, f: s.assemble_batch({joint(m): [0.0, 0.1]}),
     "s.branches": lambda m, s, st, f: s.branches(tries=5),
-    "s.c": lambda m, s, st, f: s.c(),
     "s.casadi": lambda m, s, st, f: s.casadi(),
     "s.closure": lambda m, s, st, f: s.closure(st),
     "s.control": lambda m, s, st, f: s.control(lw.control.pd({joint(m): 0.0}, P=1.0, D=1.0)),
@@ -79,7 +78,7 @@ VERBS = {
     "s.h": lambda m, s, st, f: s.h(st),
     "s.inverse": lambda m, s, st, f: s.inverse(st),
     "s.jacobian": lambda m, s, st, f: s.jacobian(st, f"{body(m)}.C"),
-    "s.javascript": lambda m, s, st, f: s.javascript(),
+    "s.pinocchio": lambda m, s, st, f: s.pinocchio(),
     "s.jax": lambda m, s, st, f: s.jax(),
     "s.k": lambda m, s, st, f: s.k(st),
     "s.kernel": lambda m, s, st, f: [s.kernel(name) for name in ("terms", "forward", "inverse", "rates")],
@@ -109,13 +108,11 @@ VERBS = {
     "lw.calibrate": lambda m, s, st, f: lw.calibrate(m, {joint(m): [0.0, 0.0]}, [f"{body(m)}.length"]),
     "lw.control.lqr": lambda m, s, st, f: s.control(lw.control.lqr(s.linearize(st))),
     "lw.study": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load"),
-    "lw.exchange.to_mjcf": lambda m, s, st, f: lw.exchange.to_mjcf(s),
-    "lw.exchange.to_pinocchio": lambda m, s, st, f: lw.exchange.to_pinocchio(s),
     "lw.Equilibrium": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", of=lw.Equilibrium()),
 }
 
 
-SLOW = ("lw.exchange.to_pinocchio", "m.picture", "m.export", "s.casadi", "m.animate")  # they load other packages
+SLOW = ("s.pinocchio", "m.plot", "m.export", "s.casadi", "m.animate")  # they load other packages
 
 
 @pytest.mark.parametrize("verb", [pytest.param(v, marks=pytest.mark.slow) if v in SLOW else v for v in VERBS])

@@ -10,6 +10,7 @@ import linkwright as lw
 from linkwright.errors import ModelError
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
+from tests import exports
 from tests.mujoco_terms import mass_matrix
 
 WHEELS = {
@@ -63,7 +64,7 @@ def test_a_polynomial_is_the_joint_equality_of_mujoco():
     run = s.simulate(st, 0.5)
     np.testing.assert_allclose(run["B"], p(run["A"]), atol=1e-9)
     assert [x.name for x in run.checks() if not x] == ["loads"]  # the force in the mesh is not known
-    back = lw.exchange.to_mjcf(lw.load({**WHEELS, "couplings": {"E": {"from": "A", "to": "B", "polynomial": p.coef.tolist()}}}))
+    back = exports.mjcf(lw.load({**WHEELS, "couplings": {"E": {"from": "A", "to": "B", "polynomial": p.coef.tolist()}}}))
     assert "polycoef" in back and mujoco.MjModel.from_xml_string(back).eq_data[0][4] == pytest.approx(0.05)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from linkwright.errors.arguments import Names
 from linkwright.model.description import Description
@@ -12,6 +12,7 @@ from linkwright.model.description import Description
 if TYPE_CHECKING:
     from linkwright.rings.exchange.bridges.functions import Bridge
     from linkwright.rings.exchange.import_report import ImportReport
+    from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
     from linkwright.system.mechanism import Mechanism
     from linkwright.system.system import System
 
@@ -31,25 +32,50 @@ class MechanismVerbs:
         """Return the report of the import of a file of another program; None of a model file or dict."""
         return getattr(self.description.document, "origin", None)
 
-    def export(self: Mechanism, path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Path:
+    @overload
+    def export(self: Mechanism, path: str | os.PathLike[str], *, format: str | None = ..., **options: Any) -> Path: ...
+    @overload
+    def export(self: Mechanism, path: None = ..., *, format: str, **options: Any) -> dict[str, str]: ...
+    def export(self: Mechanism, path: Any = None, *, format: str | None = None, **options: Any) -> Path | dict[str, str]:
         """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .hpp (ROS 2), .xml (MJCF),
         .urdf, .sdf, .dxf, .svg, .csv. With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
+
+        Without a path the texts are returned by file name: `m.export(format="mjcf")["model.xml"]`. Formats: fmu (a file only), c, script,
+        ros2, mjcf, urdf, sdf, dxf, svg, cam.
 
         FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
         voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
         parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
-        (a State), name. C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name. MJCF: timestep, floor.
+        (a State), name. C: precision ("double", "single"), kernels, free, drives, moved (joints of prescribed motion), fallback (False: no
+        steps through singular positions), name. Script: kernels, free, drives, name. MJCF: timestep, floor.
         URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF: alone, floor.
         DXF and SVG, drawings to scale: positions (over the turn), trace (points), width, bore, or the profile of a cam. CSV: cam, steps.
         What the format cannot hold is a LossWarning, whose `lost` lists it.
         """
         from linkwright.rings.exchange import formats
 
-        return formats.export(self, path, format, options)[0]
+        return formats.export(self, path, format, options)
 
 
 class SystemVerbs:
-    """A system as functions of other libraries."""
+    """A system as functions and models of other libraries."""
+
+    def pinocchio(self: System, *, floor: float = 0.0) -> PinocchioModel:
+        """Return a Pinocchio model with loop constraints (package `pin`).
+
+        Parameters
+        ----------
+        floor : float, default 0.0
+            Least inertia of a body, as a share of the mechanism's.
+
+        Returns
+        -------
+        PinocchioModel
+            The model, its constraints, and maps between its coordinates and those of this system.
+        """
+        from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
+
+        return pinocchio_model(self, floor=floor)
 
     def jax(self: System, *, free: Names = (), native: bool = False, repair: bool = False, return_status: bool = False) -> Bridge:
         """Return the equations as functions for JAX, with exact derivatives.

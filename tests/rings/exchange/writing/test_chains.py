@@ -10,6 +10,8 @@ import numpy as np
 import linkwright as lw
 from linkwright.rings.exchange import MujocoMap
 from linkwright.rings.exchange.writing.mujoco.text import mjcf
+from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
+from tests import exports
 
 LEG = {
     "name": "leg",
@@ -48,7 +50,7 @@ def accelerations(model: Any, m: lw.Mechanism, st: Any, tau: Any) -> np.ndarray:
 
 def test_mujoco_has_the_joints_in_one_body_and_the_same_accelerations() -> None:
     m = lw.load(LEG)
-    model = mujoco.MjModel.from_xml_string(lw.exchange.to_mjcf(m))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(m))
     assert [model.body(k).name for k in range(model.nbody)] == ["world", "thigh", "shank"]
     assert [model.joint(k).name for k in range(model.njnt)] == ["lift", "yaw", "roll", "pitch", "knee"]
     st = m.system.assemble(Q, v=V)
@@ -61,7 +63,7 @@ def test_pinocchio_has_the_same_accelerations() -> None:
     m = lw.load(LEG)
     st = m.system.assemble(Q, v=V)
     ours = m.system.forward(st, TAU).a
-    np.testing.assert_allclose(lw.exchange.to_pinocchio(m).forward(st, TAU).a, ours, atol=1e-11 * np.abs(ours).max())
+    np.testing.assert_allclose(pinocchio_model(m).forward(st, TAU).a, ours, atol=1e-11 * np.abs(ours).max())
 
 
 def test_a_chain_that_is_cut_keeps_its_links_as_bodies() -> None:

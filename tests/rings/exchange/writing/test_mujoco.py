@@ -13,13 +13,14 @@ import pytest
 
 import linkwright as lw
 from linkwright.model.description import Drive, Placement, Stop, Visual
-from linkwright.rings.exchange import LossWarning, MujocoMap, mujoco_state, to_mjcf
+from linkwright.rings.exchange import LossWarning, MujocoMap, mujoco_state
 from linkwright.rings.exchange.writing.mujoco.text import mjcf
 from linkwright.system.system import System
+from tests import exports
 from tests.rings.exchange.writing import states
 from tests.sweeps import every_model, sweep
 
-pytestmark = pytest.mark.filterwarnings("ignore:to_mjcf:UserWarning")  # tests of the warnings themselves expect them
+pytestmark = pytest.mark.filterwarnings("ignore:MJCF:UserWarning")  # tests of the warnings themselves expect them
 
 # MuJoCo's equality constraints keep a softness of at least 1e-4 of the inertia they see (solimp at most 0.9999), so some of the
 # acceleration that the loops must take away stays. Parts that differ in inertia by thousands (M of the scraper has a condition of
@@ -32,7 +33,7 @@ RAISED = 1e-5
 
 
 def read(source: lw.Mechanism | System) -> tuple[mujoco.MjModel, MujocoMap]:
-    model = mujoco.MjModel.from_xml_string(to_mjcf(source))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(source))
     return model, MujocoMap.of(model, source if isinstance(source, System) else source.system)
 
 
@@ -91,7 +92,7 @@ def test_accelerations(name: str, rng: np.random.Generator) -> None:
         tau = states.efforts(there.system, st, rng)
         data = at(model, there, st, tau)
         # round-off, and under thin rods the floor of 1e-8 of the mechanism's inertia
-        assert_same_tree(model, there, st, data, 1e-7 if "raised" in to_mjcf(there.system) else 1e-10)
+        assert_same_tree(model, there, st, data, 1e-7 if "raised" in exports.mjcf(there.system) else 1e-10)
         assert np.abs(data.efc_pos).max() < 1e-9 and np.abs(data.efc_vel).max() < 1e-9  # the loops are closed there as well
         assert_same_motion(there, st, data, there.system.forward(st, tau).a)
 
@@ -121,8 +122,8 @@ def test_random_loops_closed_by_connects_and_welds(seed: int, kinds: tuple[str, 
 @pytest.mark.parametrize("name", every_model())
 def test_every_shipped_model_converts(name: str) -> None:
     m = lw.load(name)
-    text = to_mjcf(m)
-    assert text == to_mjcf(lw.load(name))  # deterministic
+    text = exports.mjcf(m)
+    assert text == exports.mjcf(lw.load(name))  # deterministic
     root = xml.fromstring(text)
     assert root.tag == "mujoco" and {e.get("name") for e in root.iter("body")} == {b.name for b in m.description.bodies[1:]}
     model = mujoco.MjModel.from_xml_string(text)
@@ -211,7 +212,7 @@ def test_couplings_of_several_joints_and_by_polynomials(coupling: dict[str, Any]
 def test_a_simulated_second_stays_with_energy() -> None:
     """The scraper coasts from its start: MuJoCo's implicit steps of 1e-4 s are first order, so energy holds to a few percent only."""
     m = lw.load("carpet-scraper")
-    model = mujoco.MjModel.from_xml_string(to_mjcf(m, timestep=1e-4))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(m, timestep=1e-4))
     there = MujocoMap.of(model, m.system)
     st = m.system.assemble(q={"J1": 0.0}, v={"J1": 4.7})
     data = at(model, there, st)
@@ -238,14 +239,14 @@ def test_raised_masses_are_losses() -> None:
 
 def test_losses_are_a_warning_and_a_list_and_come_with_the_effort() -> None:
     m = lw.load("punch-press")
-    with pytest.warns(LossWarning, match=r"to_mjcf: 'punch-press' loses sheet \(a load that varies by a table or formula\)") as said:
-        text = to_mjcf(m)
+    with pytest.warns(LossWarning, match=r"MJCF: 'punch-press' loses sheet \(a load that varies by a table or formula\)") as said:
+        text = m.export(format="mjcf")["model.xml"]
     assert [x.name for x in said[0].message.lost] == ["sheet", "E"] and said[0].filename == __file__
     there = MujocoMap.of(mujoco.MjModel.from_xml_string(text), m.system)
     low = m.system.assemble({"E": 3.3})  # the sheet pushes here
     assert np.abs(there.effort(low)).max() > 1.0
     with pytest.warns(UserWarning, match="a DC motor: only its torque"):
-        to_mjcf(lw.load("3-rrr-motors"))
+        exports.mjcf(lw.load("3-rrr-motors"))
 
 
 FORCED = {
@@ -303,7 +304,7 @@ def test_dry_friction_is_a_friction_loss() -> None:
 def test_free_motion_for_0_3_s(name: str) -> None:
     """The start of the file let go: the same position there to 2e-2 rad, as soft as its constraints are."""
     m = lw.load(name)
-    model = mujoco.MjModel.from_xml_string(to_mjcf(m, timestep=5e-4))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(m, timestep=5e-4))
     data, there = mujoco.MjData(model), MujocoMap.of(model, m.system)
     data.qpos[:], data.qvel[:] = there.qpos(m.system.start), there.qvel(m.system.start)
     for _ in range(600):
@@ -316,7 +317,7 @@ def test_free_motion_for_0_3_s(name: str) -> None:
 def test_a_lost_load_applied_at_each_step_gives_the_same_motion() -> None:
     """The sheet of punch-press is a table: without it the end differs by radians, with it by steps of first order and soft loops."""
     m, dt, steps = lw.load("punch-press"), 5e-4, 600
-    model = mujoco.MjModel.from_xml_string(to_mjcf(m, timestep=dt))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(m, timestep=dt))
     data, there = mujoco.MjData(model), MujocoMap.of(model, m.system)
     end = there.qpos(m.simulate(steps * dt, drive={}, sample_interval=[steps * dt]).state(-1))
     for applied in (True, False):
@@ -331,16 +332,16 @@ def test_a_lost_load_applied_at_each_step_gives_the_same_motion() -> None:
 def test_what_mjcf_cannot_hold_is_named() -> None:
     cut = {**FORCED, "cuts": ["A"], "drive": ["D"]}
     with pytest.warns(UserWarning, match=r"turn, more, oil, A \(it acts in 'A', which is cut there; choose other cuts\)"):
-        to_mjcf(lw.compile(lw.load(cut), cuts=["A"]))
+        exports.mjcf(lw.compile(lw.load(cut), cuts=["A"]))
     stopped = {**FORCED, "stops": {"A": {"max": 2.0, "stiffness": 100.0}}}
     with pytest.warns(UserWarning, match=r"A \(the stiffness of a stop"):
-        to_mjcf(lw.load(stopped))
+        exports.mjcf(lw.load(stopped))
     steep = {**FORCED, "springs": {"gas": {**FORCED["springs"]["gas"], "progression": 6.0}}}
     with pytest.warns(UserWarning, match=r"gas \(its push is a cubic there, [\d.]+ % off"):
-        to_mjcf(lw.load(steep))
+        exports.mjcf(lw.load(steep))
     varying = {**FORCED, "loads": {"wave": {"on": "coupler.P", "force": ["2 N * sin(3 rad/s * t)", 0]}}}
     with pytest.warns(UserWarning, match="wave"):
-        to_mjcf(lw.load(varying))
+        exports.mjcf(lw.load(varying))
 
 
 def test_armatures_limits_gears_and_controls(rng: np.random.Generator) -> None:
@@ -403,16 +404,16 @@ def tetrahedron() -> bytes:
 
 def test_refusals() -> None:
     with pytest.raises(lw.UsageError, match=r"'C' is pin_slot"):
-        to_mjcf(lw.compile(lw.load("slider-crank")))
+        exports.mjcf(lw.compile(lw.load("slider-crank")))
     with pytest.raises(lw.UsageError, match="positive"):
-        to_mjcf(lw.load("wiper"), timestep=0.0)
-    with pytest.raises(lw.UsageError, match=r"not written by to_mjcf for 'door'"):
-        MujocoMap.of(mujoco.MjModel.from_xml_string(to_mjcf(lw.load("wiper"))), lw.load("door").system)
+        exports.mjcf(lw.load("wiper"), timestep=0.0)
+    with pytest.raises(lw.UsageError, match=r"was not exported from 'door'"):
+        MujocoMap.of(mujoco.MjModel.from_xml_string(exports.mjcf(lw.load("wiper"))), lw.load("door").system)
     with pytest.raises(lw.UsageError, match="cannot drive the cut joint 'A'"):
-        to_mjcf(lw.compile(lw.load("four-bar"), cuts=["A"]))
+        exports.mjcf(lw.compile(lw.load("four-bar"), cuts=["A"]))
     with pytest.raises(lw.UsageError, match="mass"):
         bodies = {**states.GEARED["bodies"], "one": {"pins": ["A"]}}
-        to_mjcf(lw.load({**states.GEARED, "bodies": bodies}))
+        exports.mjcf(lw.load({**states.GEARED, "bodies": bodies}))
 
 
 DISC = {
@@ -428,7 +429,7 @@ DISC = {
 def test_laws_of_coordinates_are_servos(law, control):
     """MuJoCo's effort at the control of the keyframe is the law, with gear and limits; the control is where the law vanishes."""
     m = lw.load({**DISC, "drive": {"A": {"torque": law, "gear": 20, "limits": ["-50 N m", "80 N m"]}}})
-    model = mujoco.MjModel.from_xml_string(lw.exchange.to_mjcf(m))  # warnings are errors here: nothing is lost
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(m))  # warnings are errors here: nothing is lost
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     assert data.ctrl == pytest.approx([20 * control])  # of the motor, before the gear
@@ -442,7 +443,7 @@ def test_laws_of_coordinates_are_servos(law, control):
 def test_other_laws_are_lost_with_what_they_depend_on():
     for law, why in (("2 N m * sin(3 rad/s * t)", "its law over time"), ("2 N m * sin(A)", "its law of A:")):
         with pytest.warns(LossWarning) as said:
-            lw.exchange.to_mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
+            exports.mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
         assert why in str(said[0].message)
 
 

@@ -9,13 +9,12 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.rings.exchange import to_pinocchio
-from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
+from linkwright.rings.exchange.writing.pinocchio import PinocchioModel, pinocchio_model
 from linkwright.system.system import System
 from tests.rings.exchange.writing import states
 from tests.sweeps import sweep
 
-pytestmark = pytest.mark.filterwarnings("ignore:to_pinocchio:UserWarning")  # tests of the warnings themselves expect them
+pytestmark = pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")  # tests of the warnings themselves expect them
 
 # what cannot be converted as it is, and a word its error must have
 REFUSED = {"3-rrr-motors": "rod 'r1'", "rssr-7r": "floor=1e-9", "slider-crank": "floor=1e-9"}
@@ -42,7 +41,7 @@ def assert_same_dynamics(p: PinocchioModel, st: lw.State, tau: np.ndarray, toler
 
 @sweep("name", states.MODELS, now=["carpet-scraper", "3-rrr", "excavator", "rssr", "bennett"])
 def test_accelerations_and_loop_forces(name: str, rng: np.random.Generator) -> None:
-    p = to_pinocchio(lw.load(name))
+    p = pinocchio_model(lw.load(name))
     for _ in range(3):
         st = states.on_loops(p.system, rng)
         ours, theirs = mass_matrices(p, st)
@@ -54,7 +53,7 @@ def test_accelerations_and_loop_forces(name: str, rng: np.random.Generator) -> N
 @sweep("seed", range(12), now=4)
 def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.random.Generator) -> None:
     s, st = states.random_loops(seed, ())
-    p = to_pinocchio(s)
+    p = pinocchio_model(s)
     ours, theirs = mass_matrices(p, st)
     np.testing.assert_allclose(theirs, ours, atol=1e-10 * np.abs(ours).max())
     assert_same_dynamics(p, st, rng.normal(size=s.tree.nv), 1e-9)  # round-off times the condition of M, below 1e5
@@ -65,12 +64,12 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.rando
 def test_random_loops_closed_by_points_and_welds(seed: int, kinds: tuple[str, ...], rng: np.random.Generator) -> None:
     s, st = states.random_loops(100 + seed, kinds, 8)
     # 1e-7: as above, with the worse conditioning of random loops
-    assert_same_dynamics(to_pinocchio(s), st, rng.normal(size=s.tree.nv), 1e-7)
+    assert_same_dynamics(pinocchio_model(s), st, rng.normal(size=s.tree.nv), 1e-7)
 
 
 def test_the_moment_of_a_hinge_held_at_two_points(rng: np.random.Generator) -> None:
     s, st = states.random_loops(203, ("revolute",), 8)
-    p = to_pinocchio(s)
+    p = pinocchio_model(s)
     ours, theirs = s.forward(st), p.forward(st)
     joint = s.description.joint("C0")
     assert s.tree.loops[0].labels == ("tx", "ty", "tz", "rx", "ry") and ours.unique["C0"].all()
@@ -86,9 +85,9 @@ def test_every_shipped_model_converts_or_says_why_not(name: str) -> None:
     m = lw.load(name)
     if name in REFUSED:
         with pytest.raises(lw.UsageError, match=REFUSED[name]):
-            to_pinocchio(m)
+            pinocchio_model(m)
         return
-    p = to_pinocchio(m)
+    p = pinocchio_model(m)
     assert p.model.nv == p.system.tree.nv and len(p.q(m.system.start)) == p.model.nq
     data = p.model.createData()
     pin.framesForwardKinematics(p.model, data, p.q(m.system.start))
@@ -103,7 +102,7 @@ def test_every_shipped_model_converts_or_says_why_not(name: str) -> None:
 
 
 def test_a_floor_lets_massless_links_through(rng: np.random.Generator) -> None:
-    p = to_pinocchio(lw.load("rssr-7r"), floor=1e-9)
+    p = pinocchio_model(lw.load("rssr-7r"), floor=1e-9)
     st = states.on_loops(p.system, rng)
     # the added inertia of 1e-9 changes accelerations by that share times the mechanism's ratios of inertia
     assert_same_dynamics(p, st, states.efforts(p.system, st, rng), 1e-5, "projection")
@@ -111,7 +110,7 @@ def test_a_floor_lets_massless_links_through(rng: np.random.Generator) -> None:
 
 def test_states_of_another_tree_and_cut_joints_by_name() -> None:
     m = lw.load("scissor-lift")  # the default tree cuts a pin in a slot, which Pinocchio cannot close
-    p = to_pinocchio(m)
+    p = pinocchio_model(m)
     assert "top" in m.system.tree.cuts and "top" not in p.system.tree.cuts
     st = m.system.assemble(q={"slide": -0.1}, v={"slide": 0.3})
     ours, theirs = m.system.forward(st, {"slide": -500.0}), p.forward(st, {"slide": -500.0})
@@ -121,8 +120,8 @@ def test_states_of_another_tree_and_cut_joints_by_name() -> None:
 
 def test_springs_and_loads_come_with_the_effort() -> None:
     m = lw.load("boot-lid")
-    with pytest.warns(UserWarning, match=r"to_pinocchio: the model of 'boot-lid' has no springs, .* so not gas; `effort\(state\)`"):
-        p = to_pinocchio(m)
+    with pytest.warns(UserWarning, match=r"Pinocchio: the model of 'boot-lid' has no springs, .* so not gas; `effort\(state\)`"):
+        p = pinocchio_model(m)
     st = m.system.start
     with_spring = p.effort(st)
     assert np.abs(with_spring).max() > 1.0  # the gas spring's hundreds of newtons
@@ -135,21 +134,21 @@ def test_springs_and_loads_come_with_the_effort() -> None:
 def test_refusals_name_the_place_and_the_way_out() -> None:
     s = lw.compile(lw.load("slider-crank"))
     with pytest.raises(lw.UsageError, match=r"'C' is pin_slot.*B.*cuts="):
-        to_pinocchio(s)
+        pinocchio_model(s)
     with pytest.raises(lw.UsageError, match="another mechanism"):
-        to_pinocchio(lw.load("wiper")).q(lw.load("door").system.start)
+        pinocchio_model(lw.load("wiper")).q(lw.load("door").system.start)
     with pytest.raises(lw.UsageError, match="gear 'mesh'"):
-        to_pinocchio(lw.load(states.GEARED))
+        pinocchio_model(lw.load(states.GEARED))
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     with pytest.raises(lw.UsageError, match=r"pip install pin"):
-        to_pinocchio(lw.load("wiper"))
+        pinocchio_model(lw.load("wiper"))
 
 
 def test_a_system_keeps_its_cuts() -> None:
     s = lw.compile(lw.load("carpet-scraper"), cuts=["J7", "J8", "J9"])
-    p = to_pinocchio(s)
+    p = pinocchio_model(s)
     assert isinstance(p.system, System) and p.system is s
     assert [c.name for c in p.closings] == ["J7", "J8", "J9"] and [c.name for c in p.constraints] == ["J7", "J8", "J9"]

@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.model.description import NO_INERTIA, Description, Drive, Friction, TorsionSpring
+from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
 from linkwright.rings.robots.identification.base_parameters import base_parameters
 from linkwright.rings.robots.identification.fit import sought_parameters
 from linkwright.rings.robots.identification.regressor import Sought, regressor
@@ -60,7 +61,7 @@ def arm(seed: int) -> Description:
     return replace(d, drives=tuple(Drive(j.name, "free") for j in d.joints))
 
 
-@pytest.mark.filterwarnings("ignore:to_pinocchio:UserWarning")
+@pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")
 @sweep("seed", range(8), now=1)
 def test_pinocchio_spans_the_same_torques(seed: int) -> None:
     """Both regressors of a random arm have the same range: the parameters of their frames differ by a regular matrix."""
@@ -68,7 +69,7 @@ def test_pinocchio_spans_the_same_torques(seed: int) -> None:
     s = m.system
     c = followed(m, motion(s, seed, size=0.5), 30)
     r = regressor(s, c, Sought(tuple(b.name for b in s.description.moving), {}, ()))
-    p = lw.exchange.to_pinocchio(s)
+    p = pinocchio_model(s)
     T = np.array([p.v(s.state(c.q[0], e)) for e in np.eye(s.tree.nv)]).T  # one number a joint: constant
     order = [s.names.v.index(name) for name in r.drives]
     rows = []

@@ -15,6 +15,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.model import library
 from linkwright.rings.exchange import LossWarning
+from tests import exports
 from tests.system.test_named_terms import LEG
 
 NAMES = {"motors": ["left", "right"], "joints": ["pitch", "roll"]}
@@ -104,7 +105,7 @@ def test_elements_at_the_parts_are_named(tmp_path: Path) -> None:
     tree = lw.load(tmp_path / "damped.yaml").system.transmission(**NAMES).tree()
     assert tree.lost == ("slow",) and [x.name for x in tree.description.dampers] == ["soft"]
     with pytest.warns(LossWarning, match=r"slow \(it acts on parts of the transmission"):
-        lw.exchange.to_mjcf(tree)
+        exports.mjcf(tree)
     jacks = lw.load(JACKS).system
     with pytest.raises(UsageError, match="write 'U' as single hinges"):
         jacks.transmission(["l", "r"], ["U.angle1", "U.angle2"]).tree()

@@ -1,7 +1,7 @@
 """Formats that a mechanism is exported to, chosen by the ending of the file: `m.export("wiper.fmu")`, `linkwright export`.
 
-A format is one file here, whose FORMAT says its endings, its options and the function that writes it, and one line in `FORMATS`. What
-it needs is imported when it writes.
+Without a path the texts are returned: `m.export(format="mjcf")["model.xml"]`. A format is one file here, whose FORMAT says its endings,
+its options and the function that makes its texts, and one line in `FORMATS`. What it needs is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import UsageError, nearest
 from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
-from linkwright.rings.exchange.formats.base import ExportFormat, ExportOption
+from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption
 
 FORMATS: dict[str, ExportFormat] = {x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)}
 
@@ -40,14 +40,20 @@ def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -
     return found[0]
 
 
-def export(mechanism: Any, path: Any, named: str | None, options: Mapping[str, Any]) -> list[Path]:
-    """Write a mechanism to a file (and those that belong to it) and return their paths."""
+def export(mechanism: Any, path: Any, named: str | None, options: Mapping[str, Any]) -> Path | dict[str, str]:
+    """Write a mechanism to a file (and those that belong to it) and return its path; without a path return the texts by file name."""
+    if path is None and named is None:
+        some = ", ".join(FORMATS)
+        raise UsageError(f"export needs a path, m.export('model.xml'), or a format for its texts, m.export(format='mjcf'): {some}.")
     chosen = format_of(path, named)
     known = [x.keyword for x in chosen.options]
     for key in options:
         if key not in known:
             raise UsageError(f"export to {chosen.name} has no option '{key}'. {nearest(key, known, 'Options')}")
-    return chosen.write(mechanism, path, **options)
+    if path is None:
+        return chosen.as_texts(mechanism, **options)
+    chosen.write(mechanism, path, **options)
+    return Path(path)
 
 
-__all__ = ["FORMATS", "ExportFormat", "ExportOption", "export", "format_of"]
+__all__ = ["FORMATS", "ExportFormat", "ExportOption", "ExportedTexts", "export", "format_of"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from linkwright import files
 from linkwright.errors import UsageError
 
 PYTHON_ONLY = "-"  # flag of an option that the command line has not, or has in its own way
@@ -37,19 +39,66 @@ class ExportOption:
         return self.flag or f"--{self.keyword.replace('_', '-')}"
 
 
+class ExportedTexts(NamedTuple):
+    """The files of an export by name, and what the format cannot hold: `writer` is its name in the warning, `advice` ends that."""
+
+    files: Mapping[str, str]
+    lost: tuple[Any, ...] = ()
+    writer: str = ""
+    advice: str = ""
+
+
 @dataclass(frozen=True)
 class ExportFormat:
-    """A format: `write(mechanism, path, **options)` gives the paths of the files it wrote."""
+    """A format: `texts(mechanism, file, folder, **options)` gives the texts of its files, of which `file` is one.
+
+    `folder` is the one they are written to, for relative names of meshes; None without one. `binary(mechanism, path, **options)` in its
+    place writes a file that is no text.
+    """
 
     name: str
     endings: tuple[str, ...]
     about: str
     options: tuple[ExportOption, ...]
-    write: Callable[..., list[Path]]
+    texts: Callable[..., ExportedTexts] | None = None
+    binary: Callable[..., Path] | None = None
+
+    def as_texts(self, mechanism: Any, **options: Any) -> dict[str, str]:
+        """Return the texts of the files by name; a `name` among the options names them, `model` otherwise."""
+        if self.texts is None:
+            raise UsageError(f"the format {self.name} is no text. Give the path of a file: m.export('model{self.endings[0]}').")
+        stem = options.get("name") if any(x.keyword == "name" for x in self.options) else None
+        found = self.texts(mechanism, f"{stem or 'model'}{self.endings[0]}", None, **options)
+        _warn(mechanism, found)
+        return dict(found.files)
+
+    def write(self, mechanism: Any, path: Any, **options: Any) -> list[Path]:
+        """Write the files and return their paths. A second file that Linkwright did not make is not replaced."""
+        if self.texts is None:
+            assert self.binary is not None
+            return [self.binary(mechanism, path, **options)]
+        place = files.checked(path, self.endings)
+        found = self.texts(mechanism, place.name, os.path.dirname(os.path.abspath(place)), **options)
+        texts = {place.with_name(file): text for file, text in found.files.items()}
+        for other in texts:
+            if other != place and other.exists() and not files.made_by_linkwright(other):
+                raise UsageError(
+                    f"'{files.shown(other)}' belongs to '{files.shown(place)}', but exists and was not made by Linkwright. "
+                    "Give the export another name."
+                )
+        written = [files.write_text(other, (other.suffix,), text) for other, text in texts.items()]
+        _warn(mechanism, found)
+        return written
 
     @property
     def takes_drives(self) -> bool:
         return any(x.keyword == DRIVE for x in self.options)
+
+
+def _warn(mechanism: Any, found: ExportedTexts) -> None:
+    from linkwright.rings.exchange.writing.losses import warn
+
+    warn(found.writer, mechanism.description.name, found.lost, found.advice)
 
 
 def listed(text: str) -> list[str]:

@@ -6,33 +6,48 @@ import re
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportFormat, ExportOption, listed, transmission_of, warn_of_losses
+from linkwright.rings.exchange.formats.base import (
+    PYTHON_ONLY,
+    TRANSMISSION,
+    ExportedTexts,
+    ExportFormat,
+    ExportOption,
+    listed,
+    transmission_of,
+    warn_of_losses,
+)
 
 
-def write(
+def texts(
     mechanism: Any,
-    path: Any,
+    file: str,
+    folder: str | None,
     *,
     name: str | None = None,
     kernels: Any = None,
     free: Any = None,
+    drives: Any = None,
+    moved: Any = None,
+    fallback: bool | None = None,
     precision: str = "double",
     motors: Any = None,
     joints: Any = None,
-) -> list[Path]:
-    """Write the header and the source beside each other; `path` is either of them."""
-    place = files.checked(path, FORMAT.endings)
-    prefix = prefix_of(place.stem) if name is None else name
-    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free})
-    if t is None:
+) -> ExportedTexts:
+    """The header and the source; `file` is either of them."""
+    from linkwright.kernels import c_sources, transmission_sources
+
+    stem = Path(file).stem
+    prefix = prefix_of(stem) if name is None else name
+    whole = {"kernels": kernels, "free": free, "drives": drives, "moved": moved, "fallback": fallback}
+    t = transmission_of(mechanism, motors, joints, whole)
+    if t is not None:
+        found = transmission_sources.c(t.core.kernels, t._sides, name=prefix, precision=precision)
+    else:
         warn_of_losses(mechanism, "C", laws=False)
-    texts = mechanism.system.c(kernels, name=prefix, free=free, precision=precision) if t is None else t.c(prefix, precision=precision)
-    out = []
-    for ending in FORMAT.endings:
-        text = texts[f"{prefix}{ending}"].replace(f'#include "{prefix}.h"', f'#include "{place.stem}.h"')
-        out.append(files.write_text(place.with_suffix(ending), FORMAT.endings, text))
-    return out
+        options = {"free": free, "drives": drives, "precision": precision, "fallback": fallback is not False, "moved": moved or ()}
+        found = c_sources.c(getattr(mechanism, "system", mechanism).kernels, kernels, name=prefix, **options)
+    included = f'#include "{prefix}.h"', f'#include "{stem}.h"'
+    return ExportedTexts({f"{stem}{ending}": found[f"{prefix}{ending}"].replace(*included) for ending in FORMAT.endings})
 
 
 def prefix_of(stem: str) -> str:
@@ -49,8 +64,11 @@ FORMAT = ExportFormat(
         ExportOption("precision", "double (default) or single", metavar="KIND"),
         ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
+        ExportOption("drives", "joints and cylinders in place of the model's drives", metavar="A,B", read=listed),
+        ExportOption("moved", "joints and cylinders whose motion is prescribed, step by step", metavar="A,B", read=listed),
+        ExportOption("fallback", "False leaves out the step through singular positions", flag=PYTHON_ONLY),
         ExportOption("name", "beginning of all C names (default: that of the file)", metavar="NAME"),
         *TRANSMISSION,
     ),
-    write=write,
+    texts=texts,
 )

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.rings.exchange.formats.base import ExportFormat, ExportOption
+from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption
 
 DIGITS = 9
 
 
-def write(mechanism: Any, path: Any, cam: str | None = None, steps: int = 1440) -> list[Path]:
-    place = files.checked(path, FORMAT.endings)
+def texts(mechanism: Any, file: str, folder: str | None, cam: str | None = None, steps: int = 1440) -> ExportedTexts:
     design = mechanism.cam(cam, steps=steps)
     table = replace(design, units=("mm", "deg")).table()
     lines = [f"# linkwright: profile of cam '{design.name}' about the center of joint '{design.disc}'"]
     lines += [",".join(c.head for c in table.columns)]
     lines += [",".join(f"{x:.{DIGITS}g}" for x in row) for row in table.rows]
-    return [files.write_text(place, FORMAT.endings, "\n".join([*lines, ""]))]
+    return ExportedTexts({file: "\n".join([*lines, ""])})
 
 
 FORMAT = ExportFormat(
@@ -30,5 +27,5 @@ FORMAT = ExportFormat(
         ExportOption("cam", "name of the cam, where there are several", metavar="NAME"),
         ExportOption("steps", "samples of the profile (default 1440)", metavar="N", read=int),
     ),
-    write=write,
+    texts=texts,
 )

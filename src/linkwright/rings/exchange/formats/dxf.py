@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.rings.exchange.formats.base import ExportFormat, ExportOption, listed
+from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption, listed
 
 OWN_DATA = "LINKWRIGHT"  # application whose data name pins and links, so that a drawing can be read back
 WEIGHTS = (0, 5, 9, 13, 15, 18, 20, 25, 30, 35, 40, 50, 53, 60, 70)  # hundredths of mm that DXF has
 
 
-def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
-    place = files.checked(path, FORMAT.endings)
+def texts(mechanism: Any, file: str, folder: str | None, **options: Any) -> ExportedTexts:
     from linkwright.errors import package
     from linkwright.rings.studio.scale_drawing import LAYERS, scale_drawing
 
@@ -34,7 +32,7 @@ def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     document.set_modelspace_vport(height=1.1 * float(max(high - low)), center=tuple((0.5 * (low + high)).tolist()))
     stream = io.StringIO()
     document.write(stream)
-    return [files.write_text(place, FORMAT.endings, f"999\nWritten by {files.OWNER}\n{stream.getvalue()}")]
+    return ExportedTexts({file: f"999\nWritten by {files.OWNER}\n{stream.getvalue()}"})
 
 
 def _add_layer(document: Any, name: str, look: Any, width: float) -> None:
@@ -80,5 +78,5 @@ FORMAT = ExportFormat(
         ExportOption("bore", "bore of the bearing eyes (default: half the width), of a cam its hole", metavar="LENGTH"),
         ExportOption("cam", "only the profile of this cam, with base circle and pitch curve", metavar="NAME"),
     ),
-    write=write,
+    texts=texts,
 )

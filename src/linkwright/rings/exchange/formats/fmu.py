@@ -8,11 +8,11 @@ from typing import Any
 from linkwright.rings.exchange.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption, listed, warn_of_losses
 
 
-def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
+def write(mechanism: Any, path: Any, **options: Any) -> Path:
     from linkwright.rings.exchange.writing.fmu import write_fmu
 
     warn_of_losses(mechanism, "FMU", laws=True)
-    return [write_fmu(mechanism.system, path, **options)]
+    return write_fmu(mechanism.system, path, **options)
 
 
 def _or_none(text: str) -> list[str]:
@@ -42,5 +42,5 @@ FORMAT = ExportFormat(
         ExportOption("start", "the State it starts from", flag=PYTHON_ONLY),
         ExportOption("name", "name of its files and C symbols (default: that of the file)", metavar="NAME"),
     ),
-    write=write,
+    binary=write,
 )

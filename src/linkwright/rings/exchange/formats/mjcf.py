@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportFormat, ExportOption, number, tree_of
+from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportedTexts, ExportFormat, ExportOption, number, tree_of
 
 
-def write(mechanism: Any, path: Any, *, motors: Any = None, joints: Any = None, **options: Any) -> list[Path]:
-    from linkwright.rings.exchange.writing import losses
+def texts(mechanism: Any, file: str, folder: str | None, *, motors: Any = None, joints: Any = None, **options: Any) -> ExportedTexts:
     from linkwright.rings.exchange.writing.mujoco import text as mujoco
 
-    place, model = files.checked(path, FORMAT.endings), tree_of(mechanism, motors, joints)
-    found = mujoco.mjcf(model, folder=os.path.dirname(os.path.abspath(place)), **options)
-    written = files.write_text(place, FORMAT.endings, found.text)
-    losses.warn("MJCF", model.description.name, found.lost, mujoco.ADVICE)
-    return [written]
+    found = mujoco.mjcf(tree_of(mechanism, motors, joints), folder=folder, **options)
+    return ExportedTexts({file: found.text}, found.lost, "MJCF", mujoco.ADVICE)
 
 
 FORMAT = ExportFormat(
@@ -30,5 +23,5 @@ FORMAT = ExportFormat(
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
         *TRANSMISSION,
     ),
-    write=write,
+    texts=texts,
 )

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportFormat, ExportOption, listed, transmission_of, warn_of_losses
+from linkwright.rings.exchange.formats.base import (
+    TRANSMISSION,
+    ExportedTexts,
+    ExportFormat,
+    ExportOption,
+    listed,
+    transmission_of,
+    warn_of_losses,
+)
 
 
-def write(
-    mechanism: Any, path: Any, *, kernels: Any = None, free: Any = None, name: str | None = None, motors: Any = None, joints: Any = None
-) -> list[Path]:
-    place = files.checked(path, FORMAT.endings)
-    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free})
+def texts(
+    mechanism: Any,
+    file: str,
+    folder: str | None,
+    *,
+    kernels: Any = None,
+    free: Any = None,
+    drives: Any = None,
+    name: str | None = None,
+    motors: Any = None,
+    joints: Any = None,
+) -> ExportedTexts:
+    from linkwright.kernels import export, transmission_sources
+
+    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free, "drives": drives})
     if t is not None:
-        return [files.write_text(place, FORMAT.endings, t.javascript(name or "transmission"))]
+        return ExportedTexts({file: transmission_sources.javascript(t.core.kernels, t._sides, name=name or "transmission")})
     warn_of_losses(mechanism, "script", laws=False)
-    text = mechanism.system.javascript(kernels, free=free, name=name or "mechanism")
-    return [files.write_text(place, FORMAT.endings, text)]
+    known = getattr(mechanism, "system", mechanism).kernels
+    return ExportedTexts({file: export.javascript(known, kernels, free=free, drives=drives, name=name or "mechanism")})
 
 
 FORMAT = ExportFormat(
@@ -28,8 +44,9 @@ FORMAT = ExportFormat(
     options=(
         ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
+        ExportOption("drives", "joints and cylinders in place of the model's drives", metavar="A,B", read=listed),
         ExportOption("name", "the object that it defines (default: mechanism, or transmission)", metavar="NAME"),
         *TRANSMISSION,
     ),
-    write=write,
+    texts=texts,
 )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportFormat, ExportOption, number, tree_of
+from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportedTexts, ExportFormat, ExportOption, number, tree_of
 
 
-def write(mechanism: Any, path: Any, *, alone: bool = False, motors: Any = None, joints: Any = None, **options: Any) -> list[Path]:
-    from linkwright.rings.exchange.writing import losses
+def texts(
+    mechanism: Any, file: str, folder: str | None, *, alone: bool = False, motors: Any = None, joints: Any = None, **options: Any
+) -> ExportedTexts:
     from linkwright.rings.exchange.writing.robots import sdf_text
 
-    place, model = files.checked(path, FORMAT.endings), tree_of(mechanism, motors, joints)
-    found = sdf_text(model, world=not alone, folder=os.path.dirname(os.path.abspath(place)), **options)
-    written = files.write_text(place, FORMAT.endings, found.text)
-    losses.warn("SDF", model.description.name, found.lost)
-    return [written]
+    found = sdf_text(tree_of(mechanism, motors, joints), world=not alone, folder=folder, **options)
+    return ExportedTexts({file: found.text}, found.lost, "SDF")
 
 
 FORMAT = ExportFormat(
@@ -30,5 +25,5 @@ FORMAT = ExportFormat(
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
         *TRANSMISSION,
     ),
-    write=write,
+    texts=texts,
 )

@@ -160,7 +160,7 @@ def _free(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 @call_explained
-def to_pinocchio(model: System | loops.HasSystem, *, floor: float = 0.0) -> PinocchioModel:
+def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> PinocchioModel:
     """The mechanism for Pinocchio. `floor` gives every body at least that share of the mechanism's inertia (see docs/converters.md)."""
     pin = _pinocchio()
     system = loops.convertible(model, "Pinocchio", regular=floor == 0.0)
@@ -169,7 +169,7 @@ def to_pinocchio(model: System | loops.HasSystem, *, floor: float = 0.0) -> Pino
     if floor == 0.0 and system.tree.nv and loops.mass_is_singular(system, system.start):
         raise UsageError(
             f"'{system.description.name}' has massless bodies or thin rods that only the loops hold, so the mass matrix of its tree "
-            "is singular; Pinocchio needs a regular one. Give these bodies some inertia, or let to_pinocchio(m, floor=1e-9) do so."
+            "is singular; Pinocchio needs a regular one. Give these bodies some inertia, or let s.pinocchio(floor=1e-9) do so."
         )
     out, where, placed = pin.Model(), {-1: (0, pin.SE3.Identity())}, []
     out.name = system.description.name
@@ -188,13 +188,13 @@ def _refuse(system: System) -> None:
     if d.rods:
         raise UsageError(
             f"Pinocchio has no constant-distance constraint for the rod '{d.rods[0].name}'. Make it a body of small mass with a joint "
-            "at either end, or use to_mjcf, which has one."
+            "at either end, or use m.export(format='mjcf'), which has one."
         )
     for kind, things in (("gear", d.gears), ("coupling", d.couplings), ("belt", d.belts)):
         if things:
             raise UsageError(
                 f"Pinocchio's loop constraints cannot tie two joint coordinates as the {kind} '{things[0].name}' does. Leave it out of the "
-                "model and add its row J to Pinocchio's equations yourself, or use to_mjcf."
+                "model and add its row J to Pinocchio's equations yourself, or use m.export(format='mjcf')."
             )
 
 
@@ -204,13 +204,13 @@ def _warn(system: System) -> None:
     motors = [drive.joint for drive in system.description.drives if drive.kind == "motor_dc"]
     if lost:
         warnings.warn(
-            f"to_pinocchio: the model of '{system.description.name}' has no springs, dampers, friction, stops or loads, so not "
+            f"Pinocchio: the model of '{system.description.name}' has no springs, dampers, friction, stops or loads, so not "
             f"{', '.join(lost)}; `effort(state)` contains what they do.",
             stacklevel=4,
         )
     if motors:
         warnings.warn(
-            f"to_pinocchio: the DC motors of {', '.join(motors)} are not in the model of '{system.description.name}'; give their torques.",
+            f"Pinocchio: the DC motors of {', '.join(motors)} are not in the model of '{system.description.name}'; give their torques.",
             stacklevel=4,
         )
 

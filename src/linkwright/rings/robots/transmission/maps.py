@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SingularityError, UsageError, calls_explained, listing, nearest
+from linkwright.errors import LinkwrightError, Renamed, SingularityError, UsageError, calls_explained, listing, nearest
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.coordinates import is_rotary
@@ -48,7 +48,7 @@ DEAD = 1e-12  # smallest singular value of the scaled J, relative to the largest
 
 
 @calls_explained
-class Transmission:
+class Transmission(Renamed):
     """The map between motors and joints of a mechanism; both determine each other.
 
     `motors`, `joints`: their names. `parts`: the bodies between them (cranks, rods), which `x.reflected` counts.
@@ -232,26 +232,6 @@ class Transmission:
         from linkwright.kernels.transmission_sources import Sides
 
         return Sides(self.motors, self.joints, self.drivable)
-
-    def c(self, name: str = "transmission", *, precision: str = "double") -> dict[str, str]:
-        """Return C99 sources, name.h and name.c: positions both ways, Jacobian and its rate, torques, inertia and bias at the joints."""
-        from linkwright.kernels import transmission_sources
-
-        return transmission_sources.c(self.core.kernels, self._sides, name=name, precision=precision)
-
-    def javascript(self, name: str = "transmission") -> str:
-        """Return a script for pages and node with the same functions."""
-        from linkwright.kernels import transmission_sources
-
-        return transmission_sources.javascript(self.core.kernels, self._sides, name=name)
-
-    def ros2(self, name: str = "transmission", *, namespace: str = "linkage") -> dict[str, str]:
-        """Return a transmission of ros2_control: C, C++ on top, a loader for pluginlib and the elements of the URDF, by file name."""
-        from linkwright.rings.robots.transmission import ros2
-
-        title = f"Transmission of {self.core.description.name or 'a mechanism'} by Linkwright."
-        more = ros2.texts(name, namespace, self.motors, self.joints, title, self.range)
-        return {**self.c(name), **more}
 
     # ---------------------------------------------------------------- simpler models
 

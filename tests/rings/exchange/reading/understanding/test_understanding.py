@@ -10,10 +10,10 @@ import pytest
 
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND, Body, Damper, Description, Joint, Placement, Point, Rod, Visual
-from linkwright.rings.exchange import to_mjcf
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding import understand
 from linkwright.system.system import System
+from tests import exports
 from tests.rings.exchange.reading.understanding.linkages import C_COUPLER, C_ROCKER, about_x, closure, four_bar, planar_four_bar, rod
 
 DOWN_THE_TREE = {"A": 2.0, "D": -0.7}  # N m
@@ -300,7 +300,7 @@ def test_gaps_are_those_of_the_file() -> None:
 def test_a_floating_bearing_of_a_planar_loop_is_one_point_in_mujoco() -> None:
     """Its sides are 3 mm apart along the axis, which a point must not see."""
     shifted = replace(closure("C", "floating_bearing"), frame_second=Placement((C_ROCKER[0], C_ROCKER[1], 0.003)))
-    model = mujoco.MjModel.from_xml_string(to_mjcf(System(four_bar(shifted))))
+    model = mujoco.MjModel.from_xml_string(exports.mjcf(System(four_bar(shifted))))
     assert (model.neq, model.eq_type[0]) == (1, mujoco.mjtEq.mjEQ_CONNECT)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -311,7 +311,7 @@ def test_a_floating_bearing_in_space_is_not_a_point() -> None:
     d = four_bar(closure("C", "floating_bearing"))
     joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
     with pytest.raises(UsageError, match=r"the cut joint 'C' is floating_bearing\. Cut one of"):
-        to_mjcf(System(replace(d, joints=joints), ["C"]))
+        exports.mjcf(System(replace(d, joints=joints), ["C"]))
 
 
 @pytest.mark.parametrize(("error", "freedoms"), [(0.0, 1), (1e-8, 1), (1e-4, 1), (0.01, 0)])

@@ -20,7 +20,7 @@ from linkwright.rings.exchange.reading.mjcf.tendons import LineTendon, line_ends
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.text.expressions import variable
 
-OURS = "force:"  # begin of the names that `to_mjcf` gives them
+OURS = "force:"  # begin of the names that the MJCF writer gives them
 
 
 @dataclass

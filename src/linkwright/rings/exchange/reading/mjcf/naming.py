@@ -61,7 +61,7 @@ def _named(table: NameTable, name: str, spare: str, *, plain: bool = False) -> s
 
 
 def _sites(m: Any, notes: ImportNotes, bodies: dict[int, str]) -> dict[int, str]:
-    """Sites are points of their bodies: a name that begins with the body's, as `to_mjcf` writes them, is used without it."""
+    """Sites are points of their bodies: a name that begins with the body's, as the MJCF writer makes them, is used without it."""
     tables = {b: NameTable("site", notes) for b in {int(x) for x in m.site_bodyid}}
     out = {}
     for s in range(m.nsite):

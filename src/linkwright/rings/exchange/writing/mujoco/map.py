@@ -112,7 +112,7 @@ def _free(system: System, node: int, q: np.ndarray, v: np.ndarray) -> Put:
 
 @dataclass(frozen=True)
 class MujocoMap:
-    """States, accelerations and efforts between an `mujoco.MjModel` read from `to_mjcf` and the mechanism it came from."""
+    """States, accelerations and efforts between an `mujoco.MjModel` read from an exported MJCF and the mechanism it came from."""
 
     model: Any
     system: System  # ours with the model's tree: `system.names.v` orders accelerations and efforts
@@ -125,7 +125,7 @@ class MujocoMap:
         names = [model.joint(k).name for k in range(model.njnt)]
         if sorted(names) != sorted(known):
             name = system.description.name
-            raise UsageError(f"the MuJoCo model was not written by to_mjcf for '{name}': its joints are {listing(names)}.")
+            raise UsageError(f"the MuJoCo model was not exported from '{name}': its joints are {listing(names)}.")
         return cls(model, tree, tuple(known[name] for name in names))
 
     def qpos(self, state: State) -> np.ndarray:
@@ -177,6 +177,6 @@ def _tree_of_model(model: Any, system: System) -> System:
 
 
 def mujoco_state(model: Any, system: System | loops.HasSystem, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """(qpos, qvel) of a state for a model read from `to_mjcf`."""
+    """(qpos, qvel) of a state for a model read from an exported MJCF."""
     there = MujocoMap.of(model, system if isinstance(system, System) else system.system)
     return there.qpos(state), there.qvel(state)

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import UsageError, call_explained
+from linkwright.errors import UsageError
 from linkwright.files import OWNER
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
@@ -25,7 +25,7 @@ from linkwright.model.curves.lines import Line
 from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.description import PointRef, Visual
 from linkwright.numerics.spatial import Pose, array, rotation_quaternion
-from linkwright.rings.exchange.writing import loops, losses
+from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
@@ -47,15 +47,6 @@ class MujocoText(NamedTuple):
 
     text: str
     lost: tuple[Loss, ...]
-
-
-@call_explained
-def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR) -> str:
-    """The mechanism as MJCF text: tree, loops, rods, gears, springs, dampers, friction, armatures, limits, constant loads, motors for the
-    drives, and the start as keyframe `start`. A LossWarning (a UserWarning) lists what MJCF cannot hold."""
-    found = mjcf(model, timestep=timestep, floor=floor)
-    losses.warn("to_mjcf", loops.system_of(model).description.name, found.lost, ADVICE)
-    return found.text
 
 
 def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR, folder: str | None = None) -> MujocoText:
