@@ -6,9 +6,17 @@ import math
 
 import numpy as np
 
-from linkwright.integrators import Problem, StepKernel
+from linkwright.integrators import INTEGRATORS, Method, Problem, StepKernel
 
 GRAVITY, LENGTH = 9.81, 0.7
+METHODS: dict[str, Method] = {x.name: x for x in INTEGRATORS.values()}  # each once, though some have two names
+ADAPTIVE = [name for name, x in METHODS.items() if x.adaptive]
+
+
+def every_method(step: float, tolerance: float, **tolerances: float) -> list[tuple[str, dict[str, float]]]:
+    """Each registered method with its option: a step where it is fixed, otherwise a tolerance, or its own one in `tolerances`."""
+    assert tolerances.keys() <= set(ADAPTIVE)
+    return [(name, {"tolerance": tolerances.get(name, tolerance)} if x.adaptive else {"step": step}) for name, x in METHODS.items()]
 
 
 def oscillator(x, y, w):

@@ -15,7 +15,7 @@ from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, batch, integrate, integrate_many, python_kernel
 from tests.integrators import test_inputs, test_samplers
-from tests.integrators.problems import OSCILLATOR, PENDULUM, oscillator, pendulum_start
+from tests.integrators.problems import OSCILLATOR, PENDULUM, every_method, oscillator, pendulum_start
 from tests.sweeps import sweep
 
 TIMES = np.linspace(0.0, 1.5, 7)
@@ -45,7 +45,7 @@ def assert_as_single(many, problem, starts, parameters=None, **how):
         assert {name: values[k] for name, values in many.counters.items()} == one.counters
 
 
-@sweep(("method", "options"), [("rk4", {"step": 0.02}), ("dopri8", {"tolerance": 1e-9}), ("rodas", {"tolerance": 1e-6})], now=2)
+@sweep(("method", "options"), every_method(0.02, 1e-9, rodas=1e-6), now=2)
 @sweep("terminal", [True, False], now=1)
 def test_many_runs_are_the_single_ones(method, options, terminal, monkeypatch):
     problem = swings(terminal)

@@ -14,9 +14,9 @@ from linkwright.compiler.interrupts import Interrupts
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, StepKernel, integrate, python_kernel
-from tests.integrators.problems import CIRCLE, KEPLER, OSCILLATOR, PENDULUM, oscillator, pendulum_start
+from tests.integrators.problems import ADAPTIVE, CIRCLE, KEPLER, OSCILLATOR, PENDULUM, every_method, oscillator, pendulum_start
 
-RUNS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-8}), ("dopri8", {"tolerance": 1e-10}), ("rodas", {"tolerance": 1e-6})]
+RUNS = every_method(0.01, 1e-8, dopri8=1e-10, rodas=1e-6)
 
 
 def passing(x, y, w):
@@ -210,7 +210,7 @@ ABOUT_A_STATE = (UsageError("numbers overflow"), np.linalg.LinAlgError("did not 
 
 
 @pytest.mark.parametrize("engine", ["native", "python"])
-@pytest.mark.parametrize("method", ["dopri5", "dopri8", "rodas"])
+@pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("raised", ABOUT_A_STATE, ids=lambda e: type(e).__name__)
 def test_a_stage_without_an_answer_rejects_the_step(engine, method, raised):
     """|x| + |v| of the motion is at most sqrt 2; the first step, of 20 s, has stages far beyond, whose error is not that of the run. Stages

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from linkwright.integrators import EventSpec, Problem, StepKernel, integrate
-from tests.integrators.problems import GRAVITY, LENGTH, OSCILLATOR, PENDULUM, falling, pendulum_angle, pendulum_start
+from tests.integrators.problems import GRAVITY, LENGTH, OSCILLATOR, PENDULUM, every_method, falling, pendulum_angle, pendulum_start
 
-BOTH = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-9}), ("dopri8", {"tolerance": 1e-9}), ("rodas", {"tolerance": 1e-9})]
+EVERY = every_method(0.01, 1e-9)
 
 
 def height(x, y, w):
@@ -19,7 +19,7 @@ def height(x, y, w):
     return 0
 
 
-@pytest.mark.parametrize(("method", "options"), BOTH)
+@pytest.mark.parametrize(("method", "options"), EVERY)
 def test_a_ball_hits_the_ground_when_it_must_and_bounces(method, options):
     ball = Problem(
         StepKernel(3, 2, function=falling),

@@ -11,10 +11,11 @@ from scipy.linalg import expm
 
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, driver, integrate
+from tests.integrators.problems import every_method
 from tests.integrators.test_engines import assert_same
 
 LAG, SPRING = 0.3, 4.0  # s, 1/s^2
-METHODS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-9}), ("dopri8", {"tolerance": 1e-11}), ("rodas", {"tolerance": 1e-9})]
+METHODS = every_method(0.01, 1e-9, dopri8=1e-11)
 
 
 def lagging_force(x, y, w):

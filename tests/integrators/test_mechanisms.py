@@ -22,6 +22,7 @@ from linkwright.results.state import State
 from linkwright.simulation.events import When
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.time_stepping import march, problem
+from tests.integrators.problems import every_method
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
 from tests.sweeps import sweep
@@ -184,7 +185,7 @@ def test_the_float_path_behind_a_loop_answers_like_its_kernels(name):
             assert np.abs(native - slow).max() < 1e-3 * np.abs(native - bare).max()
 
 
-@pytest.mark.parametrize(("method", "how"), [("dopri", {"tolerance": 1e-8}), ("rk4", {"step": 0.01})])
+@sweep(("method", "how"), every_method(0.01, 1e-8, rodas=1e-6), now=2)
 def test_both_engines_give_the_same_bits(scraper, method, how):
     s, st = scraper
     events = [When(lambda x: x["J1.v"] - 5.0, "fast", 1), When(lambda t, q, v: q[0] - 0.5)]

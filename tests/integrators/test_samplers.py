@@ -11,6 +11,7 @@ from scipy.linalg import expm
 
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, python_kernel
+from tests.integrators.problems import every_method
 from tests.integrators.test_engines import assert_same
 
 EVERY, KP, KD, KI = 0.07, 9.0, 2.0, 1.5
@@ -40,13 +41,7 @@ HELD = Problem(
     StepKernel(5, 2, function=plant), 1, 1, parameters=(5.0, 0.0), sampler=StepKernel(5, 2, function=controller), every=EVERY, n_held=2,
 )  # fmt: skip
 START = np.array([0.2, -0.5])
-METHODS = [
-    ("rk4", {"step": 0.03}),
-    ("rk4", {"step": 0.5}),
-    ("dopri5", {"tolerance": 1e-10}),
-    ("dopri8", {"tolerance": 1e-11}),
-    ("rodas", {"tolerance": 1e-9}),
-]
+METHODS = [*every_method(0.03, 1e-10, dopri8=1e-11, rodas=1e-9), ("rk4", {"step": 0.5})]
 
 
 @cache

@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from linkwright.mechanics.formulations import FORMULATIONS
+from linkwright.simulation.stabilizers import STABILIZERS
 from tests import ROOT
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
@@ -78,7 +79,7 @@ def test_sarrus_with_certificate(linkage, tolerance):
 
 HOW = {
     **{f"{name} formulation": {"formulation": name} for name in (*FORMULATIONS, "auto")},
-    **{f"{name} stabilizer": {"stabilizer": name} for name in ("project", "baumgarte", "post_adjust", "none")},
+    **{f"{name} stabilizer": {"stabilizer": name} for name in STABILIZERS},
     "rk4": {"integrator": "rk4", "step": 1e-3},
     "rodas": {"integrator": "rodas", "tolerance": 1e-6},
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.integrators import INTEGRATORS
 from linkwright.simulation.run_batch import run_batch
 
 PLANE = {
@@ -93,7 +94,7 @@ VERBS = {
     "s.pose": lambda m, s, st, f: s.pose(st, body(m)),
     "s.potential": lambda m, s, st, f: s.potential(st),
     "s.settle": lambda m, s, st, f: s.settle(),
-    "s.simulate": lambda m, s, st, f: [s.simulate(st, 0.05, integrator=name, step=0.01).checks() for name in ("dopri", "rodas", "rk4")],
+    "s.simulate": lambda m, s, st, f: [s.simulate(st, 0.05, integrator=name, step=0.01).checks() for name in INTEGRATORS],
     "batch of runs": lambda m, s, st, f: run_batch(s.core, [st, st], 0.05, sample_interval=0.01),
     "s.state": lambda m, s, st, f: s.state(st.q),
     "s.step": lambda m, s, st, f: s.step(st),

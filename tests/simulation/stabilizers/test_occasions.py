@@ -9,11 +9,14 @@ import pytest
 
 import linkwright as lw
 from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.rings import cli
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import Project, create
 from linkwright.simulation.stabilizers.dependent import difference
+from tests.integrators.problems import ADAPTIVE
+from tests.sweeps import sweep
 
 STEP = 0.002  # s: loops of the robot drift by 1e-10 to 1e-9 of its size in a step
 VOLTS = {"A1": lw.drives.voltage("5 V"), "A2": lw.drives.voltage("-5 V"), "A3": lw.drives.voltage("5 V")}
@@ -101,7 +104,7 @@ def test_loops_are_corrected_above_a_gap_only():
 
 
 @pytest.mark.parametrize("stabilizer", [PUBLISHED, "project(every=7)", "post_adjust(every=3)", "project(above=1e-10)"])
-@pytest.mark.parametrize("integrator", ["dopri", "rodas"])
+@sweep("integrator", ADAPTIVE, later=["dopri5"])
 def test_adaptive_runs_are_as_exact_as_with_every_step_corrected(stabilizer, integrator):
     """Corrections that belong to several steps are not refused as jumps; samples and events inside steps included."""
     how = {"integrator": integrator, "step": None, "sample_interval": np.linspace(0.0, 0.3, 31)}
@@ -116,7 +119,7 @@ def test_corrections_of_many_steps_are_no_jumps():
     assert found.certificate.status == "finished" and found.certificate.refused == 0
 
 
-@pytest.mark.parametrize("formulation", ["kkt", "slm", "nullspace", "projection"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_any_formulation(formulation):
     found = run(lw.stabilizers.project(metric="euclidean", velocities=False, every=4), 12 * STEP, formulation=formulation)
     np.testing.assert_allclose(found.q[-1], run("project", 12 * STEP).q[-1], atol=1e-9)
