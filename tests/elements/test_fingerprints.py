@@ -9,11 +9,12 @@ from __future__ import annotations
 import pytest
 
 from tests.elements import aspects, fingerprints, models
+from tests.sweeps import sweep
 
 FEW = ("boot-lid", "door", "punch-press", "gallery-cam_pusher-0")
 
 
-@pytest.mark.parametrize("name", [*models.EVERYTHING, *FEW])
+@sweep("name", [*models.EVERYTHING, *FEW], now=[*models.EVERYTHING, "punch-press"])
 def test_answers(name):
     changed = fingerprints.differences(name, aspects.QUICK)
     assert not changed, "\n".join(changed)
@@ -72,7 +73,7 @@ def test_a_run_forgives_round_off_that_grew_and_no_change_by_1e_7(number):
     assert "another number" in fingerprints.difference(before, changed, fingerprints.OF_RUNS)
 
 
-@pytest.mark.parametrize("name", FEW)
+@sweep("name", FEW, now=["boot-lid"])
 def test_answers_of_a_run_tell_a_change_by_1e_7(name):
     """Every number of the run of a model, above a tenth: changed by 1e-7 of itself, the stored answers differ."""
     said = dict(fingerprints.answers(name, aspects.INTEGRATED[:2]))

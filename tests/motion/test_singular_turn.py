@@ -136,7 +136,7 @@ def test_a_shaking_force_near_it_is_marked() -> None:
     }  # fmt: skip
     at = {"A": [0, 0], "B": [0.04, 0.03], "C": [0.11, 0.01], "D": [0.12, 0]}
     m = lw.load({"name": "clamp", "plane": "xy", "drawing": at, "bodies": bodies, "drive": {"A": "60 rpm"}})
-    coarse, fine = (cycle_loads(m.cycle(steps=n)) for n in (60, 480))
+    coarse, fine = (cycle_loads(m.cycle(steps=n)) for n in (60, 240))
     assert all(x.near_shaking == (True, True) for x in (coarse, fine)) and "*" in coarse.shaken
     assert m.info().pressure_angles[0].near_high and all("dead center" in x.kind for x in m.cycle(steps=60).singular)
 

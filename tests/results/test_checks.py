@@ -97,7 +97,7 @@ def test_the_worst_verdict_is_that_of_the_list() -> None:
         _ = every["loads"]
 
 
-@sweep("name", library.names(), now=["boot-lid", "rssr"])
+@sweep("name", library.names(), now=["boot-lid"])
 def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
     c = m.cycle()

@@ -15,6 +15,7 @@ from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.model.curves.lines import Line
 from tests import ball_rods
 from tests.ball_rods import Maximal, Model, hinged, spun
+from tests.sweeps import sweep
 
 LOOPS = [("pitch", "roll", "q" + x, "p" + x, "m" + x) for x in "lr"] + [("ml", "pl", "ql", "qr", "pr", "mr")]  # of the ankle
 # Round-off: the reduced equations are solved with matrices of condition 1e3 or less, the maximal ones by least squares with 1e6.
@@ -49,7 +50,7 @@ def checked(model: Model, cuts: Any, idle: int) -> tuple[lw.System, lw.State]:
     return s, st
 
 
-@pytest.mark.parametrize("cut", ["A", "B", "C", "D"])
+@sweep("cut", ["A", "B", "C", "D"], now=["A", "B"])
 def test_a_rod_spins_freely_at_every_cut(cut: str) -> None:
     s, st = checked(ball_rods.rssr(np.random.default_rng(1)), [cut], 1)
     t = s.transmission(motors=["A"], joints=["D"])
@@ -112,7 +113,7 @@ def test_a_task_on_the_rod_moves_with_its_spin() -> None:
     assert np.isclose(o.Lambda[0, 0], x.Lambda[0, 0], rtol=1e-9) and np.isclose(o.mu[0], x.mu[0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("cut", ["B", "D"])
+@sweep("cut", ["B", "D"], now=1)
 def test_a_cycle_ends_where_it_began_though_the_rod_has_spun(cut: str) -> None:
     model = ball_rods.rssr(np.random.default_rng(1))
     m = lw.load({**model, "cuts": [cut], "drive": {"A": "60 rpm"}})

@@ -139,7 +139,7 @@ def check(d: Description, name: str) -> str | None:
     return text
 
 
-@pytest.mark.parametrize(("newline", "every"), [pytest.param("\n", 1, marks=pytest.mark.slow), ("\n", 4), ("\r\n", 5)])
+@pytest.mark.parametrize(("newline", "every"), [pytest.param("\n", 1, marks=pytest.mark.slow), ("\n", 7), ("\r\n", 11)])
 def test_every_number_of_a_rich_file(newline: str, every: int) -> None:
     d = modelfile.read_text(RICH.replace("\n", newline), "rich.yaml")
     names = list(every_parameter(d))

@@ -23,17 +23,25 @@ def test_free_motion():
         same([*angles, passage], [*(q[round(100 * t)] for t in aghili.TIMES), aghili.PASSAGES[float(g)][0]])
 
 
-def test_ways_through_the_singular_positions():
-    """Which runs fail is round-off amplified; the share that do, that more do from a velocity across the branch, and that none do with
-    velocities projected, is not: other starts give the same sentence, as another round-off would."""
+@pytest.mark.slow
+def test_ways_through_the_singular_positions_from_other_starts():
+    """Which runs fail is round-off amplified; the shares that do are not, so other starts give the same sentence."""
     found, others = aghili_passage.shares(), aghili_passage.shares(starts=6, seed=9)
-    assert found["without gravity"].failed == others["without gravity"].failed == 0
-    assert all(x.failed == 0 for shares in (found, others) for name, x in shares.items() if "velocities" in name)
-    # some 62 % of all such runs: half and three quarters are four standard deviations of 340 runs off
-    assert 0.5 < found["with gravity"].range[0] < found["with gravity"].range[1] < 0.75
+    assert others["without gravity"].failed == 0
+    assert all(x.failed == 0 for name, x in others.items() if "velocities" in name)
     low, high = found["with gravity"].range
     assert others["with gravity"].range[0] < high and others["with gravity"].range[1] > low
-    assert found["with gravity, across"].range[0] > 0.95 and others["with gravity, across"].value > 0.95
+    assert others["with gravity, across"].value > 0.95
+
+
+def test_ways_through_the_singular_positions():
+    """More runs fail from a velocity across the branch, and none with velocities projected."""
+    found = aghili_passage.shares()
+    assert found["without gravity"].failed == 0
+    assert all(x.failed == 0 for name, x in found.items() if "velocities" in name)
+    # some 62 % of all such runs: half and three quarters are four standard deviations of 340 runs off
+    assert 0.5 < found["with gravity"].range[0] < found["with gravity"].range[1] < 0.75
+    assert found["with gravity, across"].range[0] > 0.95
     said = aghili_passage.statement()
     assert "50 to 75 % of 340 runs" in said and "more than 95 % of 340 runs" in said and "too, none of 1020 runs" in said
 

@@ -40,7 +40,7 @@ def test_counting_does_not_change_the_result(formulation: str, full: bool) -> No
     np.testing.assert_allclose(values(raw.a)[cranks], -9.81 * 3 * (3 * n + 1) / (2 * (4 * n + 1)) * np.cos(angle), rtol=1e-11)
 
 
-@pytest.mark.parametrize("full", [False, True])
+@sweep("full", [True, False], now=1)
 def test_subsystem_multipliers_take_a_constant_number_of_operations_a_loop(full: bool) -> None:
     totals = {n: bench.operations(n, "sslm", full=full).total for n in (1, 2, 3, 8, 16, 32, 64)}
     step = totals[3] - totals[2]

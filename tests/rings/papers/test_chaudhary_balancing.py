@@ -20,7 +20,7 @@ def some_weights(search):
     return np.concatenate([[rng.random(), *(rng.random(size) - 0.5)] for _ in search.blocks])
 
 
-@pytest.mark.parametrize("model", CASES)
+@sweep("model", CASES, now=["rssr"])
 @sweep("method", paper.METHODS, now=1)
 def test_shaking_by_reactions_is_the_rate_of_momentum(model, method):
     """Force and moment on ground from one method's reactions, against inertia forces that are linear in the masses."""
@@ -67,7 +67,7 @@ def test_a_recorded_program_does_the_same_again():
     assert all(isinstance(node, Recorded) for node in program.again)
 
 
-@pytest.mark.parametrize("model", CASES)
+@sweep("model", CASES, now=["rssr"])
 def test_counts_of_the_item(model):
     """What a position needs again is at most what it needs at first; the methods' sizes are the paper's; masses alone are shared."""
     case = CASES[model]

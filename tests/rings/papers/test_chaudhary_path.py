@@ -7,13 +7,14 @@ import pytest
 
 from linkwright.results.measures.straightness import straightness
 from linkwright.rings.papers import chaudhary_path as paper
+from tests.sweeps import sweep
 
 
 def points(path):
     return np.stack([path.real, path.imag], axis=1)
 
 
-@pytest.mark.parametrize("model", paper.LENGTHS)
+@sweep("model", paper.LENGTHS, now=1)
 def test_the_strip_touches_between_samples(model):
     """The narrowest strip of 7,201 samples of two circles; that of the turn's own samples is narrower."""
     fine = paper.hoeken_point(model, np.radians(np.linspace(-90.0, 90.0, 7_201)))

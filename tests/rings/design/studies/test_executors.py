@@ -15,9 +15,15 @@ from linkwright.errors import UsageError
 from linkwright.rings.design.studies import execution
 
 LANES = {
-    "vary": {"L1": "0.28..0.32", "L2": "0.9..1.1"}, "measure": ["max A.torque", "peak C.load"], "plan": "sobol", "count": 2100, "seed": 3
-}  # fmt: skip
-SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": {"lift": "max D", "t": "rms A.torque"}, "plan": "latin", "count": 24}
+    "vary": {"L1": "0.28..0.32", "L2": "0.9..1.1"},
+    "measure": ["max A.torque", "peak C.load"],
+    "plan": "sobol",
+    "count": 2100,
+    "seed": 3,
+}
+FEW = lw.Cycle(steps=60)
+MEASURED = {"lift": "max D", "t": "rms A.torque"}
+SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": MEASURED, "of": FEW, "plan": "latin", "count": 12}
 
 
 def lift(c: lw.Trajectory) -> float:
@@ -25,8 +31,18 @@ def lift(c: lw.Trajectory) -> float:
 
 
 @pytest.fixture(scope="module")
-def here() -> list[Any]:
-    return [lw.study("four-bar", **given).to_pandas() for given in (LANES, SINGLE)]
+def lanes() -> Any:
+    return lw.study("four-bar", **LANES).to_pandas()
+
+
+@pytest.fixture(scope="module")
+def single() -> Any:
+    return lw.study("four-bar", **SINGLE).to_pandas()
+
+
+@pytest.fixture
+def here(lanes: Any, single: Any) -> list[Any]:
+    return [lanes, single]
 
 
 @pytest.mark.slow
@@ -110,14 +126,14 @@ def test_an_executor_that_refuses_is_named() -> None:
         lw.study("four-bar", executor=pool, **SINGLE)
 
 
-def test_an_interrupt_leaves_what_is_done(monkeypatch, here, tmp_path: Path) -> None:
+def test_an_interrupt_leaves_what_is_done(monkeypatch, single, tmp_path: Path) -> None:
     monkeypatch.setattr(execution, "SECONDS", 0.02)
 
     def stop(done: int, total: int) -> None:
-        if done >= 6:
+        if done >= 4:
             raise KeyboardInterrupt
 
     found = lw.study("four-bar", progress=stop, threads=1, folder=tmp_path / "s", **SINGLE)
-    assert 6 <= len(found) < 24 and not found.complete
-    assert found.to_pandas().equals(here[1].iloc[: len(found)])
-    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).to_pandas().equals(here[1])
+    assert 4 <= len(found) < SINGLE["count"] and not found.complete
+    assert found.to_pandas().equals(single.iloc[: len(found)])
+    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).to_pandas().equals(single)

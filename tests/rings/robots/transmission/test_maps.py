@@ -78,7 +78,7 @@ def test_travel_ends_at_dead_centers_of_closed_form() -> None:
 
 
 def test_positions_both_ways_one_and_many(t: Transmission) -> None:
-    rows = t.grid(200)
+    rows = t.grid(50)
     x = t.at(joints=rows)
     assert x.ok.all() and x.motor.rows == ("left", "right") and not x.why
     np.testing.assert_allclose(t.to_joints(np.asarray(x.motor)), rows, atol=1e-11)
