@@ -157,7 +157,7 @@ def run(m: Model) -> str:
 
 def acting(m: Model) -> str:
     """Forces and moments on every body at the end of a short run, by what they come from."""
-    loads = m.run.loads[len(m.run.t) - 1]
+    loads = m.run._each_loads[len(m.run.t) - 1]
     d = m.system.description
     found = [(b.name, a.name, a.kind, a.at, a.force, a.moment) for b in d.moving for a in body_actions(loads, b.name)]
     return lines(found)

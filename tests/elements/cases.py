@@ -126,7 +126,7 @@ class Together:
     @cached_property
     def actions(self) -> set[str]:
         """Names of all that pushes a body at the start."""
-        return {a.name for b in self.mechanism.system.description.moving for a in body_actions(self.run.loads[0], b.name)}
+        return {a.name for b in self.mechanism.system.description.moving for a in body_actions(self.run._each_loads[0], b.name)}
 
     @cached_property
     def scene(self) -> Scene:

@@ -129,7 +129,7 @@ def _studies(folder: Path) -> list[Files]:
 
 def _measured(folder: Path) -> list[Files]:
     run = lw.load("four-bar").cycle(steps=60)
-    table = run.to_numpy(["A", "A.torque"])
+    table = run.read(["t", "A", "A.torque"])
     rows = zip(table["t"], table["A"], table["A.torque"], strict=True)
     return [{"run.csv": ("t [s];A [rad];A.torque [N m]\n" + "".join(f"{t};{a};{u}\n" for t, a, u in rows)).encode()}]
 

@@ -84,7 +84,7 @@ def test_bodies_of_a_free_run_are_in_balance_and_tables_can_be_made():
 def test_efforts_that_were_not_recorded_are_noticed():
     run = inverted("wiper")[2]
     for lost in (replace(run, columns={}), replace(inverted("wiper", push=True)[2], columns=dict(run.columns))):
-        for read in (lambda x: x["C.on.rocker"], lambda x: x.load("C", "rocker"), lambda x: x.loads[0]):
+        for read in (lambda x: x["C.on.rocker"], lambda x: x.load("C", "rocker"), lambda x: x._each_loads[0]):
             with pytest.raises(UsageError, match="was not recorded"):
                 read(lost)
 
@@ -96,6 +96,6 @@ def test_loads_of_a_simulated_motor_hold_the_shaft_torque():
     run = s.simulate(s.assemble(v={"A": 1.0}), 0.3, drive={"A": lw.drives.voltage("12 V", motor=motor)}, sample_interval=0.01)
     i = 12
     loads = s.inverse(run.state(i), run.a[i], drives=["A"])
-    assert run.loads[i].tau["A"] == pytest.approx(loads.tau["A"], rel=1e-9)
-    assert run["A.torque"][i] - run.loads[i].tau["A"] == pytest.approx(1e-4 * 20**2 * run["A.a"][i], rel=1e-6)
+    assert run._each_loads[i].tau["A"] == pytest.approx(loads.tau["A"], rel=1e-9)
+    assert run["A.torque"][i] - run._each_loads[i].tau["A"] == pytest.approx(1e-4 * 20**2 * run["A.a"][i], rel=1e-6)
     np.testing.assert_allclose(run["C.on.rocker"][i], loads.on("C", "rocker").force[:2], rtol=1e-9)

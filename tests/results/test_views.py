@@ -13,10 +13,10 @@ from tests.results.runs import free_run
 
 def test_dicts_of_arrays():
     run = free_run("wiper")
-    every = run.to_numpy()
+    every = run.read()
     assert list(every) == run._main_channels() and all(x.shape == (61,) for x in every.values())
-    assert set(run.to_numpy("coupler.P")) == {"t", "coupler.P"}
-    some = run.to_numpy(["A.v", "B.v", "coupler.P"], units={"A.v": "rpm", "length": "mm"})
+    assert set(run.read("coupler.P")) == {"coupler.P"}
+    some = run.read(["A.v", "B.v", "coupler.P"], units={"A.v": "rpm", "length": "mm"})
     assert some["A.v"] == pytest.approx(run["A.v", "rpm"]) and (some["B.v"] == run["B.v"]).all()
     assert some["coupler.P"] == pytest.approx(run["coupler.P"] * 1e3)
 
@@ -44,9 +44,9 @@ def test_what_cannot_be_had(monkeypatch):
     run = free_run("wiper")
     for units, words in (("mm", "units are 'file'"), ({"speeed": "rpm"}, "neither one of the channels nor a dimension")):
         with pytest.raises(UsageError, match=words):
-            run.to_numpy(["A"], units=units)
+            run.read(["A"], units=units)
     with pytest.raises(ChannelError, match="does not measure"):
-        run.to_numpy(["A"], units={"A": "mm"})
+        run.read(["A"], units={"A": "mm"})
     with pytest.raises(ChannelError, match="there is no channel 'Q'"):
         run.to_pandas(["Q"])
 
@@ -57,7 +57,7 @@ def test_what_cannot_be_had(monkeypatch):
     for view, name in ((run.to_pandas, "pandas"), (run.to_xarray, "xarray")):
         with pytest.raises(UsageError, match=f"pip install {name}"):
             view(["A"])
-    assert isinstance(run.to_numpy(["A"])["A"], np.ndarray)
+    assert isinstance(run.read(["A"])["A"], np.ndarray)
 
 
 def test_results_of_a_bare_system_have_the_verbs_of_all():

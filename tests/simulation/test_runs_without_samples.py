@@ -27,7 +27,7 @@ VERBS = {
     "between": lambda r, path: r.between(0.0, 1.0),
     "slice": lambda r, path: r[0:1],
     "table": lambda r, path: r.table(),
-    "to_numpy": lambda r, path: r.to_numpy(),
+    "read": lambda r, path: r.read(),
     "to_pandas": lambda r, path: r.to_pandas(),
     "to_xarray": lambda r, path: r.to_xarray(),
     "csv": lambda r, path: r.save(path / "a.csv"),

@@ -41,7 +41,7 @@ def test_a_symmetric_gripper_shares_its_load():
     assert run["P.load"][-1] == pytest.approx(run["Q.load"][-1], rel=1e-9)
     assert run["rod.load"][-1] == pytest.approx(0.0, abs=1e-7)  # no side load on the piston's guide
     assert not any(row.unique for row in run.bearings().rows)
-    assert not run.loads[-1].tau_unique["upper"] and not run.loads[-1].tau_unique["lower"]
+    assert not run._each_loads[-1].tau_unique["upper"] and not run._each_loads[-1].tau_unique["lower"]
     assert any("'upper', 'lower' rest together" in note for note in run.notes)
     loads = run.checks()["loads"]
     assert loads.verdict == "unknown" and "drives" not in loads.text

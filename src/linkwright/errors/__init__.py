@@ -344,10 +344,12 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "System.turn": "cycle(...)",
     "ToleranceResult.rows": "effects()",
     "Trajectories.turn": "cycle(i)",
+    "Trajectory.loads": "load(pin, on=...), or read the channels of loads",
     "Trajectory.page": "show(path)",
     "Transmission.c": "m.export('map.c', motors=..., joints=...)",
     "Transmission.javascript": "m.export('map.js', motors=..., joints=...)",
     "Transmission.ros2": "m.export('map.hpp', motors=..., joints=...)",
+    "Trajectory.to_numpy": "read(...)",
     "Workspace.page": "show(path)",
     "WorkspaceModes.page": "show(path)",
 }

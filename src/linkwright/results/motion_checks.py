@@ -243,7 +243,7 @@ def _motors(c: Trajectory, why: str) -> list[Check]:
     if not names or why or c.system is None or not hasattr(c, "drive_sizing"):
         return []
     try:
-        driven = c.loads[0].tau
+        driven = c._each_loads[0].tau
         sizings = [c.drive_sizing(name) for name in names if name in driven]
         return motor_checks(DRIVES, sizings)
     except LinkwrightError as problem:

@@ -31,10 +31,10 @@ def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:
     return symbol, 1.0 / from_si
 
 
-def variables(c: Any, channels: Iterable[str] | None, units: Units) -> list[Variable]:
-    """The chosen channels (t first), in SI, the file's units, or units by channel or dimension."""
+def variables(c: Any, channels: Iterable[str] | None, units: Units, *, with_time: bool = False) -> list[Variable]:
+    """The chosen channels (`with_time`: t first), in SI, the file's units, or units by channel or dimension."""
     wanted = [channels] if isinstance(channels, str) else list(channels) if channels is not None else c._main_channels()
-    names = ["t", *(n for n in wanted if n != "t")]
+    names = ["t", *(n for n in wanted if n != "t")] if with_time else wanted
     if isinstance(units, Mapping):
         known = [*names, *(c.dimension(n) for n in names)]
         for key in units:
@@ -63,13 +63,9 @@ def flat(v: Variable) -> list[Variable]:
     return [Variable(f"{v.name}[{i}]", x, v.unit) for i, x in enumerate(v.values.reshape(len(v.values), -1).T)]
 
 
-def to_numpy(c: Any, channels: Iterable[str] | None, units: Units) -> dict[str, np.ndarray]:
-    return {v.name: v.values for v in variables(c, channels, units)}
-
-
 def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
     pd = package("pandas")
-    t, *rest = [x for v in variables(c, channels, units) for x in flat(v)]
+    t, *rest = [x for v in variables(c, channels, units, with_time=True) for x in flat(v)]
     out = pd.DataFrame({v.name: v.values for v in rest}, index=pd.Index(t.values, name="t"))
     out.attrs["units"] = {v.name: v.unit for v in (t, *rest)}
     return out
@@ -77,7 +73,7 @@ def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
 
 def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
     xr = package("xarray")
-    t, *rest = variables(c, channels, units)
+    t, *rest = variables(c, channels, units, with_time=True)
     d = c.skel.tree.description
     data: dict[str, Any] = {}
     coords: dict[str, Any] = {"t": ("t", t.values, {"units": t.unit})}

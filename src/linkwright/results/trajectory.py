@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, calls_explained, counted
+from linkwright.errors.arguments import Names
 from linkwright.files.tables import Result, Table
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -255,9 +256,25 @@ class Trajectory(TrajectoryVerbs, Result):
         values = self.read([name])[name]
         return values if unit is None else values / self._channel(name).size_of(unit)
 
-    def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return several channels at once, in SI."""
-        return self._readings.read(names)
+    def read(self, names: Names | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
+        """Return channels by name as arrays, the main ones by default; one reading of many is faster than one after the other.
+
+        Parameters
+        ----------
+        names : str or sequence of str, optional
+            Channels, by default the time, joints, body angles and marked points.
+        units : "file" or dict, optional
+            "file" for the units of the model's file, or a unit by channel or dimension, `{"A.v": "rpm", "length": "mm"}`; by default SI.
+
+        Returns
+        -------
+        dict[str, numpy.ndarray]
+            Arrays of shape (samples,) or (samples, components).
+        """
+        chosen = self._main_channels() if names is None else [names] if isinstance(names, str) else names
+        if units is None:
+            return self._readings.read(chosen)
+        return {v.name: v.values for v in table_views.variables(self, chosen, units)}
 
     def measure(self, text: Any, unit: str | None = None) -> float:
         """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; text as in `lw.study`."""
@@ -300,8 +317,8 @@ class Trajectory(TrajectoryVerbs, Result):
         return SampleLoads(self)
 
     @property
-    def loads(self) -> Sequence[Any]:
-        """Return drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+    def _each_loads(self) -> Sequence[Any]:
+        """Drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
         return EachLoads(self._instants)
 
     @property
@@ -349,10 +366,6 @@ class Trajectory(TrajectoryVerbs, Result):
         """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
         multipliers and energies only when asked for."""
         return self._readings.main()
-
-    def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
-        """Return channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
-        return table_views.to_numpy(self, channels, units)
 
     def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
         """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""

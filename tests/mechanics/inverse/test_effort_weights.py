@@ -148,8 +148,8 @@ def test_all_samples_together_choose_as_one_sample_does() -> None:
         both = np.stack([c["slide.force"], c["P.torque"]], axis=1)
         assert c._loads.cycle is not None, "solved together"
         np.testing.assert_allclose(both, single, rtol=0, atol=1e-10 * np.abs(single).max())
-        assert c.notes[-1] == c.loads[3].notes[0] == effort_weights(m.system.description, c.drives, m.system.loops.kappa).note
-        assert f"note: {c.notes[-1]}" in str(c.loads[3])
+        assert c.notes[-1] == c._each_loads[3].notes[0] == effort_weights(m.system.description, c.drives, m.system.loops.kappa).note
+        assert f"note: {c.notes[-1]}" in str(c._each_loads[3])
     assert lw.load("3-rrr").cycle(steps=4).notes == () and lw.load("four-bar").cycle(steps=4).notes == ()
 
 

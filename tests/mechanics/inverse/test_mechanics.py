@@ -256,12 +256,12 @@ def test_following_a_platform_gives_the_leg_forces_of_the_same_motion():
     np.testing.assert_allclose(w, [0, 0, 0.4 * np.cos(2 * t)], atol=1e-11)  # the path is differentiated exactly
     np.testing.assert_allclose(p_dot, [0.15 * np.cos(3 * t), -0.06 * np.sin(2 * t), 0.02], atol=1e-11)
     np.testing.assert_allclose(c._instants[i].A[node][:3], [0, 0, -0.8 * np.sin(2 * t)], atol=1e-11)
-    loads = c.loads[i]
+    loads = c._each_loads[i]
     legs = [x.joint for x in s.description.drives]
     st = lw.State(s.skel, c.q[i], c.v[i], c.references[i])
     again = s.forward(st, tau={leg: loads.tau[leg] for leg in legs})
     np.testing.assert_allclose(again.a, c.a[i], atol=1e-8 * (1 + np.abs(c.a[i]).max()))
-    assert max(x.residual for x in c.loads) < 1e-11
+    assert max(x.residual for x in c._each_loads) < 1e-11
 
 
 def test_moves_with_dwell_carry_loads():

@@ -192,7 +192,7 @@ def test_rods_push_and_pull() -> None:
     c = lw.load("3-rrr-motors").cycle(steps=16)
     table = c.bearings()
     assert [r.rod for r in table.rods] == ["r1", "r2", "r3"]
-    push = np.array([x.lam["r2"][0] for x in c.loads])
+    push = np.array([x.lam["r2"][0] for x in c._each_loads])
     r2 = table.rods[1]
     assert r2.compression == 0.0 == max(push.max(), 0.0) and r2.tension == pytest.approx(-push.min(), rel=1e-12)
     # the platform's force balance: rods are all that touches it

@@ -86,7 +86,7 @@ def test_eyes_of_a_cylinder_are_pins_of_the_table(beam):
     moving = lw.load(BEAM).cycle(steps=40).bearings()["lift.W", "beam"]
     assert moving.mean_speed == pytest.approx(moving.swing / 20.0, rel=1e-3)  # 200 mm at 10 mm/s; it turns one way only
     with pytest.raises(lw.ChannelError, match=r"lift\.W"):
-        beam.loads[0].on("lift.V", "beam")
+        beam._each_loads[0].on("lift.V", "beam")
 
 
 def test_eyes_of_springs_dampers_and_rods():

@@ -91,7 +91,7 @@ def test_pins_push_as_the_loads_say(scraper: Any) -> None:
     fb = free_body(scraper, "coupler", at=float(scraper["J1"][7]))
     for pin in ("A", "B", "S"):
         row = next(r for r in fb.rows if r.name == pin)
-        np.testing.assert_array_equal(row.force, scraper.loads[7].on(pin, "coupler").force)
+        np.testing.assert_array_equal(row.force, scraper._each_loads[7].on(pin, "coupler").force)
         np.testing.assert_allclose(row.at[:2], scraper[f"coupler.{pin}"][7], atol=1e-12)
 
 
@@ -320,7 +320,7 @@ SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 m
 @sweep(("name", "lead"), SEVERAL, now=1)
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
     c = lw.load(name).cycle(steps=6)
-    drives = len(c.loads[0].tau)
+    drives = len(c._each_loads[0].tau)
     figure = load_plots.torque(c)
     assert len(figure.axes) == min(drives, 6) + 1
     assert load_plots.pin_loads(c, tmp_path / "pins.svg").exists()

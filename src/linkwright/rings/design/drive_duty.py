@@ -163,7 +163,7 @@ def cycle_axis(c: Trajectory) -> Axis:
 
 
 def drive_names(c: Trajectory) -> list[str]:
-    return list(c.loads[0].tau)
+    return list(c._each_loads[0].tau)
 
 
 def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:

@@ -176,7 +176,7 @@ def _loads_at(c: Trajectory, times: np.ndarray) -> list[Loads]:
     at = {float(t): i for i, t in enumerate(c.t)}
     between = [t for t in times if t not in at]
     found = dict(zip(between, c.at(between).loads if between else (), strict=True))
-    return [c.loads[at[t]] if t in at else found[t] for t in times]
+    return [c._each_loads[at[t]] if t in at else found[t] for t in times]
 
 
 def _worst(c: Trajectory, body: str) -> tuple[list[WorstInstant], list[str]]:

@@ -141,13 +141,13 @@ def loads_at(c: Trajectory, at: Any) -> tuple[Loads, str]:
     x = c[over]
     symbol, size = c.unit(over)
     if at is None or len(c) == 1:
-        return c.loads[0], f"{over} = {_clean(x[0] / size):.6g} {symbol}"
+        return c._each_loads[0], f"{over} = {_clean(x[0] / size):.6g} {symbol}"
     value = quantity(at, KINDS[c.dimension(over)], "at")
     label = f"{over} = {_clean(value / size):.6g} {symbol}"
     nearest_sample, value = _nearest(x, value, winds=bool(c.full_turn) and c.dimension(over) == "angle")
     step = float(np.abs(np.diff(x)).max())
     if abs(x[nearest_sample] - value) <= 1e-9 * max(step, 1e-12):
-        return c.loads[nearest_sample], label
+        return c._each_loads[nearest_sample], label
     low, high = sorted((x[0], x[-1]))
     if not low <= value <= high:
         raise UsageError(
@@ -156,7 +156,7 @@ def loads_at(c: Trajectory, at: Any) -> tuple[Loads, str]:
     exact = _between_samples(c, over, nearest_sample, value)
     if exact is not None:
         return exact, label
-    return c.loads[nearest_sample], f"{over} = {_clean(x[nearest_sample] / size):.6g} {symbol}"
+    return c._each_loads[nearest_sample], f"{over} = {_clean(x[nearest_sample] / size):.6g} {symbol}"
 
 
 def _clean(x: float) -> float:
@@ -186,7 +186,7 @@ def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | 
     system = c.system
     if over == "t" or system is None:
         return None
-    drives = list(c.loads[i].tau)
+    drives = list(c._each_loads[i].tau)
     joints = {j.name for j in c.skel.tree.description.joints}
     others = [d for d in drives if d != over and d in joints]
     if len(others) != len(drives) - 1 or np.ptp(c[f"{over}.v"]) > 1e-9 or any(np.any(c[f"{d}.v"]) for d in others):

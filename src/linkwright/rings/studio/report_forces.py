@@ -136,7 +136,7 @@ def _by_load(x: Any, c: Trajectory, i: int) -> tuple[float, bool]:
     """Size of the friction by the joint's load at a sample, and whether it is a moment; 0 without masses."""
     if not x.by_load or not x.mu or any(b.mass is None for b in c.system.description.bodies[1:]):
         return 0.0, False
-    return abs(float(rubbing_effort(c.loads[i], x))), joint_part(c.system.description, x.joint).kinds == {"angle"}
+    return abs(float(rubbing_effort(c._each_loads[i], x))), joint_part(c.system.description, x.joint).kinds == {"angle"}
 
 
 # -------------------------------------------------------------------- drives

@@ -296,7 +296,7 @@ def remarks(c: Trajectory, loads: CycleLoads) -> list[str]:
     d = c.skel.tree.description
     places = [f"{x.drive} = {position_text(d, x.drive, c.place(x.at))}: {x.geometry}." for x in c.singular if x.geometry]
     out = [*places[:MOST_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in beyond_stops(c, rigid=False))]
-    return [*out, *(() if loads.bearings is None else c.loads[0].notes), *loads.notes]
+    return [*out, *(() if loads.bearings is None else c._each_loads[0].notes), *loads.notes]
 
 
 def event(e: RunEvent) -> str:

@@ -1,6 +1,6 @@
 """Report of a controlled run, and several controllers side by side on one task.
 
-    print(lw.control_report(run))
+    print(run.control())
     result = lw.control.compare(s, st, 5, {"two motors": lw.control.projected(...), "one motor": lw.control.projected(...)})
     print(result); result.best("rms"); result.plot("efforts.png")
 
