@@ -89,7 +89,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 # Public for other modules, of no use to a caller
 INTERNAL = {
     "System.set_up_kernels", "System.motion", "System.closure",
-    "Trajectory.instant", "Trajectory.settled_multipliers", "State.instant", "State.channels",
+    "Trajectory.instant", "Trajectory.settled_multipliers", "State.instant",
     *(f"Transmission.{x}" for x in ("over", "closed", "drivable", "efforts")),
 }  # fmt: skip
 

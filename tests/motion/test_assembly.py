@@ -62,7 +62,7 @@ def test_turns_are_counted():
 def test_a_point_and_its_velocity():
     s = lw.load("five-bar").system
     now = s.start["left2.C"] if "left2.C" in s.start.channels else None
-    name = "left2.C" if now is not None else next(n for n in s.start.channels.names if n.endswith(".C") and not n.startswith("ground"))
+    name = "left2.C" if now is not None else next(n for n in s.start.channels if n.endswith(".C") and not n.startswith("ground"))
     target = s.start[name] + np.array([0.01, -0.02])
     st = s.assemble(point={name: target}, v={name: [0.3, 0.1]})
     np.testing.assert_allclose(st[name], target, atol=1e-13)
@@ -186,7 +186,7 @@ def test_a_free_joint_is_named_when_a_drive_is_missing():
 def test_jacobian_maps_drive_speeds_to_motion(model, of):
     """Columns against velocities assembled for random drive speeds."""
     s = lw.load(model).system
-    of = of or next(n for n in s.start.channels.names if n.endswith(".C") and not n.startswith("ground"))
+    of = of or next(n for n in s.start.channels if n.endswith(".C") and not n.startswith("ground"))
     drives = [d.joint for d in s.description.drives]
     J = s.jacobian(s.start, of=of)
     speeds = dict(zip(drives, np.random.default_rng(0).normal(size=len(drives)), strict=True))

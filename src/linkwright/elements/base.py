@@ -437,7 +437,8 @@ class ModelElement:
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     touching: ClassVar[bool] = False  # its wheels touch by their data: neither radii nor the distance of centers can vary alone
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
-    readings: ClassVar[Mapping[str, str]] = MappingProxyType({})  # channels of its own (`gas.stroke_used`) -> dimension
+    # channels of its own (`gas.stroke_used`) -> dimension, meaning
+    readings: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType({})
     share: ClassVar[str] = ""  # of those, the one that must stay between 0 and 1: designs are optimized within
     looks: ClassVar[Looks] = Looks("")
     letter: ClassVar[str] = ""  # key of the editor's tool that draws it; "": the first free one of its word

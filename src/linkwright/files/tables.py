@@ -236,6 +236,10 @@ class Table:
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `table["` and Tab."""
+        return self.names
+
     def __getitem__(self, name: str) -> Column:
         for c in self.columns:
             if c.name == name:

@@ -10,9 +10,12 @@ import numpy as np
 
 from linkwright.errors import ChannelError
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import coordinate_or_none
 from linkwright.results import singular_channels
+from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.driven_readings import MotionReading
+from linkwright.results.load_channels import drive_channels
 from linkwright.results.loads import FEW, SampleLoads
 from linkwright.results.records import Column, coordinate_names, multipliers
 from linkwright.results.state import wound
@@ -35,14 +38,31 @@ class Readings:
 
     @cached_property
     def table(self) -> Channels:
-        retained = {n: Channel(n, x.dimension, _not_here) for n, x in self.recorded.items()}
-        looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
+        retained = {n: Channel(n, x.dimension, _not_here, meaning=self._recorded_meaning(n, x)) for n, x in self.recorded.items()}
+        named = () if self._singularity is None else self._singularity.names
+        looked = {n: Channel(n, "none", _not_here, meaning=singular_channels.NAMES[n]) for n in named}
         return Channels(self.c.skel, {**self.loads.channels, **retained, **looked})
 
-    @property
+    def _recorded_meaning(self, name: str, x: Column) -> str:
+        """Of a recorded channel: as of the computed one in whose place it is, else its kind."""
+        d, head = self.c.skel.tree.description, name.rpartition(".")[0]
+        computed = self.loads.channels if coordinate_or_none(d, head) is None else drive_channels(d, [head])
+        if name in computed:
+            return computed[name].meaning
+        if name.startswith("lam."):
+            return f"multiplier of the loop closed at {name.removeprefix('lam.')}"
+        return f"recorded {'values' if x.dimension in ('mixed', 'none') else x.dimension}"
+
+    @cached_property
     def names(self) -> list[str]:
         """Everything that can be read, but t."""
         return [*self.table.names, *(n for n in self.moving.channels if n not in self.table)]
+
+    @cached_property
+    def listed(self) -> ChannelList:
+        """See `Trajectory.channels`."""
+        d = self.c.skel.tree.description
+        return ChannelList(["t", *self.names], self.channel, d.units, repr(d.name))
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
@@ -57,7 +77,7 @@ class Readings:
     def channel(self, name: str) -> Channel:
         """See `Trajectory.channel`."""
         if name == "t":
-            return Channel("t", "time", lambda x: x.t)
+            return Channel("t", "time", lambda x: x.t, meaning="time")
         if name in self.loads.channels and name not in self.recorded:  # without the table of everything
             return self.loads.channels[name]
         if name not in self.table and name in self.moving.channels:

@@ -54,7 +54,7 @@ STILL = 1e-12  # m/s: round-off of a speed, where the acceleration vanishes too
 
 @dataclass(frozen=True)
 class Channel:
-    """A named quantity: how to read it at an instant, its dimension, and for an angle that may wind up whose it is.
+    """A named quantity: how to read it at an instant, its dimension and meaning, and for an angle that may wind up whose it is.
 
     Over whole runs `raw` is read in place of `read` where that has to choose between formulas, and `cook` makes the channel's
     values of an array of them. On complex numbers it is analytic: small imaginary parts carry derivatives.
@@ -68,6 +68,7 @@ class Channel:
     cook: Callable[[np.ndarray], np.ndarray] | None = None
     needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `driven_samples`
     kink: float | None = None  # value at which it has one: the length of a vector at 0
+    meaning: str = ""  # a phrase: "angular speed of joint A"
 
     def size_of(self, unit: str) -> float:
         """Size in SI of a unit this channel can be read in."""
@@ -107,21 +108,22 @@ class Channels:
         self._resting = resting_points(skel.tree.description)
         self._joints()
         for on in (coordinate(skel.tree.description, name) for name in lengths(skel.tree.description)):
-            self._add(on.name, on.kind, lambda x, on=on: x.travel(on))
-            self._add(f"{on.name}.v", on.speed_kind, lambda x, on=on: x.travel_rate(on))
-            self._add(f"{on.name}.a", on.acceleration_kind, lambda x, on=on: x.travel_acceleration(on))
+            self._add(on.name, on.kind, f"{on.kind} of {on.name}", lambda x, on=on: x.travel(on))
+            self._add(f"{on.name}.v", on.speed_kind, f"rate of the {on.kind} of {on.name}", lambda x, on=on: x.travel_rate(on))
+            second = f"second derivative of the {on.kind} of {on.name}"
+            self._add(f"{on.name}.a", on.acceleration_kind, second, lambda x, on=on: x.travel_acceleration(on))
         for name, between in line_parts(skel.tree.description).items():
-            self._add(f"{name}.length", "length", lambda x, b=between: forces.line(x, b).length)
+            self._add(f"{name}.length", "length", f"distance of the ends of {name}", lambda x, b=between: forces.line(x, b).length)
         for k, e in enumerate(skel.tree.description.acting):
-            for name, dimension in e.readings.items():
-                self._add(f"{e.name}.{name}", dimension, lambda x, k=k, n=name: _reading(x, k, n))
-        for name, dimension, read in flow_channels(skel.tree.description):
-            self._add(name, dimension, read)
+            for name, (dimension, meaning) in e.readings.items():
+                self._add(f"{e.name}.{name}", dimension, f"{meaning} of {e.name}", lambda x, k=k, n=name: _reading(x, k, n))
+        for name, dimension, meaning, read in flow_channels(skel.tree.description):
+            self._add(name, dimension, meaning, read)
         self._bodies()
         self._transmission()
         self._cams()
         for part in ("kinetic", "potential", "total"):
-            self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
+            self._add(f"energy.{part}", "energy", f"{part} energy of all bodies", lambda x, part=part: x.energy[part])
 
     @property
     def names(self) -> list[str]:
@@ -140,16 +142,23 @@ class Channels:
         family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
         raise ChannelError(f"there is no channel '{name}'. {renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}")
 
-    def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], **more: Any) -> None:
-        self._all[name] = Channel(name, dimension, read, **more)
+    def _add(self, name: str, dimension: str, meaning: str, read: Callable[[Instant], Any], **more: Any) -> None:
+        self._all[name] = Channel(name, dimension, read, meaning=meaning, **more)
 
     def _transmission(self) -> None:
         found = self.skel.transmission
         for k, p in enumerate(found.passings):
-            self._add(f"{p.channel}.transmission_angle", "angle", p.transmission, raw=p.sides, cook=transmission)
+            self._add(
+                f"{p.channel}.transmission_angle",
+                "angle",
+                f"transmission angle at {p.channel}",
+                p.transmission,
+                raw=p.sides,
+                cook=transmission,
+            )
             if found.outputs[k] is not None:
                 self._add(
-                    f"{p.channel}.pressure_angle", "angle",
+                    f"{p.channel}.pressure_angle", "angle", f"pressure angle at {p.channel}",
                     lambda x, k=k: pressure_angles.angles(found, k, pressure_angles.geometry(found, x, k)[None])[0],
                     raw=lambda x, k=k: pressure_angles.geometry(found, x, k), cook=lambda y, k=k: pressure_angles.angles(found, k, y),
                 )  # fmt: skip
@@ -163,9 +172,12 @@ class Channels:
                 cam = cam_of(x.skel, c.name)
                 return cam, cam.at(x.coordinates(cam.first)[0])
 
-            self._add(f"{c.name}.lift", kind, lambda x, n=c.name: cam_of(x.skel, n).lift(x.coordinates(cam_of(x.skel, n).first)[0]))
-            self._add(f"{c.name}.pressure_angle", "angle", lambda x, at=touching: at(x)[0].pressure_angle(at(x)[1]))
-            self._add(f"{c.name}.curvature", "curvature", lambda x, at=touching: at(x)[0].curvature(at(x)[1]))
+            lift = f"lift of {c.name} from the base circle"
+            self._add(f"{c.name}.lift", kind, lift, lambda x, n=c.name: cam_of(x.skel, n).lift(x.coordinates(cam_of(x.skel, n).first)[0]))
+            pressed = f"pressure angle at the contact of {c.name}"
+            self._add(f"{c.name}.pressure_angle", "angle", pressed, lambda x, at=touching: at(x)[0].pressure_angle(at(x)[1]))
+            bent = f"curvature of the profile of {c.name} at the contact, convex positive"
+            self._add(f"{c.name}.curvature", "curvature", bent, lambda x, at=touching: at(x)[0].curvature(at(x)[1]))
 
     def _joints(self) -> None:
         implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]
@@ -174,66 +186,74 @@ class Channels:
             if jt.nv == 0:
                 continue
             if jt.q_names == ("",):
-                self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
+                self._coordinate(joint.name, f"joint {joint.name}", joint, 0, jt.coordinate_kinds[0])
                 continue
             label = joint.name if joint not in implicit else f"{joint.second}.free"  # by the body, whose name a joint may have
             ways = _cut_ball(joint) if joints.is_ball(jt) and joint.name in self.skel.tree.cuts else ({}, {}, {})
-            self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
-            self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
-            self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
+            whose = f"joint {label}" if joint not in implicit else f"body {joint.second}"
+            self._add(label, "mixed", f"all coordinates of {whose}", lambda x, j=joint: x.coordinates(j), **ways[0])
+            self._add(f"{label}.v", "mixed", f"all velocities of {whose}", lambda x, j=joint: x.rates(j), **ways[1])
+            self._add(f"{label}.a", "mixed", f"all accelerations of {whose}", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
             for name, i in joints.speed_names(jt).items():
                 if name not in jt.v_names:
-                    self._add(f"{label}.{name}", "speed", lambda x, j=joint, i=i: x.rates(j)[i])
+                    self._add(f"{label}.{name}", "speed", f"speed {name} of {whose}", lambda x, j=joint, i=i: x.rates(j)[i])
             if joints.attitudes(jt) and not ways[0]:
-                self._add(f"{label}.quat", "none", lambda x, j=joint: x.coordinates(j)[:4])
-                self._add(f"{label}.rpy", "angle", lambda x, j=joint: roll_pitch_yaw(quaternion_rotation(x.coordinates(j)[:4])))
+                self._add(f"{label}.quat", "none", f"attitude of {whose} as a quaternion wxyz", lambda x, j=joint: x.coordinates(j)[:4])
+                angles = f"attitude of {whose} as roll, pitch and yaw"
+                self._add(f"{label}.rpy", "angle", angles, lambda x, j=joint: roll_pitch_yaw(quaternion_rotation(x.coordinates(j)[:4])))
             for i, name in enumerate(jt.v_names):
                 if name in jt.q_names:
                     at = jt.q_names.index(name)
-                    self._coordinate(f"{label}.{name}", joint, i, jt.coordinate_kinds[at], at)
+                    self._coordinate(f"{label}.{name}", f"coordinate {name} of {whose}", joint, i, jt.coordinate_kinds[at], at)
                 elif not ways[1]:  # angular velocity of a quaternion
-                    self._add(f"{label}.{name}", "angular speed", lambda x, j=joint, i=i: x.rates(j)[i])
-                    self._add(f"{label}.{name}.a", "angular acceleration", lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
+                    spin = f"component {name} of the angular velocity of {whose}"
+                    self._add(f"{label}.{name}", "angular speed", spin, lambda x, j=joint, i=i: x.rates(j)[i])
+                    rate = f"rate of {name} of {whose}"
+                    self._add(f"{label}.{name}.a", "angular acceleration", rate, lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
 
-    def _coordinate(self, name: str, joint: Joint, i: int, kind: str, at: int | None = None) -> None:
+    def _coordinate(self, name: str, whose: str, joint: Joint, i: int, kind: str, at: int | None = None) -> None:
         """A coordinate, entry `at` of q, with its rate and acceleration, entry `i` of v."""
         position, speed, acceleration = RATES[kind]
         place = i if at is None else at
-        self._add(name, position, lambda x, j=joint, i=place: x.coordinates(j)[i])
-        self._add(f"{name}.v", speed, lambda x, j=joint, i=i: x.rates(j)[i])
-        self._add(f"{name}.a", acceleration, lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
+        way = "angle" if kind == "angle" else "displacement"
+        self._add(name, position, f"{way} of {whose}", lambda x, j=joint, i=place: x.coordinates(j)[i])
+        self._add(f"{name}.v", speed, f"{speed} of {whose}", lambda x, j=joint, i=i: x.rates(j)[i])
+        self._add(f"{name}.a", acceleration, f"{acceleration} of {whose}", lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
 
     def _bodies(self) -> None:
         planar = self._plane is not None
         for body in (b for b in self.skel.tree.description.bodies if not b.chain):
             node = self.skel.node(body.name)
             if node >= 0 and body.name not in self._all:  # a joint of the same name keeps it
-                self._vector(body.name, node, np.zeros(3), components=False)
+                self._vector(body.name, f"the origin of body {body.name}", node, np.zeros(3), components=False)
             if node >= 0:
                 attitude: dict[str, Any] = {"raw": lambda x, n=node: x.rotation(n), "cook": rotation_quaternions}
-                self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)), **attitude)
+                about = f"attitude of body {body.name} as a quaternion wxyz"
+                self._add(f"{body.name}.rotation", "none", about, lambda x, n=node: rotation_quaternion(x.rotation(n)), **attitude)
             if node >= 0 and planar:
-                self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=node)
-                self._add(f"{body.name}.angle.v", "angular speed", lambda x, n=node: x.motion.V[n][2])
-                self._add(f"{body.name}.angle.a", "angular acceleration", lambda x, n=node: x.A[n][2])
+                whose = f"body {body.name}"
+                self._add(f"{body.name}.angle", "angle", f"angle of {whose}", lambda x, n=node: _angle(x.rotation(n)), winds=node)
+                self._add(f"{body.name}.angle.v", "angular speed", f"angular speed of {whose}", lambda x, n=node: x.motion.V[n][2])
+                self._add(f"{body.name}.angle.a", "angular acceleration", f"angular acceleration of {whose}", lambda x, n=node: x.A[n][2])
             for point in body.points:
-                self._vector(f"{body.name}.{point.name}", node, array(point.at), components=True)
+                name = f"{body.name}.{point.name}"
+                self._vector(name, f"point {name}", node, array(point.at), components=True)
 
-    def _vector(self, name: str, node: int, p: Any, *, components: bool) -> None:
+    def _vector(self, name: str, whose: str, node: int, p: Any, *, components: bool) -> None:
         """Position of a point and, for marked points, its components and derivatives."""
         pick = slice(0, 2) if self._plane else slice(0, 3)
-        self._add(name, "length", lambda x: x.point(node, p)[pick])
+        self._add(name, "length", f"position of {whose}", lambda x: x.point(node, p)[pick])
         if not components:
             return
-        self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
-        self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
-        self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)), kink=0.0)
+        self._add(f"{name}.v", "speed", f"velocity of {whose}", lambda x: x.point_velocity(node, p)[pick])
+        self._add(f"{name}.a", "acceleration", f"acceleration of {whose}", lambda x: x.point_acceleration(node, p)[pick])
+        self._add(f"{name}.speed", "speed", f"magnitude of the velocity of {whose}", lambda x: _size(x.point_velocity(node, p)), kink=0.0)
         if name not in self._resting:
             self._curved(name, node, p, pick)
         for i, axis in enumerate(self._plane or "xyz"):
-            self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
-            self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
-            self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
+            self._add(f"{name}.{axis}", "length", f"{axis} of {whose}", lambda x, i=i: x.point(node, p)[i])
+            self._add(f"{name}.v{axis}", "speed", f"{axis} velocity of {whose}", lambda x, i=i: x.point_velocity(node, p)[i])
+            self._add(f"{name}.a{axis}", "acceleration", f"{axis} acceleration of {whose}", lambda x, i=i: x.point_acceleration(node, p)[i])
 
     def _curved(self, name: str, node: int, p: Any, pick: slice) -> None:
         """Curvature of the path of a point."""
@@ -241,7 +261,8 @@ class Channels:
         def both(x: Instant) -> Any:
             return np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
 
-        self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
+        bent = f"curvature of the path of point {name}"
+        self._add(f"{name}.curvature", "curvature", bent, lambda x: _curvature(both(x)), raw=both, cook=curvatures)
 
 
 def _reading(x: Instant, k: int, name: str) -> Any:

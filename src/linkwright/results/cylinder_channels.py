@@ -22,7 +22,7 @@ from linkwright.model.coordinates import coordinate
 from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.scalars import real, where
 
-Named = tuple[str, str, Any]  # name, dimension, how it is read at an instant
+Named = tuple[str, str, str, Any]  # name, dimension, meaning, how it is read at an instant
 
 
 def areas(c: Cylinder) -> tuple[Any, Any]:
@@ -38,24 +38,54 @@ def flow_channels(d: Description) -> Iterator[Named]:
     for c in (c for c in d.cylinders if c.bore is not None):
         (cap, rod), length = areas(c), coordinate(d, c.name)
         low, high = ends.get(c.name, (None, None))
-        yield f"{c.name}.cap.flow", "flow", lambda x, y=length, A=cap: A * x.travel_rate(y)
+        yield f"{c.name}.cap.flow", "flow", f"flow into the cap end of {c.name}", lambda x, y=length, A=cap: A * x.travel_rate(y)
         if low is not None:
-            yield f"{c.name}.cap.volume", "volume", lambda x, y=length, A=cap, low=low: A * (x.travel(y) - low)
+            yield (
+                f"{c.name}.cap.volume",
+                "volume",
+                f"volume of the cap end of {c.name}",
+                lambda x, y=length, A=cap, low=low: A * (x.travel(y) - low),
+            )
         if rod is not None:
-            yield f"{c.name}.rod.flow", "flow", lambda x, y=length, A=rod: -A * x.travel_rate(y)
+            yield f"{c.name}.rod.flow", "flow", f"flow into the rod end of {c.name}", lambda x, y=length, A=rod: -A * x.travel_rate(y)
             if high is not None:
-                yield f"{c.name}.rod.volume", "volume", lambda x, y=length, A=rod, high=high: A * (high - x.travel(y))
-        yield f"{c.name}.pump.flow", "flow", lambda x, y=length, A=cap, B=rod: _filled(x.travel_rate(y), A, B)
+                yield (
+                    f"{c.name}.rod.volume",
+                    "volume",
+                    f"volume of the rod end of {c.name}",
+                    lambda x, y=length, A=rod, high=high: A * (high - x.travel(y)),
+                )
+        yield (
+            f"{c.name}.pump.flow",
+            "flow",
+            f"flow into the end of {c.name} that is filled",
+            lambda x, y=length, A=cap, B=rod: _filled(x.travel_rate(y), A, B),
+        )
 
 
 def pressure_channels(d: Description) -> Iterator[Named]:
     """Yield pressures, which need the force of the cylinder."""
     for c in (c for c in d.cylinders if c.bore is not None):
         cap, rod = areas(c)
-        yield f"{c.name}.cap.pressure", "pressure", lambda x, c=c, A=cap, B=rod: _cap_pressure(force(x, c), A, B)
+        yield (
+            f"{c.name}.cap.pressure",
+            "pressure",
+            f"pressure in the cap end of {c.name} that carries its force",
+            lambda x, c=c, A=cap, B=rod: _cap_pressure(force(x, c), A, B),
+        )
         if rod is not None:
-            yield f"{c.name}.rod.pressure", "pressure", lambda x, c=c, B=rod: _positive(-force(x, c) / B)
-        yield f"{c.name}.pump.pressure", "pressure", lambda x, c=c, A=cap, B=rod: _carried(force(x, c), A, B)
+            yield (
+                f"{c.name}.rod.pressure",
+                "pressure",
+                f"pressure in the rod end of {c.name} that carries its force",
+                lambda x, c=c, B=rod: _positive(-force(x, c) / B),
+            )
+        yield (
+            f"{c.name}.pump.pressure",
+            "pressure",
+            f"pressure in the end of {c.name} that carries its force",
+            lambda x, c=c, A=cap, B=rod: _carried(force(x, c), A, B),
+        )
 
 
 def force(x: Instant, c: Cylinder) -> Any:

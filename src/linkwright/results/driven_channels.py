@@ -110,7 +110,8 @@ class MotionChannels(Mapping[str, Channel]):
 
     def _jerk(self, name: str) -> Channel:
         kind, read = self._jerks[name]
-        return Channel(name, kind, lambda x: x.rate(read, x.term("jerk")), needs=("jerk",))
+        meaning = f"rate of the acceleration of {name.rpartition('.')[0]}"
+        return Channel(name, kind, lambda x: x.rate(read, x.term("jerk")), needs=("jerk",), meaning=meaning)
 
     # ---------------------------------------------------------------- mechanical advantage
 
@@ -153,7 +154,8 @@ class MotionChannels(Mapping[str, Channel]):
             T = x.term("tangent").reshape(-1, len(self.held))[:, column]
             return np.array([source.rate(x, T), output.rate(x, T)])
 
-        return Channel(name, RATIOS[output.kind, source.kind], lambda x: _ratio(rates(x)), raw=rates, cook=_ratios, needs=("tangent",))
+        kind, meaning = RATIOS[output.kind, source.kind], f"torque or force at {output.name} per torque or force at {source.name}"
+        return Channel(name, kind, lambda x: _ratio(rates(x)), raw=rates, cook=_ratios, needs=("tangent",), meaning=meaning)
 
     # ---------------------------------------------------------------- transmission by force
 
@@ -169,7 +171,8 @@ class MotionChannels(Mapping[str, Channel]):
         def terms(x: Instant) -> Any:
             return share_terms(x, self.loops, output, self.held, x.term(need))
 
-        more: dict[str, Any] = {"raw": terms, "cook": transmissions_by_force, "needs": (need,), "kink": 0.5 * np.pi}
+        meaning = f"transmission angle from the forces on the output {output}"
+        more: dict[str, Any] = {"meaning": meaning, "raw": terms, "cook": transmissions_by_force, "needs": (need,), "kink": 0.5 * np.pi}
         return Channel(name, "angle", lambda x: transmission_by_force(terms(x)), **more)
 
 

@@ -53,13 +53,13 @@ class Acceleration:
         st = self._before
         there = State(st.skel, st.q, st.v, st.references, st.t, self.a)
         vars(there).update(
-            instant=Instant(st.skel, st.q, st.v, st.t, st.references, self.a, motion=st.instant.motion), channels=st.channels
+            instant=Instant(st.skel, st.q, st.v, st.t, st.references, self.a, motion=st.instant.motion), _channels=st._channels
         )
         return there
 
     def __getitem__(self, joint: str) -> Any:
         """Acceleration of any joint, cut or not (`"A"` or `"A.a"`), or any channel of the state."""
-        known = self.st.channels
+        known = self.st._channels
         return known[f"{joint}.a" if f"{joint}.a" in known else joint].read(self.st.instant)
 
     @property

@@ -21,7 +21,13 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import factor
 from linkwright.results.records import Column
 
-NAMES = ("singular.J", "singular.dependent", "singular.independent", "det.dependent", "det.independent")
+NAMES = {
+    "singular.J": "smallest singular value of the dimensionless loop Jacobian",
+    "singular.dependent": "smallest singular value of its part of the dependent coordinates",
+    "singular.independent": "smallest singular value of its part of the independent coordinates",
+    "det.dependent": "determinant of the loop Jacobian of the dependent coordinates",
+    "det.independent": "determinant of the loop Jacobian of the independent coordinates",
+}
 LOOKED_AT = 40  # samples from which the dependent coordinates are chosen
 
 
@@ -66,7 +72,7 @@ class Singularity:
             self.loops.dimensionless(self.loops.at(self.q[len(self.q) // 2], np.zeros(self.loops.skel.tree.nv), 0.0, self.references[0]))[1]
         ).rank
         square = 2 * rank == self.loops.skel.tree.nv
-        return NAMES if square else tuple(n for n in NAMES if n != "det.independent")
+        return tuple(n for n in NAMES if square or n != "det.independent")
 
     def column(self, name: str) -> Column:
         """Values of one of NAMES."""

@@ -13,6 +13,7 @@ from linkwright.errors import calls_explained
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
 from linkwright.numerics.pickling import essentials
+from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channels
 
 
@@ -60,7 +61,7 @@ class State:
         st = cls(at.skel, at.q, at.v, at.references, at.t, at.a)
         vars(st)["instant"] = at
         if at.channels is not None:
-            vars(st)["channels"] = at.channels  # a table of closures: made once, not in every stage
+            vars(st)["_channels"] = at.channels  # a table of closures: made once, not in every stage
         return st
 
     @cached_property
@@ -68,13 +69,23 @@ class State:
         return Instant(self.skel, self.q, self.v, self.t, self.references, self.a)
 
     @cached_property
-    def channels(self) -> Channels:
+    def _channels(self) -> Channels:
         return Channels(self.skel)
+
+    @property
+    def channels(self) -> ChannelList:
+        """Return the names that can be read. They print as a table with units and meanings, and `st.channels("speed")` filters them."""
+        d = self.skel.tree.description
+        return ChannelList(self._channels.names, self._channels.__getitem__, d.units, repr(d.name))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `st["` and Tab."""
+        return self._channels.names
 
     def __getitem__(self, key: str | tuple[str, str]) -> Any:
         """`st["A"]` in SI, `st["A", "deg"]` in a unit."""
         name, unit = (key, None) if isinstance(key, str) else key
-        channel = self.channels[name]
+        channel = self._channels[name]
         value = channel.read(self.instant)
         if channel.winds is not None and self.origin is not None:
             value = wound(self.skel, self.origin, self.q, value, channel.winds)

@@ -26,6 +26,7 @@ from linkwright.model.file import quantity
 from linkwright.numerics.pickling import essentials
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
+from linkwright.results.channel_list import ChannelList
 from linkwright.results.channel_readings import Readings
 from linkwright.results.channels import Channel
 from linkwright.results.checks import Checks
@@ -232,8 +233,13 @@ class Trajectory(TrajectoryVerbs, Result):
         return Readings(self, self._loads)
 
     @property
-    def channels(self) -> list[str]:
-        return ["t", *self._readings.names]
+    def channels(self) -> ChannelList:
+        """Return the names that can be read. They print as a table with units and meanings, and `c.channels("torque")` filters them."""
+        return self._readings.listed
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `c["` and Tab."""
+        return list(self.channels)
 
     def _channel(self, name: str) -> Channel:
         return self._readings.channel(name)

@@ -102,7 +102,7 @@ def resolved(system: Compiled, e: Any) -> When:
     if not isinstance(e, (When, str)) and not callable(e):
         raise UsageError(f"an event is lw.events.when(...), the name of a channel or a function, not {e!r}.")
     w = e if isinstance(e, When) else When(e)
-    if isinstance(w.function, str) and w.function != "t" and w.function not in system.start.channels:
+    if isinstance(w.function, str) and w.function != "t" and w.function not in system.start._channels:
         w = replace(w, function=RunChannel(w.function))
     if isinstance(w.equals, str):
         kind = "time" if w.function == "t" else _dimension(system, w)
@@ -122,7 +122,7 @@ def _dimension(system: Compiled, w: When) -> str:
         return w.function.kind
     if not isinstance(w.function, str):
         raise UsageError(f"the event '{w.label}' is a function: give `equals` as a plain number in SI.")
-    return system.start.channels[w.function].dimension
+    return system.start._channels[w.function].dimension
 
 
 def switchable(system: Compiled, name: str) -> str:

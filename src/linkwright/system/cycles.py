@@ -20,6 +20,7 @@ from linkwright.system.design_channels import DesignReader, with_numbers
 from linkwright.system.motions import MOST_STEPS
 
 if TYPE_CHECKING:
+    from linkwright.results.channel_list import ChannelList
     from linkwright.system.system import System
 
 MOST_NUMBERS = 250_000_000  # of a result: 2 GB
@@ -75,9 +76,14 @@ class Trajectories(Result):
         return self.designs.shape
 
     @property
-    def channels(self) -> list[str]:
-        """Return the names that can be read."""
-        return list(self.values) if self.motions is None else self.system.cycle(**self.asked).channels
+    def channels(self) -> ChannelList:
+        """Return the names that can be read. They print as a table with units and meanings, and `t.channels("torque")` filters them."""
+        every = self.system.cycle(**self.asked).channels
+        return every if self.motions is not None else every.of(list(self.values))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `t["` and Tab."""
+        return list(self.channels)
 
     def design(self, index: Any) -> dict[str, float]:
         """Return the values of a design by name."""

@@ -33,6 +33,7 @@ from linkwright.verbs import ring_function
 
 if TYPE_CHECKING:
     from linkwright.motion.joint_limits import Limits
+    from linkwright.results.channel_list import ChannelList
     from linkwright.results.state import State
     from linkwright.rings.verbs import MechanismVerbs
     from linkwright.system.cycles import Trajectories
@@ -64,6 +65,11 @@ class Mechanism(MechanismVerbs):
     def system(self) -> System:
         """Return the default System of this mechanism."""
         return System(self.description)
+
+    @property
+    def channels(self) -> ChannelList:
+        """Return the names that a cycle has. They print as a table with units and meanings, and `m.channels("torque")` filters them."""
+        return self.system.channels
 
     def with_(self, **changes: Any) -> Mechanism:
         """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, whole_number
+from linkwright.errors import LinkwrightError, UsageError, whole_number
 from linkwright.kernels.equations.tasks import AXES, TWIST
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.kinematics.base import base_joints
@@ -97,6 +97,16 @@ class Motions:
     def _lead(self) -> str:
         """The drive that a turn follows if none is named."""
         return cycles.plan(self.core.loops, self.core.start.instant, None, None).lead
+
+    def at_start(self) -> Trajectory:
+        """The start at rest as a motion of one sample: it has the channels of a cycle."""
+        core, st = self.core, self.core.start
+        rest = np.zeros((1, core.tree.nv))
+        try:
+            lead = self._lead
+        except LinkwrightError:  # of a mechanism without a drive
+            lead = ""
+        return Trajectory(core.skel, np.zeros(1), st.q[None], rest, rest, [dict(st.references)], drive=lead)
 
     def cycle(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
         """See `System.cycle`."""

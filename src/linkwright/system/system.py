@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.mechanics.kinematics.motion import Motion
     from linkwright.motion.controllability import Controllability
+    from linkwright.results.channel_list import ChannelList
     from linkwright.rings.verbs import SystemVerbs
     from linkwright.simulation.stepper import Stepper
 else:
@@ -84,6 +85,11 @@ class System(SystemVerbs):
     @cached_property
     def names(self) -> CoordinateNames:
         return CoordinateNames.of(self.skel)
+
+    @property
+    def channels(self) -> ChannelList:
+        """Return the names that a cycle has. They print as a table with units and meanings, and `s.channels("torque")` filters them."""
+        return self._driven(self._motions.at_start(), self.core.drive_names).channels
 
     @property
     def start(self) -> State:

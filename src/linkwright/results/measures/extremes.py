@@ -304,9 +304,7 @@ def _stationary(c: np.ndarray, w: np.ndarray) -> np.ndarray:
     return u
 
 
-def _beyond(
-    s: np.ndarray, x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndarray, closed: np.ndarray
-) -> np.ndarray:
+def _beyond(s: np.ndarray, x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndarray, closed: np.ndarray) -> np.ndarray:
     """How far curves that samples do not resolve may go beyond their outermost samples; infinite at a pole.
 
     Two samples at one place are the sides of an event: nothing lies between them, and a line from one side ends there.

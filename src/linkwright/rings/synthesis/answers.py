@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from linkwright.errors import Renamed, UsageError, call_explained, counted
 from linkwright.files.tables import Result, Table
@@ -100,7 +100,12 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
     def __len__(self) -> int:
         return len(self.found)
 
-    def __getitem__(self, k: Any) -> Any:
+    @overload
+    def __getitem__(self, k: int) -> SynthesizedLinkage: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[SynthesizedLinkage, ...]: ...
+    def __getitem__(self, k: int | slice) -> SynthesizedLinkage | tuple[SynthesizedLinkage, ...]:
+        """Return a linkage by its place, 0 for the best, or several."""
         return self.found[k]
 
     def __iter__(self) -> Iterator[SynthesizedLinkage]:

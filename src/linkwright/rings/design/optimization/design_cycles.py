@@ -6,7 +6,7 @@ file's own by moving its numbers is said to have no motion, and how far it is fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,7 +38,7 @@ class DesignCycle:
         return self.nominal.drive
 
     @property
-    def channels(self) -> list[str]:
+    def channels(self) -> Sequence[str]:
         return self.nominal.channels
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -56,7 +56,12 @@ class ParetoFront(Result, Sequence[OptimizationResult]):
     def __len__(self) -> int:
         return len(self.designs)
 
-    def __getitem__(self, k: Any) -> Any:
+    @overload
+    def __getitem__(self, k: int) -> OptimizationResult: ...
+    @overload
+    def __getitem__(self, k: slice) -> Sequence[OptimizationResult]: ...
+    def __getitem__(self, k: int | slice) -> OptimizationResult | Sequence[OptimizationResult]:
+        """Return a design of the front by its place, or several."""
         return self.designs[k]
 
     def __iter__(self) -> Iterator[OptimizationResult]:

@@ -88,6 +88,10 @@ class Study(Result):
         """Rows in stretches, in their order; of a folder one stretch in memory at a time."""
         return self.store.parts()
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `study["` and Tab."""
+        return [*self.names, *self.measures]
+
     def __getitem__(self, name: str) -> np.ndarray:
         """Return one variable or measure over all rows, in SI."""
         if name in self.names:

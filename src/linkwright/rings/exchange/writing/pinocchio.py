@@ -111,7 +111,9 @@ class PinocchioModel:
         a = self.acceleration(st, found)
         force, moment = self._loop_forces(datas)
         instant = self.system.core.instant(st, a)
-        return PinocchioAcceleration(a, force, moment, lambda name: st.channels[name if name.endswith(".a") else f"{name}.a"].read(instant))
+        return PinocchioAcceleration(
+            a, force, moment, lambda name: st._channels[name if name.endswith(".a") else f"{name}.a"].read(instant)
+        )
 
     def _loop_forces(self, datas: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Their forces act on the first body, in its frame's axes: turned round, moved to the joint's point and into world axes."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.model.curves.reference_kinds import Components, Reference
 from linkwright.results.checks import Check, Checks
+from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.time_optimal.limits import RMS, MotionLimit
 
@@ -88,8 +89,19 @@ class TimeOptimalMotion(Result):
     def s(self) -> np.ndarray:
         return np.asarray(self.trajectory["path.s"])
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Trajectory: ...
+    @overload
+    def __getitem__(self, key: int) -> State: ...
+    def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
+        """`f["A.torque"]` in SI, `f["A", "deg"]` in a unit; samples and states as of the `trajectory`."""
         return self.trajectory[key]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names after `f["` and Tab."""
+        return list(self.trajectory.channels)
 
     @cached_property
     def active(self) -> list[str]:

@@ -110,7 +110,7 @@ def test_welded_halves(tmp_path: Path, how: str) -> None:
     st = ours.assemble({"A": 0.3}, {"A": 1.5})
     instant = ours.core.instant(st)
     names = ["A", "B", "D", "C"]
-    qpos, qvel = (np.array([float(st.channels[f"{n}{rate}"].read(instant)) for n in names]) for rate in ("", ".v"))
+    qpos, qvel = (np.array([float(st._channels[f"{n}{rate}"].read(instant)) for n in names]) for rate in ("", ".v"))
     mj = AgainstMujoco(mujoco.MjModel.from_xml_path(str(path)), read_mjcf(path).description)  # halves apart, closed by the weld
     literal, wanted = mj.accelerations(qpos, qvel, np.array([0.7, 0.0, -0.3, 0.0]))
     assert relative(literal, wanted) < 1e-9
