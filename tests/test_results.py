@@ -102,7 +102,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Identification": lambda: lw.identify(lw.load("five-bar"), measured(five_bar_run(), 1e-3, 0)),
     "LoadCases": lambda: four_bar().load_cases(),
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
-    "MotorChoices": lambda: four_bar().choose_motor(),
+    "MotorChoices": lambda: four_bar().choose_motor(gearbox=False),
     "OptimizationResult": optimum,
     "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(
         ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, count=8, starts=1, points=2

@@ -95,7 +95,10 @@ def test_it_is_refused_with_advice(name):
 ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
 RUN, START = TURN, WIPER.start
 PAGES = ("show", "report", "animate")
-LONG = ("plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "pinocchio", "linearize", "derivatives", "free_body")
+LONG = (
+    "plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "pinocchio", "linearize", "derivatives", "free_body",
+    "choose_motor", "sensitivity",
+)  # fmt: skip
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {

@@ -31,7 +31,7 @@ ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
     "api-examples", "bridges", "cams", "conventions", "converters", "drawings", "editor", "exchange", "from-adams", "from-drake",
-    "from-mujoco", "from-pinocchio", "from-pylinkage", "getting-started", "howto-lecture", "howto-ros2", "model-file", "robots",
+    "from-mujoco", "from-pinocchio", "from-pylinkage", "getting-started", "howto-ros2", "model-file", "robots",
     "theory-aghili", "theory-chaudhary", "theory-hoang", "theory-koul", "topology",
 )  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")

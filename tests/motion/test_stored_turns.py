@@ -42,7 +42,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         (lambda m, path: m.cycle(steps=360).report(path), [360]),
         (lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48]),
     ],
-    now=4,
+    now=3,
 )
 def test_a_page_computes_one_turn(
     computed: list[int], tmp_path: Path, write: Callable[[lw.Mechanism, Path], Any], expected: list[int]

@@ -12,6 +12,7 @@ from linkwright.kernels import structures
 from linkwright.results.state_loads import KernelLoads
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
+from tests.sweeps import sweep
 
 ROUND = 1e-10  # relative: the two eliminate in different orders, on different trees
 
@@ -56,8 +57,8 @@ def same(s: lw.System, st: lw.State, a: Any, drives: list[str] | None = None) ->
     return found
 
 
-@pytest.mark.parametrize("make", [rssr_afloat, afloat])
-@pytest.mark.parametrize("seed", range(2))
+@sweep("make", [rssr_afloat, afloat], now=1)
+@sweep("seed", range(2), now=1)
 def test_the_wrench_on_a_floating_base_comes_from_a_kernel(make: Any, seed: int) -> None:
     s, st, rng = system(make, seed)
     drives = {name: float(rng.normal()) for name in s.core.drive_names}
@@ -70,7 +71,7 @@ def test_the_wrench_on_a_floating_base_comes_from_a_kernel(make: Any, seed: int)
     same(s, st, s.forward(st).a)
 
 
-@pytest.mark.parametrize("make", [ankle, platform, afloat])
+@sweep("make", [ankle, afloat, platform], now=2)
 def test_motions_of_fewer_drives_come_from_a_kernel(make: Any) -> None:
     """Accelerations that these drives cause; efforts of the joints that nothing moves are zero, which the kernel finds out."""
     s, st, _ = system(make, 3)

@@ -281,7 +281,7 @@ def test_forward_refuses_velocities_that_tear_the_loops_apart(formulation):
     assert np.isfinite(s.forward(s.state(almost.q, almost.v * (1.0 + 1e-9)), formulation=formulation).a).all()
 
 
-@pytest.mark.parametrize("formulation", ["auto", "kkt"])
+@sweep("formulation", ["auto", "kkt"], now=1)
 def test_forward_takes_velocities_of_a_motion_next_to_a_singular_position(formulation):
     """Residuals of J v, not distances from the nearest velocity of the loops, which grow without bound there."""
     c = lw.load("slider-crank").cycle(steps=720)

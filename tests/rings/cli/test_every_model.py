@@ -40,7 +40,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper"))
+@pytest.mark.parametrize("name", every_model("wiper"))
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -89,9 +89,7 @@ def test_every_template_works_at_once(
     data = json_of(["new", "my own.yaml", "--from", name], capsys)
     assert data == {"schema": "linkwright.new/1", "file": "my own.yaml", "name": "my-own", "from": name, "kind": "template"}
     info = json_of(["info", "my own.yaml"], capsys)
-    assert (
-        info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["notes"] and not info["redundant"]
-    )
+    assert info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["notes"] and not info["redundant"]
     turn = json_of(["cycle", "my own.yaml", "--steps", "4"], capsys)
     assert turn["loads"]["computed"] == (name != "minimal")
     if name != "minimal":  # which has no masses, and says so

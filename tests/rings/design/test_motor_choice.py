@@ -12,6 +12,7 @@ import linkwright as lw
 from linkwright.errors import NoMotorError, UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings import cli
+from linkwright.rings.design import catalog
 from linkwright.rings.design.catalog import SHIPPED, read_catalog
 from linkwright.rings.design.motor_choice import choose_motor
 from tests.rings.cli.schemas import disagreements
@@ -242,13 +243,14 @@ def test_picture_and_report_take_a_choice(cycle: Trajectory, few: Path, tmp_path
     assert sizing.ratio == found.best.ratio and np.array_equal(sizing.motor_torque, found.best.sizing.motor_torque)
 
 
-def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, few: Path, tmp_path: Path) -> None:
     path = saved(tmp_path, SMALL)
     assert cli.main(["cycle", "wiper", "--steps", "60", "--choose-motor", str(path), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     motors = printed["motors"]
     assert not disagreements("cycle", printed)
     assert motors["rows"][0]["motor"] == "strong" and motors["tried"] == 6
+    monkeypatch.setattr(catalog, "SHIPPED", few)
     assert cli.main(["cycle", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
     out = capsys.readouterr().out
     assert "the best by mass first" in out and "combinations of the shipped catalog are suitable" in out and "Planetary" in out

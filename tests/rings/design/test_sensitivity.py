@@ -183,6 +183,8 @@ def test_the_peak_moves_and_the_derivative_is_still_that_of_the_peak() -> None:
     highest = max(abs(x.loads.tau["A"]) for x in c.samples)
     assert highest <= found.value < highest * (1 + 1e-3)  # at most a degree beside a rounded top
     for name, value in m.description.parameters:
+        if name not in ("L1", "L4", "g"):
+            continue  # the other lengths are as these
         h = 1e-4 * value
         ends = [sensitivity(m.with_(**{name: value + sign * h}), "peak A.torque", [], steps=24) for sign in (1.0, -1.0)]
         numeric = (ends[0].value - ends[1].value) / (2 * h)

@@ -90,6 +90,7 @@ def test_what_is_saved():
     assert list(found.values()) == [[89.8, 92.7], [60.6, 64.9], [-8.9, -6.5]]
 
 
+@pytest.mark.slow
 def test_the_same_optimum_by_every_method():
     item = paper.rssr_balancing()
     assert item.verdict == "agrees" and "the same optimum by all three" in item.computed and "9.3 % more" in item.computed

@@ -32,6 +32,7 @@ def test_few_samples_are_taken_as_they_are():
     assert curve_extremes(np.arange(4.0), np.array([0.0, 2.0, 1.0, 0.5])).both == (0.0, 2.0)
 
 
+@pytest.mark.slow
 def test_items_print_the_extremes_of_their_curves():
     """Torques of the scraper by golden section on 21 Newton-Euler equations, of the RSSR every half degree; swing by energy."""
     torque = curve_extremes(*chaudhary.turned(9.81)).both

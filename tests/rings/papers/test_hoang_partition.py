@@ -18,6 +18,7 @@ def test_the_items_and_their_verdicts():
     assert "passes 5 zeros" in found[1].computed and found[1].deviation == pytest.approx(1.0 - 0.3935, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_error_of_the_fixed_partition_grows_as_the_distance_falls():
     """R has entries of 1/det: round-off times the condition of H, which is inversely proportional to the distance."""
     kappa, off, null = np.array(list(paper.approach().values())).T

@@ -10,6 +10,7 @@ from tests.data.generate import chaudhary_rssr, chaudhary_scraper, koul_motion
 from tests.data.generate import koul_matrices as matrices
 from tests.reference import load
 from tests.rings.papers.pages import Page
+from tests.sweeps import sweep
 
 SAHA = load("saha")
 INVERSE = SAHA["carpet_scraper"]["inverse_dynamics_w4p712"]
@@ -46,7 +47,7 @@ def test_rssr():
     check_rssr((30,))
 
 
-@pytest.mark.parametrize("name", matrices.BODIES)
+@sweep("name", matrices.BODIES, now=["carpet-scraper"])
 def test_matrices_and_loads_at_the_start(name):
     there = koul_printed.reference(name)
     stored = {**there.start._asdict(), "moving_I": there.moving_I, "moving_C": there.moving_C}

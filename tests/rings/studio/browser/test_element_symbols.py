@@ -12,14 +12,18 @@ from linkwright.rings.studio import live
 from tests.rings.studio.browser.desk import Desk
 from tests.rings.studio.test_element_symbols import hung
 
+DRAWN: dict[str, np.ndarray] = {}
+
 
 @pytest.fixture
 def shown(desk: Callable[..., Desk], tmp_path: Path) -> Callable[[str], np.ndarray]:
     """(height, width): brightest channel of the page's drawing of an arm with such an element."""
 
     def draw(section: str) -> np.ndarray:
-        page = live.write(hung(tmp_path, section, space=True), tmp_path / f"{section}.html")
-        return desk(page, still=True).pixels().astype(int).max(axis=-1)
+        if section not in DRAWN:
+            page = live.write(hung(tmp_path, section, space=True), tmp_path / f"{section}.html")
+            DRAWN[section] = desk(page, still=True).pixels().astype(int).max(axis=-1)
+        return DRAWN[section]
 
     return draw
 

@@ -140,8 +140,8 @@ def sampled_curves() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def test_extremes_of_the_page_are_those_of_python() -> None:
-    """One definition in two languages: values, places and errors of 1248 curves."""
-    curves = [(s, y) for s, y in sampled_curves() if np.isfinite(y).any()]
+    """One definition in two languages: values, places and errors of every third curve of Python's own test."""
+    curves = [(s, y) for s, y in sampled_curves() if np.isfinite(y).any()][::3]
     given = [[s.tolist(), [None if np.isnan(v) else v for v in y]] for s, y in curves]
     script = f"out={json.dumps(given)}.map(([s,y])=>{{const e=LW.extremes(Float64Array.from(y,(v)=>v===null?NaN:v),Float64Array.from(s));"
     found = run(script + "return [e.low,e.high,e.sLow,e.sHigh,e.errorLow,e.errorHigh].map((v)=>v===Infinity?'inf':v)})")
@@ -154,7 +154,7 @@ def test_extremes_of_the_page_are_those_of_python() -> None:
         places = np.interp([s_low, s_high], np.arange(len(s)), s)
         assert places == pytest.approx([e.at_low, e.at_high], abs=1e-6 * np.ptp(s))
         located += int(s_high % 1.0 != 0.0) + int(s_low % 1.0 != 0.0)
-    assert located > 300 and len(curves) > 1000
+    assert located > 100 and len(curves) > 400
 
 
 def test_curves_keep_gaps_extremes_and_places() -> None:
