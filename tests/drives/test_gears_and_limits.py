@@ -86,7 +86,7 @@ def test_an_fmu_cuts_its_input_off(tmp_path):
     import fmpy
 
     path = tmp_path / "disc.fmu"
-    lw.load({**DISC, "drive": {"A": {"torque": 1.0, "gear": 3, "limits": 5}}}).export(path, inputs={"A": "torque"}, kind="cs")
+    lw.load({**DISC, "drive": {"A": {"torque": 1.0, "gear": 3, "limits": 5}}}).export(path, inputs={"A": "torque"}, interface="cs")
     for u, effort in ((1.0, 3.0), (4.0, 5.0), (-4.0, -5.0)):
         found = fmpy.simulate_fmu(str(path), stop_time=0.5, start_values={"A.torque": u}, output=["A.v"])
         assert found["A.v"][-1] == pytest.approx(effort, rel=1e-6)

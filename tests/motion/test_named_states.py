@@ -221,7 +221,7 @@ def test_lists_and_components_of_a_call_replace_those_of_the_file(tmp_path: Path
     with pytest.raises(lw.AssemblyError, match="7 values"):
         assert lw.load(on_one_joint("free", start={"J": q, "J.x": 0.5})).system.start  # twice in one file is a contradiction
     path = lw.load(whole).save(tmp_path / "m.yaml")
-    words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--speed", "J=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]
+    words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--set", "J.v=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]
     assert cli.main(["simulate", str(path), "1", "--free", "--sample-interval", "1", *words]) == 0
     found = json.loads(capsys.readouterr().out)["channels"]
     assert [found[k]["values"][-1] for k in ("J.x", "J.y", "J.z")] == pytest.approx([1.05, 2.002, 6.0], abs=1e-9)  # no force: straight on

@@ -102,7 +102,7 @@ def test_an_advantage_grows_without_bound_at_a_dead_center():
 def test_an_optimum_marks_what_grows_without_bound_in_its_table():
     """Every sample is below the limit; whether the curve is, no number of samples can tell."""
     limits = ["max slide.advantage < 1e9 1/m", "max slide > 1 mm"]
-    found = offset_slider().optimize("min range slide", vary={"l": "0.19..0.21 m"}, subject_to=limits)
+    found = offset_slider().optimize("min range slide", vary={"l": "0.19..0.21 m"}, require=limits)
     t = found.table()
     rows = {name: [c.text(i) for c in t.columns] for i, name in enumerate(t["quantity"])}
     name = next(n for n in rows if "advantage" in n)

@@ -47,7 +47,7 @@ VERBS = {
     "m.follow": lambda m, s, st, f: m.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "m.info": lambda m, s, st, f: str(m.info()),
     "m.limits": lambda m, s, st, f: m.limits(joint(m)),
-    "m.map": lambda m, s, st, f: m.map("reach", {joint(m): "0..1 / 3"}),
+    "m.workspace": lambda m, s, st, f: m.workspace({joint(m): "0..1 / 3"}, "reach"),
     "m.optimize": lambda m, s, st, f: m.optimize(f"min {body(m)}.mass", {f"{body(m)}.mass": "+- 10 %"}, count=2, starts=1),
     "m.plot": lambda m, s, st, f: [m.plot("mechanism", f / "a.svg"), m.plot(), m.plot("structure", f / "b.svg")],
     "m.report": lambda m, s, st, f: m.report(f / "r.html"),

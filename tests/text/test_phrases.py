@@ -56,7 +56,7 @@ def optimize(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def workspace(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    values = m.map("reach", {"piston.C.x": given}).axes[0].values
+    values = m.workspace({"piston.C.x": given}, "reach").axes[0].values
     return float(values[0]), float(values[-1])
 
 

@@ -286,6 +286,7 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 
 RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
     "optimize.n": "count",
+    "optimize.subject_to": "require",
     "simulate.output": "sample_interval",
     "study.n": "count",
     "synthesize.n": "count",
@@ -316,6 +317,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "TimeOptimalMotion.check": "used, or checks()",
     "FreeBody.draw": "plot(path)",
     "Mechanism.fastest": "time_optimal(...)",
+    "Mechanism.map": "workspace(over, what)",
     "Mechanism.optimise": "optimize(...)",
     "Mechanism.page": "show(path)",
     "Mechanism.picture": 'plot("mechanism", path)',

@@ -79,9 +79,50 @@ class Mechanism(MechanismVerbs):
         return Mechanism(modelfile.reread(self.description, **changes))
 
     def cycle(
-        self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+        self,
+        drive: str | None = None,
+        *,
+        steps: int = 360,
+        speed: float | str | None = None,
+        duration: float | str | None = None,
+        start: float | str | None = None,
+        stop: float | str | None = None,
     ) -> Trajectory:
-        """Return one cycle of the drive, or its way at constant speed from `start` to `stop` ("800 mm"): motion of everything, by name."""
+        """Move a drive through one cycle, or at constant speed from `start` to `stop`.
+
+        A drive that cannot turn fully swings inside its reach.
+
+        Parameters
+        ----------
+        drive : str, optional
+            Joint or cylinder that is driven while other drives hold still. By default the first drive of the model.
+        steps : int, default 360
+            Number of equal steps. The result has one sample more.
+        speed : float or str, optional
+            Speed of the drive: "30 rpm", "0.1 m/s". By default the speed in the model file. A plain number is in rad/s or m/s.
+        duration : float or str, optional
+            Duration of the motion: of one cycle, in place of a speed ("2 s").
+        start : float or str, optional
+            Position at which the drive begins ("30 deg", "800 mm"). By default the start position of the model.
+        stop : float or str, optional
+            Position at which the drive ends. By default it makes a full turn, or goes to the end of its travel and back.
+
+        Returns
+        -------
+        Trajectory
+            Motion of everything by name, with loads if the model has masses. Its `notes` report what was noticed.
+
+        Raises
+        ------
+        LinkwrightError
+            If a name is not known, or the drive cannot reach a position.
+
+        Examples
+        --------
+        >>> c = lw.load("wiper").cycle(steps=4)
+        >>> c["A", "deg"].round(1)
+        array([ 60., 150., 240., 330., 420.])
+        """
         return self.system.cycle(drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
 
     def cycles(

@@ -91,7 +91,7 @@ class Goal:
 class Requirement:
     """Limits of a channel, a measure or a sum of them, `lw.Requirement("C.transmission_angle", low=40, unit="deg")`.
 
-    `m.optimize(subject_to=...)` and the requirements of `linkwright cycle` take it in place of its text. `components` are ranges for every
+    `m.optimize(require=...)` and the requirements of `linkwright cycle` take it in place of its text. `components` are ranges for every
     component of a point. Numbers are in `unit`. "full turn" has none.
     """
 

@@ -24,6 +24,8 @@ SI = "SI"  # the unit of numbers that a call gives; a bare number of a text has 
 SHARE = "%"
 PLUS_MINUS = re.compile(r"\+\s?/?\s?-|±")
 DOTS = re.compile(r"\.\.")
+COMMA = re.compile(r",")
+NUMBER_BEGINS = re.compile(r"[-+]?[\d.(]")
 SIGNS = re.compile(r">=|<=|==|>|<|=")
 
 
@@ -204,6 +206,26 @@ def amount(p: Phrase) -> Amount:
             raise wrong from None
         why = problem.message if isinstance(problem, ModelError) else problem
         raise p.error(why, getattr(problem, "at", None) or 0) from None
+
+
+def amounts(p: Phrase) -> list[Amount]:
+    """The numbers of a slice, one after another with blanks between them: `60 240`, `60 mm 2*120 mm`."""
+    found: list[Phrase] = []
+    for word in p.split():
+        if found and not NUMBER_BEGINS.match(word.text):  # the unit of the number before it
+            found[-1] = Phrase(p.whole, found[-1].start, word.end)
+        else:
+            found.append(word)
+    return [amount(x) for x in found]
+
+
+def places(text: str) -> list[list[Amount]]:
+    """The numbers of places with commas between them: `60 240, 140 220`."""
+    rest, out = Phrase.of(text), []
+    while (cut := rest.cut(COMMA)) is not None:
+        out.append(amounts(cut[0]))
+        rest = cut[2]
+    return [*out, amounts(rest)]
 
 
 def _expression(text: str, unit: str, written: str) -> Amount:

@@ -1,30 +1,22 @@
-"""The field tables of docs/command-line.md as something JSON can be held against."""
+"""The field tables of the outputs as something JSON can be held against: strictly, and by JSON Schema."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
-from tests import ROOT
+import jsonschema
 
-PAGE = ROOT / "docs" / "command-line.md"
-ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
+from linkwright.rings.cli.schemas import json_schema, table
+
 OPTIONAL, ANY = "optional", "any"
 TYPES = {"text": str, "number": (int, float), "integer": int, "true or false": bool, "object": dict}
 
 
-@cache
 def documented(command: str) -> dict[str, tuple[str, ...]]:
     """Path of every field of a command's JSON, with its types and perhaps `optional`."""
-    text = PAGE.read_text(encoding="utf-8").partition("\n## JSON\n")[2]
-    sections = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL))
-    fields = {}
-    for path, kind in ROW.findall(sections[command]):
-        words, _, rest = kind.strip().partition(", ")
-        types = (words,) if words in TYPES else tuple(words.split(" or "))
-        fields[path] = (*types, *((OPTIONAL,) if rest == OPTIONAL else ()))
-    return fields
+    fields = {x.path: (*x.types, *((OPTIONAL,) if x.optional else ())) for x in table(command).fields}
+    return {"schema": ("text",), **fields}
 
 
 def disagreements(command: str, data: Any) -> list[str]:
@@ -32,6 +24,8 @@ def disagreements(command: str, data: Any) -> list[str]:
     fields = documented(command)
     seen: set[str] = set()
     problems = list(_walk(fields, "", data, seen))
+    if not problems:  # so that the JSON Schema allows all that the table does
+        jsonschema.validate(data, json_schema(command))
     roots = {path for path in fields if "." not in path and "[" not in path and OPTIONAL not in fields[path]}
     return problems + [f"'{path}' is missing" for path in sorted(roots - seen)]
 

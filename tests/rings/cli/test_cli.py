@@ -146,7 +146,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_turn_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    asked = ["--measure", "stroke D", "--measure", "time ratio D", "--channel", "D.jerk"]
+    asked = ["--measure", "stroke D", "--measure", "time ratio D", "--channels", "D.jerk"]
     assert cli.main(["cycle", "wiper", "--json", "--no-loads", *asked]) == 0
     data = json.loads(capsys.readouterr().out)
     assert disagreements("cycle", data) == []
@@ -159,7 +159,7 @@ def test_turn_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert '"D.jerk [deg/s^3]"' in (tmp_path / "turn.csv").read_text().splitlines()[0]
     for wrong, said in (("strok D", "Did you mean 'stroke'"), ("dwell D within 1 mm", "another unit"), ("stroke E", "no channel 'E'")):
         assert cli.main(["cycle", "wiper", "--measure", wrong]) == 1 and said in capsys.readouterr().err
-    assert cli.main(["cycle", "wiper", "--channel", "coupler.P"]) == 1 and "is a vector" in capsys.readouterr().err
+    assert cli.main(["cycle", "wiper", "--channels", "coupler.P"]) == 1 and "is a vector" in capsys.readouterr().err
 
 
 def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:

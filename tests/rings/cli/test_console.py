@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
-from linkwright.rings.cli import console, dispatch, page
+from linkwright.rings.cli import console, dispatch
 from tests.sweeps import sweep
 
 MODEL = """name: kurbel
@@ -28,7 +28,8 @@ bodies:
   crank: {pins: [A], points: [B], mass: 1, com: B, inertia: 0}
 drive: {A: 60 rpm}
 """
-EXAMPLES = [x for c in (page.COMMAND, *dispatch.COMMANDS) for x in c.examples]
+COMMANDS = [dispatch.command_of(name) for name in ("page", *dispatch.NAMES)]
+EXAMPLES = [x for c in COMMANDS for x in c.examples]
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +108,7 @@ def test_examples_of_the_help_are_right_usage(line: str, monkeypatch: pytest.Mon
     """Each one parses and reaches its command; the slow test runs them."""
     first, *words = shlex.split(line)
     reached = []
-    for command in (page.COMMAND, *dispatch.COMMANDS):
+    for command in COMMANDS:
         assert 2 <= len(command.examples) <= 3
         monkeypatch.setitem(vars(command), "run", lambda given, name=command.name: reached.append(name))
     monkeypatch.setattr(dispatch, "is_subject", lambda word: True)

@@ -47,7 +47,7 @@ def test_edit_makes_the_file_and_serves_it(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("given", "match"),
-    [("wiper", "--from wiper"), ("plan.dxf", "--from plan.dxf"), ("robot.urdf", "linkwright convert"), ("a.txt", "not '.txt'")],
+    [("wiper", "--from wiper"), ("plan.dxf", "--from plan.dxf"), ("robot.urdf", "linkwright export"), ("a.txt", "not '.txt'")],
 )
 def test_only_own_model_files_are_edited(given: str, match: str) -> None:
     with pytest.raises(UsageError, match=match):

@@ -10,16 +10,22 @@ import pytest
 
 from benchmarks.bench import table
 from benchmarks.bench.cases import BenchRow
+from linkwright.errors import LinkwrightError
 from linkwright.rings import cli, papers
-from linkwright.rings.cli import dispatch
+from linkwright.rings.cli import dispatch, outputs, schemas
 from tests.rings.cli.schemas import disagreements, documented
 
 
 def test_every_command_with_json_is_documented() -> None:
     for name in (*dispatch.NAMES, "page"):
-        assert documented(name)["schema"] == ("text",) and len(documented(name)) > 3, name
-    flags = {c.name: {f for o in c.options for f in o.flags} for c in dispatch.COMMANDS}
-    assert all("--json" in x for x in flags.values())
+        assert documented(name)["schema"] == ("text",) and len(documented(name)) >= 3, name
+        assert any("--json" in x.flags for x in dispatch.command_of(name).every_option()), name
+    assert {x for name in (*dispatch.NAMES, "page") for x in schemas.forms(name)} == set(schemas.tables())
+
+
+def test_json_without_a_schema_says_what_to_do() -> None:
+    with pytest.raises(LinkwrightError, match=r"nothing.txt .*make_command_line"):
+        outputs.print_json("nothing", {})
 
 
 def test_what_is_not_as_documented_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ CALL = ["optimize", "four-bar", "--goal", "max min C.transmission_angle", "--var
 
 @pytest.mark.slow
 def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*CALL, "--subject-to", "range D > 40 deg", "--json"]) == 0
+    assert cli.main([*CALL, "--require", "range D > 40 deg", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert disagreements("optimize", data) == []
     assert data["feasible"] and data["goals"][0]["after"] > data["goals"][0]["before"]
@@ -30,5 +30,5 @@ def test_the_design_is_written_where_asked_for(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_constraints_that_no_design_meets(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*CALL, "--subject-to", "range D > 170 deg"]) == 1
+    assert cli.main([*CALL, "--require", "range D > 170 deg"]) == 1
     assert "relax" in capsys.readouterr().out

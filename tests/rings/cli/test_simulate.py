@@ -49,10 +49,10 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     [
         (["2"], 4 * np.pi, 2 * np.pi),  # as the file says: 60 rpm
         (["2 s", "--free"], 0.0, 0.0),
-        (["2000 ms", "--free", "--speed", "A=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
+        (["2000 ms", "--free", "--set", "A.v=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
         (["2", "--drive", "A=3 N m"], 3.0, 3.0),  # a = T/J = 1.5 rad/s^2
         (["2", "--drive", "A=1 N m * t/(1 s)"], 2 / 3, 1.0),  # a = t/2
-        (["2", "--drive", "A=free", "--speed", "A=1 rad/s"], 2.0, 1.0),
+        (["2", "--drive", "A=free", "--set", "A.v=1 rad/s"], 2.0, 1.0),
         (["2", "--drive", "A=15 rpm"], np.pi, 0.5 * np.pi),
         (["2", "--drive", "A=90 deg"], 0.5 * np.pi, 0.0),
     ],
@@ -75,7 +75,7 @@ def test_what_is_printed_is_what_happened(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["2", "--speed", "A=10rpm"], "--free"),
+        (["2", "--set", "A.v=10rpm"], "--free"),
         (["2", "--drive", "A=90 deg", "--set", "A=10"], "prescribed"),
         (["2", "--drive", "A=2 kg"], "mass"),
         (["2", "--drive", "A=2 Nn"], "Nn"),
@@ -159,8 +159,8 @@ def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, c
         "crank.yaml",
         "1000",
         "--free",
-        "--speed",
-        "A=60",
+        "--set",
+        "A.v=60",
         "--integrator",
         "rk4",
         "--step",
@@ -196,8 +196,8 @@ def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
         "crank.yaml",
         "1e5",
         "--free",
-        "--speed",
-        "A=60",
+        "--set",
+        "A.v=60",
         "--integrator",
         "rk4",
         "--step",
@@ -254,7 +254,7 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     c = data["certificate"]
     assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
     assert "Baumgarte" in c["stabilizer"] or "baumgarte" in c["stabilizer"]
-    assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-").replace("-", "_") for o in simulate.COMMAND.options}
+    assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-").replace("-", "_") for o in simulate.COMMAND.every_option()}
 
 
 def test_the_rms_is_over_time_not_over_samples() -> None:

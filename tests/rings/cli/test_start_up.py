@@ -27,7 +27,7 @@ print(json.dumps(found))
 COMMANDS: list[tuple[list[str], int, str]] = [
     (["--version"], 0, "linkwright 0."),
     (["--help"], 0, "exit codes"),
-    ([], 0, "Shipped models"),
+    ([], 0, "Built-in models"),
     (["new", "--list"], 0, "Templates"),
     (["cycle", "--help"], 0, "--animation"),
     (["info", "nofile.yaml"], 1, "'nofile.yaml' cannot be read: No such file"),

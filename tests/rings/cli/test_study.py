@@ -28,7 +28,7 @@ GRID = [
 
 def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, table = tmp_path / "rows", tmp_path / "rows.csv"
-    assert cli.main([*GRID, "--best", "min max A.torque", "-o", str(folder), "--table", str(table)]) == 0
+    assert cli.main([*GRID, "--best", "min max A.torque", "--folder", str(folder), "-o", str(table)]) == 0
     out = capsys.readouterr().out
     assert "6 of 6 rows met every check, none failed" in out and "min max A.torque: row 0, L1 = 0.28 m, L2 = 0.9 m" in out
     with table.open(encoding="utf-8") as file:
@@ -36,8 +36,8 @@ def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
     known = lw.study("four-bar", {"L1": "280..320 mm / 3", "L2": [0.9, 1.0]}, ["max A.torque", "peak C.load"])
     assert [float(r["max A.torque [N m]"]) for r in rows] == known["max A.torque"].tolist()
     assert lw.load_result(folder).to_pandas().equals(known.to_pandas())
-    assert cli.main([*GRID, "-o", str(folder), "--table", str(table)]) == 0 and "6 rows" in capsys.readouterr().out  # a table of ours
-    assert cli.main([*GRID[:-2], "-o", str(folder)]) == 0 and "note: a new study" in capsys.readouterr().out
+    assert cli.main([*GRID, "--folder", str(folder), "-o", str(table)]) == 0 and "6 rows" in capsys.readouterr().out  # a table of ours
+    assert cli.main([*GRID[:-2], "--folder", str(folder)]) == 0 and "note: a new study" in capsys.readouterr().out
 
 
 def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ def test_linkages_are_written_and_pass_the_points(tmp_path: Path, capsys: pytest
     points = tmp_path / "points.csv"
     points.write_text("x [cm],y [cm]\n0,0\n1,0.4\n2,0.6\n3,0.4\n4,0\n", encoding="utf-8")
     folder = tmp_path / "found"
-    assert cli.main(["synthesize", "path", str(points), "--count", "2", "-o", str(folder), "--json"]) == 0
+    assert cli.main(["synthesize", "path", str(points), "--count", "2", "--folder", str(folder), "--json"]) == 0
     out, err = capsys.readouterr()
     data = json.loads(out)
     assert disagreements("synthesize", data) == [] and len(data["answers"]) == 2
@@ -35,7 +35,7 @@ def test_linkages_are_written_and_pass_the_points(tmp_path: Path, capsys: pytest
 
 @pytest.mark.slow
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["synthesize", "path", ARC, "--count", "1", "-o", str(tmp_path)]
+    line = ["synthesize", "path", ARC, "--count", "1", "--folder", str(tmp_path)]
     assert cli.main(line) == 0 and cli.main(line) == 0  # its own results are replaced
     (tmp_path / "linkage-0.yaml").write_text("name: mine\n", encoding="utf-8")
     capsys.readouterr()

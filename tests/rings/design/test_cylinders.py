@@ -124,7 +124,7 @@ def test_cylinders_are_in_the_text_the_report_and_json(tmp_path, capsys):
     from linkwright.rings.cli import main
 
     lw.load(BEAM).save(tmp_path / "beam.yaml")
-    main(["cycle", str(tmp_path / "beam.yaml"), "--steps", "20", "--from", "800mm", "--to", "850mm", "--json"])
+    main(["cycle", str(tmp_path / "beam.yaml"), "--steps", "20", "--start", "800mm", "--stop", "850mm", "--json"])
     data = json.loads(capsys.readouterr().out)
     (duty,) = data["loads"]["cylinders"]
     assert duty["stroke"] == [0.7, 0.9] and duty["longest"] == pytest.approx(0.85)

@@ -141,8 +141,8 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     assert cli.main(["export", "wiper", "-o", "w.dxf", "--positions", "4", "--trace", "coupler.P", "--width", "30mm"]) == 0
     assert cli.main(["export", "wiper", "-o", "w.dxf"]) == 0  # our own file is replaced
-    assert cli.main(["convert", "w.dxf", "w.yaml"]) == 0 and lw.load("w.yaml").description.drawing
-    assert cli.main(["convert", "w.dxf", "w.svg"]) == 0 and lw.load("w.svg", ground=["A", "D"]).imported is not None
+    assert cli.main(["export", "w.dxf", "-o", "w.yaml"]) == 0 and lw.load("w.yaml").description.drawing
+    assert cli.main(["export", "w.dxf", "-o", "w.svg"]) == 0 and lw.load("w.svg", ground=["A", "D"]).imported is not None
 
 
 def test_nothing_to_draw_is_said(tmp_path: Path) -> None:

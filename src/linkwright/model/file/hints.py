@@ -46,7 +46,7 @@ _FEATURES = {
     ),
     ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)), docs/control.md.",
     ("optimize", "optimise", "synthesis"): (
-        "Goals are not in the file; m.optimize(goal, vary, subject_to) and lw.synthesize take them, docs/optimization.md."
+        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them, docs/optimization.md."
     ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
         "Files of other programs are not read; docs/converters.md lists what is written for them."

@@ -56,11 +56,11 @@ COMMAND = CliCommand(
     ),
     options=(
         option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"one of {', '.join(SUBJECTS)}"),
-        option("--peers", action="store_true", help="other programs installed here are measured too (minutes, because C++ is compiled)"),
+        option("--peers", action="store_true", help="other programs, if they are installed here (minutes, because C++ is compiled)"),
         option("--quick", action="store_true", help="fewer rounds, fewer loops"),
         option("--models", metavar="A,B", type=options.listed, help="models to measure (default: all that have a benchmark)"),
         option("--build", metavar="FOLDER", help="folder for compiled programs, used again by the next run"),
-        option("-o", "--output", metavar="FILE", help="table of the results (.csv)"),
+        options.OUTPUT("table of the results (.csv)"),
         options.FORCE,
         options.JSON,
     ),

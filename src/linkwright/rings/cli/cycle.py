@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from linkwright import files
 from linkwright.errors import LinkwrightError, NoMotorError, UsageError, counted
 from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
 
 if TYPE_CHECKING:
     from linkwright.results.checks import Checks
     from linkwright.rings.design.cycle_loads import CycleLoads
 
+CYCLE = Verb("linkwright.system.mechanism:Mechanism.cycle", without=("drive",))
 HANG = 17  # columns before the text of a check
 SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
@@ -33,24 +35,22 @@ def run(given: argparse.Namespace) -> None:
     outputs.check(wanted, given.force)
     marks = _csv_marks(given)
     options.check_resolution(given)
-    asked = _asked(given.measure or ())
+    asked = _asked(given.measure)
     m = loading.load(given)
     if given.plot and given.loads and not _massless(m):
         outputs.check([*wanted, *((path, files.PICTURES) for path in _load_plots(given.plot))], given.force)
-    with console.waiting("turning it"):
-        ends = {"start": _of_lead(m, given, given.start, "angle", "length"), "stop": _of_lead(m, given, given.stop, "angle", "length")}
-        speed = _of_lead(m, given, given.speed, "angular speed", "speed")
-        c = m.cycle(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=speed, **ends)
-    _check_channels(c, given.channel or ())
+    with console.waiting("computing the cycle"):
+        c = m.cycle(**_settings(m, given))
+    _check_channels(c, given.channels or ())
     numbers = _measures(c, asked)
-    required = _required(c, given.require or ())
+    required = _required(c, given.require)
     loads = _loads(m, c, given.loads)
     motors, no_motor = _motors(c, given)
     checks = c.checks()
     if given.json:
         data = _data(m, c, loads, given, numbers, checks)
         data |= {"requirements": [r.as_dict() for r in required.rows]} if required.rows else {}
-        outputs.print_json("cycle/1", data | ({} if motors is None else {"motors": motors}))
+        outputs.print_json("cycle", data | ({} if motors is None else {"motors": motors}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
@@ -70,7 +70,7 @@ def _motors(c: Any, given: argparse.Namespace) -> tuple[Any, NoMotorError | None
     if given.choose_motor is None:
         return None, None
     try:
-        found = c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
+        found = c.choose_motor(given.choose_motor or None, drive=_lead(given)[0], sort=given.sort)
     except NoMotorError as none:
         return {"suitable": 0, "rows": [], "why": str(none)}, none
     return found.as_dict() if given.json else found, None
@@ -90,13 +90,27 @@ def _csv_marks(given: argparse.Namespace) -> dict[str, dict[str, str | None]]:
     return {path: marks if path in comma else {} for path in tables}
 
 
-def _of_lead(m: Any, given: argparse.Namespace, text: str | None, rotary: str, sliding: str) -> str | None:
-    """A speed or position of the drive, in the file's unit if it has none of its own; of a hinge or of a slider."""
-    if text is None:
-        return None
-    drives = [d.joint for d in m.description.drives]
-    lead = given.drive or (drives[0] if drives else "")
-    return loading.with_unit(m, text, rotary if loading.cycles(m, lead) else sliding)
+def _settings(m: Any, given: argparse.Namespace) -> dict[str, Any]:
+    """Options of `m.cycle`; numbers without a unit are in the file's."""
+    out = CYCLE.given(given)
+    lead, pace = _lead(given)
+    if pace and "speed" in out:
+        raise UsageError(f"--drive {lead}={pace} and --speed {given.speed} are two speeds; give one of them.")
+    if pace:
+        out["speed"] = pace
+    if lead is not None:
+        out["drive"] = lead
+    joint = lead or next((d.joint for d in m.description.drives), "")
+    rotary = loading.cycles(m, joint)
+    kinds = {"start": ("angle", "length"), "stop": ("angle", "length"), "speed": ("angular speed", "speed")}
+    return out | {name: loading.with_unit(m, out[name], kinds[name][not rotary]) for name in kinds if name in out}
+
+
+def _lead(given: argparse.Namespace) -> tuple[str | None, str]:
+    """The joint that is driven, if one is named, and its speed."""
+    if len(given.drive) > 1:
+        raise UsageError(f"a cycle has one drive, but --drive names {' and '.join(name for name, _ in given.drive)}. Give one of them.")
+    return given.drive[0] if given.drive else (None, "")
 
 
 def _text(m: Any, c: Any, ranged: bool) -> str:
@@ -128,7 +142,7 @@ def _check_channels(c: Any, names: Sequence[str]) -> None:
     """Raise ChannelError for channels that are not there, UsageError for vectors."""
     for name in names:
         if c[name].ndim > 1:
-            raise UsageError(f"--channel {name} is a vector: name one component, such as {name}.x.")
+            raise UsageError(f"--channels {name} is a vector: name one component, such as {name}.x.")
 
 
 def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
@@ -206,7 +220,7 @@ def _data(
         "singular": [asdict(x) for x in c.singular],
         "near_singular": np.flatnonzero(c.near_singular).tolist(),
         "steps": len(c) - 1,
-        "channels": outputs.channel_data(c, _channel_names(c, loads, given.channel or ())),
+        "channels": outputs.channel_data(c, _channel_names(c, loads, given.channels or ())),
         "measures": [{key: x[key] for key in ("name", "value", "unit", "sampling_error", "grows_without_bound")} for x in numbers],
         "loads": loads.as_dict(),
         "cams": [asdict(x) for x in _cams(m, c)],
@@ -224,7 +238,7 @@ def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, marks: 
 
     written = [p for p in (given.output, given.plot) if p]
     if given.output:
-        c.save(given.output, channels=_channel_names(c, loads, given.channel or ()), **marks[given.output])
+        c.save(given.output, channels=_channel_names(c, loads, given.channels or ()), **marks[given.output])
     if given.load_cases:
         if loads.why:
             raise UsageError(f"--load-cases: {loads.why}.")
@@ -255,72 +269,37 @@ def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
 COMMAND = CliCommand(
     name="cycle",
     help="one cycle of the drive: motion, drive efforts, loads of every pin",
-    about="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
+    about="Move a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
     "With masses in the model it also computes what the drives must do and what every pin carries.",
     examples=(
-        "linkwright cycle wiper --speed '30 rpm' --from 30deg --to 150deg -o wiper.csv",
+        "linkwright cycle wiper --speed '30 rpm' --start 30deg --stop 150deg -o wiper.csv",
         'linkwright cycle punch-press --measure "dwell ram.R.y within 1 mm" --measure "time ratio ram.R.y"',
         "linkwright cycle wiper --choose-motor --sort mass",
     ),
     options=(
         options.MODEL,
-        options.PARAM,
-        options.SET,
-        options.CUTS,
-        options.FOLDER,
-        option("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"),
-        options.STEPS,
-        option("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')"),
-        option("--from", dest="start", metavar="POSITION", help="where the drive begins ('30 deg', '800 mm'; default: the start position)"),
-        option("--to", dest="stop", metavar="POSITION", help="where it ends (default: after a full turn, or at the end of its travel)"),
+        *options.LOADING,
+        options.drive("A, or at a speed of its own A='30 rpm'; others hold still (default: the model's drive)"),
+        CYCLE,
         option(
             "--loads",
             action=argparse.BooleanOptionalAction,
             default=True,
-            help="efforts and pin loads, where the model has masses (default)",
+            help="efforts of drives and loads of pins, if the model has masses (default)",
         ),
-        option(
-            "--measure",
-            metavar="TEXT",
-            action="append",
-            help="one number of the turn: 'stroke guide', 'dwell guide within 1 mm', 'rms "
-            "guide.jerk', 'range guide while 100..180 deg'; repeat it for more",
-        ),
-        option(
-            "--require",
-            metavar="TEXT",
-            action="append",
-            help="a requirement: 'stroke guide = 400 mm +- 2 mm', 'C.transmission_angle > 40 deg', 'full turn'; one that is not met "
-            "makes the exit code 1; repeat it for more",
-        ),
-        option(
-            "--channel",
-            metavar="NAME",
-            action="append",
-            help="one more channel in the output and in --json: guide.jerk, coupler.P.curvature, guide.advantage; repeat it for more",
-        ),
-        option("-o", "--output", metavar="FILE", help="write all channels: .csv or .xlsx (the file's units), .npz or .parquet (SI)"),
-        options.SEP,
-        options.DECIMAL,
-        option("--load-cases", metavar="FILE", help="write the load cases of every link at its worst instants, in its axes: .csv or .xlsx"),
-        option(
-            "--plot",
-            metavar="FILE",
-            help="curves of angles, sliders and points: .png, .svg or .pdf; with loads also FILE-torque, FILE-loads and FILE-hodographs",
-        ),
-        option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
+        options.MEASURE,
+        options.REQUIRE,
+        options.CHANNELS,
+        options.OUTPUT("all channels as .csv or .xlsx (the file's units), .npz or .parquet (SI)"),
+        *options.MARKS,
+        option("--load-cases", metavar="FILE", help="load cases to write (.csv, .xlsx): every link at its worst instants, in its axes"),
+        options.PLOT("curves of angles, sliders and points, and with loads also FILE-torque, FILE-loads and FILE-hodographs"),
+        option("--picture", metavar="FILE", help="picture to write (.png, .svg, .pdf): the start position with paths of points"),
         options.ANIMATION,
         options.RESOLUTION,
-        option(
-            "--choose-motor",
-            metavar="CSV",
-            nargs="?",
-            const="",
-            help="suitable motors and gearboxes of a catalog for this cycle (default: the shipped one, typical data)",
-        ),
-        option("--sort", choices=("heat", "mass", "price"), default="heat", help="order of the motors (default: heat)"),
-        options.FORCE,
-        options.JSON,
+        options.CHOOSE_MOTOR,
+        options.SORT,
+        *options.BOTH,
     ),
     run=run,
 )

@@ -8,59 +8,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import NoReturn
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.rings.cli import (
-    bench,
-    console,
-    convert,
-    cycle,
-    edit,
-    export,
-    identify,
-    info,
-    motion_laws,
-    new_model,
-    optimize,
-    page,
-    report,
-    reproduce,
-    schema,
-    simulate,
-    study,
-    synthesize,
-    time_optimal,
-    workspace,
-)
+from linkwright.rings.cli import console
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 
-COMMANDS: tuple[CliCommand, ...] = (
-    new_model.COMMAND,
-    edit.COMMAND,
-    info.COMMAND,
-    cycle.COMMAND,
-    simulate.COMMAND,
-    study.COMMAND,
-    optimize.COMMAND,
-    synthesize.COMMAND,
-    workspace.COMMAND,
-    time_optimal.COMMAND,
-    identify.COMMAND,
-    identify.CALIBRATE,
-    report.COMMAND,
-    export.COMMAND,
-    convert.COMMAND,
-    new_model.LIST,
-    motion_laws.COMMAND,
-    schema.COMMAND,
-    reproduce.COMMAND,
-    bench.COMMAND,
-)
-NAMES = tuple(c.name for c in COMMANDS)
+PLACES = {  # module and constant of each command, in the order of the help; a module is imported when its command is needed
+    "new": "new_model.COMMAND", "edit": "edit.COMMAND", "info": "info.COMMAND", "cycle": "cycle.COMMAND", "simulate": "simulate.COMMAND",
+    "study": "study.COMMAND", "optimize": "optimize.COMMAND", "synthesize": "synthesize.COMMAND", "workspace": "workspace.COMMAND",
+    "time-optimal": "time_optimal.COMMAND", "identify": "identify.COMMAND", "calibrate": "identify.CALIBRATE", "report": "report.COMMAND",
+    "export": "export.COMMAND", "models": "new_model.LIST", "motion-laws": "motion_laws.COMMAND", "schema": "schema.COMMAND",
+    "completion": "completion.COMMAND", "reproduce": "reproduce.COMMAND", "bench": "bench.COMMAND",
+}  # fmt: skip
+NAMES = tuple(PLACES)
 OLD_COMMANDS = {  # commands that were, and what to write now
-    "fastest": "time-optimal", "laws": "motion-laws", "map": "workspace", "optimise": "optimize",
+    "convert": "export", "fastest": "time-optimal", "laws": "motion-laws", "map": "workspace", "optimise": "optimize",
     "synthesise": "synthesize", "turn": "cycle",
 }  # fmt: skip
 EPILOG = """examples:
@@ -119,25 +85,41 @@ def _run(argv: list[str]) -> int:
 
 
 def is_subject(word: str) -> bool:
-    """A shipped model, a file of a model or run, or something that can only be meant as a path."""
+    """A built-in model, a file of a model or run, or something that can only be meant as a path."""
     from linkwright.model import library as models
 
     return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
 
 
+def command_of(name: str) -> CliCommand:
+    """Return a command by name; "page" is the one that `linkwright MODEL` means."""
+    module, _, constant = PLACES.get(name, "page.COMMAND").partition(".")
+    return getattr(import_module(f"linkwright.rings.cli.{module}"), constant)
+
+
+@cache
+def parser_of(name: str) -> Parser:
+    """Return the parser of one command."""
+    command = command_of(name)
+    parser = Parser(prog=f"{PROGRAM} {name}" if name in PLACES else PROGRAM, **settings_of(command))
+    add_options(parser, command)
+    return parser
+
+
 def _command(argv: list[str]) -> int:
-    parser, each = build_parser()
-    given, extra = parser.parse_known_args(argv)
+    if argv[0] not in NAMES:
+        overview().parse_args(argv)
+    parser = parser_of(argv[0])
+    given, extra = parser.parse_known_args(argv[1:])
     if extra:
-        each[given.command].refuse(extra)
-    if given.command in COMPUTING:
+        parser.refuse(extra, argv[0])
+    if argv[0] in COMPUTING:
         console.note_interpreted()
-    return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
+    return command_of(argv[0]).run(given) or 0
 
 
 def _page(argv: list[str]) -> int:
-    parser = Parser(prog=PROGRAM, **settings_of(page.COMMAND))
-    add_options(parser, page.COMMAND.options)
+    parser = parser_of("page")
     given, extra = parser.parse_known_args(argv)
     if given.model in NAMES:
         parser.error(f"the command comes first: {PROGRAM} {given.model} ...")
@@ -149,7 +131,7 @@ def _page(argv: list[str]) -> int:
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
         models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
         raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.")
-    return page.COMMAND.run(given) or 0
+    return command_of("page").run(given) or 0
 
 
 def _one_of(*endings: str) -> str:
@@ -160,28 +142,26 @@ def _unknown(word: str) -> NoReturn:
     from linkwright.model import library as models
 
     if word in OLD_COMMANDS:
-        build_parser()[0].error(f"the command '{word}' has a new name: {PROGRAM} {OLD_COMMANDS[word]}")
+        overview().error(f"the command '{word}' has a new name: {PROGRAM} {OLD_COMMANDS[word]}")
     hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
     meant = f"{hint[0]}? " if hint[1] else ""
     message = f"there is no command and no model '{word}'. {meant}Commands: {', '.join(NAMES)}. '{PROGRAM} models' lists the models"
-    build_parser()[0].error(message)
+    overview().error(message)
 
 
-def build_parser() -> tuple[Parser, dict[str, Parser]]:
-    """The parser of all commands, and each one's own."""
+def overview() -> Parser:
+    """Return the parser of `linkwright --help`, which lists the commands."""
     from linkwright import __version__
 
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} MODEL [options]\n       {PROGRAM} COMMAND ...\n       {PROGRAM}",
         description="Mechanisms with closed kinematic loops: topology, motion, drive torques, joint loads. "
-        f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the shipped ones.",
+        f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the built-in ones.",
         epilog=EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    commands = parser.add_subparsers(
-        dest="command", title="commands", metavar="COMMAND ...", prog=PROGRAM, required=True, parser_class=Parser
-    )
-    for command in COMMANDS:
-        add_options(commands.add_parser(command.name, help=command.help, **settings_of(command)), command.options)
-    return parser, {name: x for name, x in commands.choices.items() if isinstance(x, Parser)}
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND ...", prog=PROGRAM, parser_class=Parser)
+    for name in NAMES:
+        commands.add_parser(name, help=command_of(name).help)
+    return parser

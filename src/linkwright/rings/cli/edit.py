@@ -40,7 +40,7 @@ def opened(path: Path, *, port: int = 0, browser: bool = True, json: bool = Fals
         return serve(path, port=port, browser=browser, out=console.show, edit=True)
     with Server(path, port=port, edit=True) as server:
         name = server.editor.answers.state()["name"] if server.editor is not None else path.stem
-        outputs.print_json("edit/1", {"file": str(path), "name": name, "address": server.address})
+        outputs.print_json("edit", {"file": str(path), "name": name, "address": server.address})
         sys.stdout.flush()
         return console.served(server, browser)
 
@@ -50,12 +50,12 @@ def model_path(given: str) -> Path:
     path = Path(given)
     if path.suffix.lower() not in files.MODELS:
         if given in models.names() and not path.exists():
-            raise UsageError(f"'{given}' is a shipped model. Edit a copy of it: linkwright new my.yaml --from {given}")
+            raise UsageError(f"'{given}' is a built-in model. Edit a copy of it: linkwright new my.yaml --from {given}")
         if path.suffix.lower() in files.SKETCHES:
             raise UsageError(f"'{given}' is a drawing. Make a model of it first: linkwright new my.yaml --from {given}")
         if path.suffix:
             raise UsageError(
-                f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright convert makes one of other formats."
+                f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright export makes one of other formats."
             )
         path = path.with_suffix(".yaml")
     return path
@@ -82,8 +82,8 @@ COMMAND = CliCommand(
     examples=("linkwright edit my.yaml", "linkwright edit new-machine.yaml --no-browser"),
     options=(
         option("model", metavar="FILE", help="the model file, .yaml; made if there is none"),
-        option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the editor there"),
-        option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),
+        options.NO_BROWSER,
+        options.PORT,
         options.JSON,
     ),
     run=run,

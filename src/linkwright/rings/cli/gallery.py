@@ -1,4 +1,4 @@
-"""Starting points: the shipped models and the templates of `linkwright new`, one line each; the welcome."""
+"""Starting points: the built-in models and the templates of `linkwright new`, one line each; the welcome."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def template_about(name: str) -> str:
 
 
 def source(name: str) -> tuple[Path, str]:
-    """(file, "template" or "model") of a name; a template comes before a shipped model of the same name."""
+    """(file, "template" or "model") of a name; a template comes before a built-in model of the same name."""
     if name in template_names():
         return _FOLDER / f"{name}.yaml", "template"
     if name in models.names():
         return models.path(name), "model"
     known = [*template_names(), *(n for n in models.names() if n not in template_names())]
-    raise UsageError(f"there is no template or shipped model '{name}'. {nearest(name, known, 'Names')} 'linkwright new --list' shows all.")
+    raise UsageError(f"there is no template or built-in model '{name}'. {nearest(name, known, 'Names')} 'linkwright new --list' shows all.")
 
 
 def model_list() -> str:
@@ -59,7 +59,7 @@ def welcome() -> str:
         [
             console.wrapped(f"Linkwright {__version__}: mechanisms with closed kinematic loops."),
             "",
-            "Shipped models",
+            "Built-in models",
             model_list(),
             "",
             "Try",

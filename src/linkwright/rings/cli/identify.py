@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli import loading, options, outputs
+from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
 
-EVERY = "*"  # all drives, or all encoders
 DIGITS = 12  # of numbers that are written into a model file; no measurement has more
+EVERY = "*"  # all drives, or all encoders
+ONE_EACH = {"metavar": "JOINT", "action": "append"}
+IDENTIFY = Verb(
+    "linkwright.rings.robots.identification:identify", without=("mechanism", "data", "consistent"), written={"friction": ONE_EACH}
+)
+CALIBRATION = Verb("linkwright.rings.robots.identification:calibrate", without=("mechanism", "poses", "vary"))
 
 
 def run(given: argparse.Namespace) -> None:
@@ -19,20 +26,10 @@ def run(given: argparse.Namespace) -> None:
     m = loading.load(given)
     from linkwright.rings.robots.identification import identify
 
-    found = identify(
-        m,
-        given.data,
-        bodies=given.bodies,
-        friction=_friction(given.friction),
-        armature=_all_or(given.armature),
-        gains=_all_or(given.gains),
-        columns=_once(given.column, "--column"),
-        filter=given.filter,
-        noise=_once(given.noise, "--noise") or None,
-        robust=given.robust,
-        prior=given.prior,
-    )
-    _written(found, given, "identify/1", _identification(found))
+    chosen = IDENTIFY.given(given)
+    if "friction" in chosen:
+        chosen["friction"] = _friction(chosen["friction"])
+    _written(identify(m, given.data, **_all(chosen, "armature", "gains")), given, "identify", _identification)
 
 
 def run_calibrate(given: argparse.Namespace) -> None:
@@ -40,22 +37,22 @@ def run_calibrate(given: argparse.Namespace) -> None:
     m = loading.load(given)
     from linkwright.rings.robots.identification import calibrate
 
-    noise, columns = _once(given.noise, "--noise") or None, _once(given.column, "--column")
-    found = calibrate(m, given.data, given.vary, offsets=_all_or(given.offsets), noise=noise, columns=columns)
-    _written(found, given, "calibrate/1", _calibration(found))
+    vary = by_name(given.vary, "--vary")
+    if any(vary.values()):
+        raise UsageError("--vary names the numbers that are sought, without values: --vary '*.length' --vary E.x")
+    found = calibrate(m, given.data, list(vary), **_all(CALIBRATION.given(given), "offsets"))
+    _written(found, given, "calibrate", _calibration)
 
 
-def _written(found: Any, given: argparse.Namespace, schema: str, data: dict[str, Any]) -> None:
+def _written(found: Any, given: argparse.Namespace, command: str, data: Callable[[Any], dict[str, Any]]) -> None:
     """The model file, and the result as text or JSON."""
-    written = []
-    if given.output is not None:
-        found.mechanism.save(given.output, digits=DIGITS, force=given.force)
-        written.append(given.output)
-    if given.json:
-        outputs.print_json(schema, data)
-    else:
-        console.show(str(found))
-    outputs.report_files(written, given.json)
+    written = outputs.write([(given.output, lambda path: found.mechanism.save(path, digits=DIGITS, force=given.force))])
+    outputs.deliver(command, given, lambda: data(found), lambda: str(found), written)
+
+
+def _all(chosen: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Options in which '*' is True."""
+    return chosen | {name: True for name in names if chosen.get(name) == [EVERY]}
 
 
 def _identification(found: Any) -> dict[str, Any]:
@@ -97,36 +94,7 @@ def _friction(given: list[str]) -> Any:
     return found
 
 
-def _all_or(names: list[str] | None) -> Any:
-    return True if names == [EVERY] else names or ()
-
-
-def _once(given: list[tuple[str, str]], flag: str) -> dict[str, str]:
-    """Values by name; UsageError where one is there twice."""
-    out: dict[str, str] = {}
-    for name, value in given:
-        if name in out:
-            raise UsageError(f"{flag}: '{name}' is there twice.")
-        out[name] = value
-    return out
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number larger than zero")
-    return value
-
-
-COLUMN = option(
-    "--column", metavar="NAME=HEAD", action="append", type=options.assignment, default=[], help="the column of a quantity that has another "
-    "name in the file (A=enc1); may be repeated"
-)  # fmt: skip
-OUTPUT = option("-o", "--output", metavar="FILE", help="write the model file with the new numbers (.yaml)")
-LOADED = (options.PARAM, options.SET, options.CUTS, options.FOLDER)
+OUTPUT = options.OUTPUT("the model with the new numbers (.yaml)")
 
 COMMAND = CliCommand(
     name="identify",
@@ -141,22 +109,10 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("data", metavar="FILE", nargs="+", help="measured runs (.csv, .parquet)"),
-        option("--bodies", metavar="A,B", type=options.listed, help="bodies whose masses are sought (default: all)"),
-        option("--friction", metavar="JOINT", action="append", default=[], help="Coulomb and viscous friction of a joint (A), kinds of it "
-               "(A=coulomb,viscous,load), or of all drives ('*'); may be repeated"),
-        option("--armature", metavar="A,B", type=options.listed, help="drives whose rotor inertia is sought, or '*'"),
-        option("--gains", metavar="A,B", type=options.listed, help="drives whose signal has an unknown factor, or '*'"),
-        option("--filter", metavar="FREQUENCY", help="cut-off of a zero-phase filter of positions and torques ('20 Hz')"),
-        option("--noise", metavar="DRIVE=VALUE", action="append", type=options.assignment, default=[], help="standard deviation of a "
-               "drive's torque (A='2 N mm'); of all drives, or left out"),
-        option("--robust", action="store_true", help="outliers count less (Huber)"),
-        option("--prior", metavar="X", type=_positive, default=1e-3, help="how strongly the model's own values hold what the data leave "
-               "open (default 0.001)"),
-        COLUMN,
-        *LOADED,
+        IDENTIFY,
+        *options.LOADING,
         OUTPUT,
-        options.FORCE,
-        options.JSON,
+        *options.BOTH,
     ),
     run=run,
 )  # fmt: skip
@@ -174,16 +130,11 @@ CALIBRATE = CliCommand(
     options=(
         options.MODEL,
         option("data", metavar="FILE", help="measured poses (.csv, .parquet)"),
-        option("--vary", metavar="NAME", action="append", required=True, help="a number of the model or a pattern: L1, E.x, '*.length'; "
-               "may be repeated"),
-        option("--offsets", metavar="A,B", type=options.listed, help="encoders with an unknown zero, or '*'"),
-        option("--noise", metavar="COLUMN=VALUE", action="append", type=options.assignment, default=[], help="standard deviation of a "
-               "column (A='0.01 deg'); may be repeated"),
-        COLUMN,
-        *LOADED,
+        options.vary("L1, E.x, left.length"),
+        CALIBRATION,
+        *options.LOADING,
         OUTPUT,
-        options.FORCE,
-        options.JSON,
+        *options.BOTH,
     ),
     run=run_calibrate,
 )  # fmt: skip

@@ -16,7 +16,7 @@ def run(given: argparse.Namespace) -> None:
         summary = m.info()
     if given.json:
         more = {"topology": _topology(m)} if given.internals else {}
-        print_json("info/1", summary.as_dict() | more | ({"import": m.imported.as_dict()} if m.imported else {}))
+        print_json("info", summary.as_dict() | more | ({"import": m.imported.as_dict()} if m.imported else {}))
         return
     console.show(str(summary))
     if m.imported is not None:
@@ -49,11 +49,8 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        options.PARAM,
-        options.SET,
-        options.CUTS,
-        options.FOLDER,
-        option("--internals", action="store_true", help="also loops, cuts, subsystems, solve order, ranks"),
+        *options.LOADING,
+        option("--internals", action="store_true", help="loops, cuts, subsystems, solve order, ranks"),
         options.JSON,
     ),
     run=run,

@@ -24,22 +24,22 @@ def is_run(word: str) -> bool:
 
 
 def load(options: argparse.Namespace, *, shows_import: bool = False) -> Mechanism:
-    """Return the model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in.
+    """Return the model with `--param`, `--cuts` and `--set` put in.
 
     Warnings of a file of another program are printed on stderr, unless the command shows the report of the import, which has them.
     """
     changes: dict[str, Any] = dict(options.param)
     if getattr(options, "cuts", None) is not None:
         changes["cuts"] = options.cuts
-    if getattr(options, "folder", None):
-        changes["folders"] = options.folder
+    if options.folders:
+        changes["folders"] = options.folders
     m = load_named(options.model, changes, shows_import=shows_import)
     start = {name: in_file_units(m, name, text) for name, text in options.set}
     return m.with_(start=start) if start else m
 
 
 def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_import: bool = False) -> Mechanism:
-    """Return the mechanism of a shipped name or a file; warnings of an import are printed on stderr, unless the command shows them."""
+    """Return the mechanism of a built-in name or a file; warnings of an import are printed on stderr, unless the command shows them."""
     if is_run(model):
         raise UsageError(f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.")
     existing(model_file(model))
@@ -64,11 +64,11 @@ def open_run(options: argparse.Namespace) -> Trajectory:
 
 def refuse_changes(options: argparse.Namespace) -> None:
     """Raise if an option that changes the model is given with a saved run."""
-    for flag in ("param", "set", "cuts", "folder"):
+    for flag in ("param", "set", "cuts", "folders"):
         if getattr(options, flag, None):
             raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
     if getattr(options, "steps", None) is not None:
-        raise UsageError(f"--steps are those of a model's turn, but '{options.model}' is a run with samples of its own. Leave it out.")
+        raise UsageError(f"--steps divide the cycle of a model, but '{options.model}' is a run with samples of its own. Leave it out.")
 
 
 # -------------------------------------------------------------------- values
@@ -123,24 +123,34 @@ def cycles(m: Mechanism, name: str) -> bool:
 # -------------------------------------------------------------------- drives
 
 
+def drives(m: Mechanism, options: argparse.Namespace) -> dict[str, Any]:
+    """The file's drives (none with --free), and in their place those of --drive."""
+    from linkwright.drives import drives_of_description
+
+    out = {} if options.free else drives_of_description(m.description)
+    return out | {name: drive(m, name, text) for name, text in options.drive}
+
+
 def drive(m: Mechanism, name: str, text: str) -> Any:
     """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file.
 
     `A=90 deg in 0.4 s by 345, dwell 0.2 s` are moves."""
-    from linkwright import drives
+    from linkwright.drives import moves, position, speed, torque, voltage
     from linkwright.model.file.moves import is_program, listed
     from linkwright.text.units import KINDS, describe, matches
 
+    if not text:
+        raise UsageError(f"--drive {name} has no value. Give a speed, a position, an effort, a voltage or moves: --drive {name}='2 N m'.")
     if text == "free":
-        return drives.torque(0.0)
+        return torque(0.0)
     rotary = cycles(m, name)
     if is_program(text):
         pieces = listed(text, f"--drive {name}")
         kind = "angle" if rotary else "length"
-        return drives.moves([{k: with_unit(m, x, kind) if k == "to" else x for k, x in piece.items()} for piece in pieces])
+        return moves([{k: with_unit(m, x, kind) if k == "to" else x for k, x in piece.items()} for piece in pieces])
     text = with_unit(m, text, "angular speed" if rotary else "speed")
     kinds = ("angular speed", "angle", "torque") if rotary else ("speed", "length", "force")
-    makers = dict(zip((*kinds, "voltage"), (drives.speed, drives.position, drives.torque, drives.voltage), strict=True))
+    makers = dict(zip((*kinds, "voltage"), (speed, position, torque, voltage), strict=True))
     dimension = _dimension(m, name, text)
     for kind, make in makers.items():
         if matches(dimension, KINDS[kind]):

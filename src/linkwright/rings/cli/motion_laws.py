@@ -24,7 +24,7 @@ def run(given: argparse.Namespace) -> None:
         rows = [{"law": x.law, **{k: getattr(x, k) for k in COLUMNS[1:]}} for x in every]
         if move is not None:
             rows = [{**row, "peaks": dict(zip(COLUMNS[1:], x.over(*move[:2]), strict=True))} for row, x in zip(rows, every, strict=True)]
-        outputs.print_json("motion-laws/1", {"laws": rows})
+        outputs.print_json("motion-laws", {"laws": rows})
         return
     if move is None:
         _print([COLUMNS, *((x.law, *(f"{y:.4f}" for y in (x.velocity, x.acceleration, x.jerk))) for x in every)])
@@ -80,8 +80,8 @@ COMMAND = CliCommand(
     examples=("linkwright motion-laws", "linkwright motion-laws --rise '20 mm' --in '60 deg' --speed '120 rpm'"),
     options=(
         option("--rise", metavar="LENGTH", help="rise of the move, a length or an angle: '20 mm', '30 deg'"),
-        option("--in", dest="span", metavar="SPAN", help="its duration '0.2 s', or the angle of the cam '60 deg' with --speed"),
-        option("--speed", metavar="SPEED", help="speed of the cam, where --in is an angle"),
+        option("--in", dest="span", metavar="SPAN", help="duration of the move '0.2 s', or angle of the cam '60 deg' with --speed"),
+        option("--speed", metavar="SPEED", help="speed of the drive: of the cam, if --in is an angle"),
         options.JSON,
     ),
     run=run,

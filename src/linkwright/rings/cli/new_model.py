@@ -14,7 +14,7 @@ from linkwright.model import library as models
 from linkwright.rings.cli import console, gallery, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 
-SKETCH_OPTIONS = ("pins", "links", "ground", "tolerance", "unit")  # of drawings
+SKETCH_OPTIONS = ("pins", "links", "ground", "gap", "unit")  # of drawings
 MOST_BYTES = 1_000_000  # no template is larger
 
 
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     files.guarded(path, files.MODELS, force=given.force or _as_written(path))
     files.write_text(path, files.MODELS, text)
     if given.json:
-        outputs.print_json("new/1", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
+        outputs.print_json("new", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
     outputs.report_files([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
@@ -75,7 +75,7 @@ def _from_sketch(path: Path, given: argparse.Namespace) -> None:
     files.write_text(path, files.MODELS, files.signed(found.text))
     if given.json:
         facts = {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": "sketch"}
-        outputs.print_json("new/1", facts | {"import": found.report.as_dict()})
+        outputs.print_json("new", facts | {"import": found.report.as_dict()})
     outputs.report_files([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
@@ -111,20 +111,20 @@ def named(text: str, stem: str) -> str:
 
 
 def list_all(given: argparse.Namespace) -> None:
-    """Templates and shipped models, one line each."""
+    """Templates and built-in models, one line each."""
     if given.json:
         shipped = [{"name": n, "about": models.about(n)} for n in models.names()]
         templates = [{"name": n, "about": gallery.template_about(n)} for n in gallery.template_names()]
-        outputs.print_json("models/1", {"models": shipped, "templates": templates})
+        outputs.print_json("models", {"models": shipped, "templates": templates})
         return
-    print(f"Shipped models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
+    print(f"Built-in models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
     advice = "linkwright new my.yaml --from NAME begins with any of them; where both lists have a name, with the template."
     print(console.wrapped(advice))
 
 
 COMMAND = CliCommand(
     name="new",
-    help="write a commented model to start from; --list shows templates and shipped models",
+    help="write a commented model to start from; --list shows templates and built-in models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
     "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
     "SVG, becomes pins and links (docs/drawings.md).",
@@ -134,21 +134,21 @@ COMMAND = CliCommand(
         "linkwright new --list",
     ),
     options=(
-        option("path", metavar="PATH", nargs="?", help="the file to write, ending in .yaml"),
+        option("path", metavar="PATH", nargs="?", help="file to write, ending in .yaml"),
         option(
             "--from",
             dest="start",
             metavar="NAME",
             default=gallery.DEFAULT,
-            help=f"a template or shipped model (default {gallery.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
+            help=f"template or built-in model to begin with (default {gallery.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
         ),
-        option("--pins", metavar="LAYER", help="of a drawing: layer of the pins (default: by name, else all circles and points)"),
-        option("--links", metavar="A,B", type=options.listed, help="of a drawing: layers of the links (default: by name)"),
-        option("--ground", metavar="A,B", type=options.listed, help="of a drawing: layer of the ground, or the names of fixed pins"),
-        option("--tolerance", metavar="LENGTH", help="of a drawing: how near a line must end to a pin (default: 1/1000 of its size)"),
-        option("--unit", metavar="UNIT", help="of a drawing: unit of its coordinates, in place of the file's"),
-        option("--no-edit", dest="edit", action="store_false", help="write the file only; otherwise a terminal opens it in the editor"),
-        option("--list", action="store_true", help="list templates and shipped models instead"),
+        option("--pins", metavar="LAYER", help="layer of the pins in a drawing (default: by name, else all circles and points)"),
+        option("--links", metavar="A,B", type=options.listed, help="layers of the links in a drawing (default: by name)"),
+        option("--ground", metavar="A,B", type=options.listed, help="layer of the ground in a drawing, or names of the fixed pins"),
+        option("--gap", metavar="LENGTH", help="gap in a drawing up to which a line meets a pin (default: 1/1000 of its size)"),
+        option("--unit", metavar="UNIT", help="unit of lengths: in a drawing, in place of the unit of its file"),
+        option("--no-edit", dest="edit", action="store_false", help="file only; otherwise a terminal opens it in the editor"),
+        option("--list", action="store_true", help="list of templates and built-in models"),
         options.FORCE,
         options.JSON,
     ),
@@ -157,8 +157,8 @@ COMMAND = CliCommand(
 
 LIST = CliCommand(
     name="models",
-    help="list the shipped models, as new --list",
-    about="List the shipped models and the templates of 'linkwright new'.",
+    help="list the built-in models, as new --list",
+    about="List the built-in models and the templates of 'linkwright new'.",
     examples=("linkwright models", "linkwright models --json"),
     options=(options.JSON,),
     run=list_all,

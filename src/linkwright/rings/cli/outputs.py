@@ -6,12 +6,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError, visible
 from linkwright.rings.cli import console
+from linkwright.rings.cli.schemas import table
 
 PAGES, TABLES = files.PAGES, files.TABLES
 Wanted = tuple[str | None, Sequence[str]]
@@ -46,6 +47,25 @@ def _check_program(path: str) -> None:
         check_program(path)
 
 
+def write(jobs: Iterable[tuple[str | None, Callable[[str], Any]]]) -> list[str]:
+    """Write the files that were asked for and return their names."""
+    written = []
+    for path, make in jobs:
+        if path is not None:
+            make(path)
+            written.append(path)
+    return written
+
+
+def deliver(command: str, given: Any, data: Callable[[], Mapping[str, Any]], text: Callable[[], str], written: Iterable[str] = ()) -> None:
+    """Print the result of a command, as JSON or as text, and a line for every file."""
+    if given.json:
+        print_json(command, data())
+    else:
+        console.show(text())
+    report_files(written, given.json)
+
+
 def report_files(paths: Iterable[str], as_json: bool) -> None:
     """A line for every file; beside JSON on stderr."""
     for path in paths:
@@ -55,9 +75,9 @@ def report_files(paths: Iterable[str], as_json: bool) -> None:
             console.show(f"wrote {path}")
 
 
-def print_json(schema: str, data: Mapping[str, Any]) -> None:
-    """One object on stdout. Numbers that are not finite have no place in JSON: null."""
-    console.show(json.dumps({"schema": f"linkwright.{schema}", **_finite(data)}, indent=1, allow_nan=False))
+def print_json(command: str, data: Mapping[str, Any]) -> None:
+    """One object on stdout, in the format of the command. Numbers that are not finite have no place in JSON: null."""
+    console.show(json.dumps({"schema": table(command).format, **_finite(data)}, indent=1, allow_nan=False))
 
 
 def _finite(x: Any) -> Any:

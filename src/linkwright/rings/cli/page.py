@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError, visible
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.parser import CliCommand
 
 
 def run(given: argparse.Namespace) -> int:
@@ -29,7 +29,7 @@ def _write(given: argparse.Namespace) -> int:
             name, path = m.name, m.show(given.output, steps=given.steps)
     if given.json:
         data = {"model": name, "run": loading.is_run(given.model), "file": given.output, "bytes": os.path.getsize(path), "address": None}
-        outputs.print_json("page/1", data)
+        outputs.print_json("page", data)
     outputs.report_files([given.output], given.json)
     return 0
 
@@ -42,7 +42,7 @@ def _serve(given: argparse.Namespace) -> int:
         return serve(given.model, port=given.port, browser=given.browser, out=_say, steps=given.steps, **changes)
     with Server(given.model, port=given.port, out=_warn, changes=changes, steps=given.steps) as server:
         data = {"model": _name(given), "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
-        outputs.print_json("page/1", data)
+        outputs.print_json("page", data)
         sys.stdout.flush()
         return console.served(server, given.browser)
 
@@ -60,7 +60,7 @@ def _changes(given: argparse.Namespace) -> dict[str, Any]:
     if loading.is_run(given.model):
         loading.refuse_changes(given)
         return {}
-    changes: dict[str, Any] = dict(given.param) | ({"folders": given.folder} if given.folder else {})
+    changes: dict[str, Any] = dict(given.param) | ({"folders": given.folders} if given.folders else {})
     if given.set:
         m = loading.load(given)
         changes["start"] = {name: loading.in_file_units(m, name, text) for name, text in given.set}
@@ -85,13 +85,12 @@ COMMAND = CliCommand(
         options.SUBJECT,
         options.PARAM,
         options.SET,
-        options.FOLDER,
+        options.FOLDERS,
         options.STEPS,
-        option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the page there"),
-        option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),
-        option("-o", "--output", metavar="FILE", help="write the page (.html) and end"),
-        options.FORCE,
-        options.JSON,
+        options.NO_BROWSER,
+        options.PORT,
+        options.OUTPUT("the page (.html), instead of opening it"),
+        *options.BOTH,
     ),
     run=run,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from linkwright.errors import nearest
 
@@ -27,6 +27,13 @@ def option(*flags: str, **settings: Any) -> CliOption:
     return CliOption(flags, settings)
 
 
+class OptionSource(Protocol):
+    """Something that makes options when they are asked for, such as the signature of a verb."""
+
+    @property
+    def options(self) -> Sequence[CliOption]: ...
+
+
 @dataclass(frozen=True)
 class CliCommand:
     """A command: `run` gets its options and gives the exit code (None is 0)."""
@@ -35,8 +42,26 @@ class CliCommand:
     help: str  # one line for the list of commands
     about: str  # a paragraph for its own help
     examples: tuple[str, ...]
-    options: tuple[CliOption, ...]
+    options: tuple[CliOption | OptionSource, ...]
     run: Callable[[argparse.Namespace], int | None]
+
+    def every_option(self) -> Iterator[CliOption]:
+        """Yield the options, those of signatures among them."""
+        for x in self.options:
+            yield from (x,) if isinstance(x, CliOption) else x.options
+
+
+OLD_FLAGS = {  # flags that were, by command ("": of all commands), and what to write now
+    "": {
+        "--answers": "--count N", "--candidates": "--count N", "--rows": "--count N", "--channel": "--channels A,B",
+        "--folder": "--folders DIR", "--subject-to": "--require TEXT",
+    },
+    "cycle": {"--from": "--start POSITION", "--to": "--stop POSITION"},
+    "export": {"--kind": "--interface NAME"},
+    "new": {"--tolerance": "--gap LENGTH"},
+    "simulate": {"--speed": "--set JOINT.v=VALUE"},
+    "study": {"--table": "-o FILE"},
+}  # fmt: skip
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -62,18 +87,21 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {' '.join(message.split()).rstrip('.')}. Try '{self.prog} --help'.\n")
 
-    def refuse(self, extra: Sequence[str]) -> NoReturn:
-        """Report arguments that no option took: an unknown option and its nearest one, or a value that needed quotes."""
+    def refuse(self, extra: Sequence[str], command: str = "") -> NoReturn:
+        """Report arguments that no option took: an old option and its new name, an unknown one and the nearest, a value without quotes."""
         unknown = next((x for x in extra if x.startswith("-") and len(x) > 1), None)
         if unknown is not None:
             flags = [f for action in self._actions for f in action.option_strings]
             word = unknown.partition("=")[0]
+            new = (OLD_FLAGS[""] | OLD_FLAGS.get(command, {})).get(word, "")
+            if new.partition(" ")[0] in flags:
+                self.error(f"the option '{word}' has a new name: {new}")
             self.error(f"there is no option '{word}'. {nearest(word, [f for f in flags if f.startswith('--')], 'Options')}")
         self.error(f"'{extra[0]}' is an unexpected argument. A value with spaces needs quotes: --speed '30 rpm'")
 
 
-def add_options(parser: argparse.ArgumentParser, options: Sequence[CliOption]) -> None:
-    for x in options:
+def add_options(parser: argparse.ArgumentParser, command: CliCommand) -> None:
+    for x in command.every_option():
         settings: dict[str, Any] = dict(x.settings)
         says = settings.get("help")
         if callable(says):
@@ -85,7 +113,7 @@ def add_options(parser: argparse.ArgumentParser, options: Sequence[CliOption]) -
 
 def settings_of(command: CliCommand) -> dict[str, Any]:
     """Describe a command to argparse, its options aside."""
-    positional = [x for x in command.options if not x.flags[0].startswith("-")]
+    positional = [x for x in command.options if isinstance(x, CliOption) and not x.flags[0].startswith("-")]
     usage = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in positional]
     return {
         "usage": " ".join([PROGRAM, *([command.name] if command.name.islower() else []), *usage, "[options]"]),

@@ -7,10 +7,13 @@ import os
 from typing import Any
 
 from linkwright.errors import NoMotorError, UsageError
-from linkwright.model.report_block import TEXTS
 from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
 
+REPORT = Verb(
+    "linkwright.rings.studio.verbs:MechanismVerbs.report", without=("path", "motor", "tolerances", "variants", "measures")
+)
 ENDINGS = (*outputs.PAGES, ".pdf")
 
 
@@ -19,17 +22,17 @@ def run(given: argparse.Namespace) -> int:
     outputs.check([(target, ENDINGS)], given.force)
     if given.simulate is not None and loading.is_run(given.model):
         raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
-    if given.simulate is not None and given.steps is not None:
-        raise UsageError("--steps is for a turn; a report with --simulate describes the run. Leave one of them out.")
-    if given.simulate is not None and given.choose_motor is not None:
-        raise UsageError("--choose-motor is for a turn; a report with --simulate describes the run. Leave one of them out.")
+    for flag in ("steps", "choose_motor"):
+        if given.simulate is not None and getattr(given, flag) is not None:
+            flag = flag.replace("_", "-")
+            raise UsageError(f"--{flag} is for a cycle; a report with --simulate describes the run. Leave one of them out.")
     no_motor: NoMotorError | None = None
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             if given.variant:
                 raise UsageError(f"--variant changes a model, but '{given.model}' is a computed run. Give the model instead.")
             if given.choose_motor is not None:
-                raise UsageError(f"--choose-motor is for the turn of a model, but '{given.model}' is a computed run. Leave it out.")
+                raise UsageError(f"--choose-motor is for the cycle of a model, but '{given.model}' is a computed run. Leave it out.")
             recorded = loading.open_run(given)
             name = recorded.skel.tree.description.name
             recorded.report(target, **_content(given))
@@ -42,10 +45,10 @@ def run(given: argparse.Namespace) -> int:
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
             motor, no_motor = _motor(given, m)
             content = {"variants": variants or None, "motor": motor, **_content(given)}
-            m.report(target, steps=given.steps, **content) if simulated is None else simulated.report(target, **content)
+            m.report(target, **content) if simulated is None else simulated.report(target, **content)
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
-        outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
+        outputs.print_json("report", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
     outputs.report_files([target], given.json)
     if no_motor is not None:
         raise no_motor
@@ -64,8 +67,8 @@ def _motor(given: argparse.Namespace, m: Any) -> tuple[Any, NoMotorError | None]
 
 
 def _content(given: argparse.Namespace) -> dict[str, Any]:
-    """Title block, curves and measures of the command line; None where the file's own hold."""
-    return {"curves": given.curve or None, "measures": given.measure or None, **{name: getattr(given, name) for name in TEXTS}}
+    """Steps, curves, measures and title block of the command line; others are the file's own."""
+    return REPORT.given(given) | ({"measures": given.measure} if given.measure else {})
 
 
 def variant(text: str) -> tuple[str, dict[str, str] | str]:
@@ -95,39 +98,22 @@ COMMAND = CliCommand(
     ),
     options=(
         options.SUBJECT,
-        options.PARAM,
-        options.SET,
-        options.CUTS,
-        options.FOLDER,
-        options.STEPS,
-        option("--simulate", metavar="DURATION", help="also simulate the model for so long ('5', '200 ms') and report on it"),
-        option("-o", "--output", metavar="FILE", help="the file to write, .html or .pdf (default: MODEL-report.html)"),
-        option("--curve", metavar="CHANNEL", action="append", help="a curve to show, such as coupler.P.x; may be repeated"),
+        *options.LOADING,
+        options.SIMULATE,
+        REPORT,
+        options.MEASURE,
         option(
             "--variant",
             metavar="NAME: P=VALUE,..",
             action="append",
             type=variant,
             default=[],
-            help="another design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
+            help="other design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
         ),
-        option(
-            "--measure",
-            metavar="TEXT",
-            action="append",
-            help="one number of the motion, of the variants too: 'stroke guide', 'dwell guide within 1 mm'; may be repeated",
-        ),
-        option(
-            "--choose-motor",
-            metavar="CSV",
-            nargs="?",
-            const="",
-            help="the best motor and gearbox of a catalog for the turn (default: the shipped one, typical data)",
-        ),
-        option("--sort", choices=("heat", "mass", "price"), default="heat", help="by which the motor is best (default: heat)"),
-        *(option(f"--{name}", metavar="TEXT", help=f"{name} in the title block (default: `report:` in the file)") for name in TEXTS),
-        options.FORCE,
-        options.JSON,
+        options.CHOOSE_MOTOR,
+        options.SORT,
+        options.OUTPUT(".html or .pdf (default: MODEL-report.html)"),
+        *options.BOTH,
     ),
     run=run,
 )

@@ -18,7 +18,7 @@ def run(given: argparse.Namespace) -> None:
     from linkwright.rings.papers import overview
 
     keys = papers.papers_named(given.paper)
-    folder = None if given.output is None else overview.Folder(given.output, keys, force=given.force)
+    folder = None if given.folder is None else overview.Folder(given.folder, keys, force=given.force)
     found: list[Reproduced] = []
     written: dict[str, None] = {}
     for key in keys:
@@ -36,7 +36,7 @@ def run(given: argparse.Namespace) -> None:
             if not given.json:
                 _print(row, given.details)
     if given.json:
-        outputs.print_json("reproduce/2", {"items": [row.as_dict() for row in found]})
+        outputs.print_json("reproduce", {"items": [row.as_dict() for row in found]})
     else:
         print(f"\n{overview.counts(found)}")
     if folder is not None:
@@ -68,13 +68,13 @@ COMMAND = CliCommand(
     name="reproduce",
     help="reproduce the papers, item by item, with verdicts",
     about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and where it is computed.",
-    examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details -o figures", "linkwright reproduce koul --json"),
+    examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details --folder figures", "linkwright reproduce koul --json"),
     options=(
         option(
-            "paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all papers), or synthesis"
+            "paper", metavar="PAPER", nargs="?", default="all", help="key or first author of a paper (default: all papers), or synthesis"
         ),
-        option("--details", action="store_true", help="print every computation: what is printed, what comes out, notes"),
-        option("-o", "--output", metavar="FOLDER", help="draw the figures again into this folder, with a page of all items (index.html)"),
+        option("--details", action="store_true", help="every computation: what is printed, what comes out, notes"),
+        options.folder("the figures drawn again, with a page of all items (index.html)"),
         options.FORCE,
         options.JSON,
     ),

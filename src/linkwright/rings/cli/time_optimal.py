@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli import loading, options, outputs
+from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.text.phrases import places
 
 if TYPE_CHECKING:
     import numpy as np
 
     from linkwright.system.mechanism import Mechanism
 
-LAWS = ("fastest", "least energy", "quintic", "septic", "s-curve")
-VALUE = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*(?:[A-Za-zµ°][A-Za-zµ°]*)?)\s*")
+TIME_OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.time_optimal", without=("path", "span"))
 FILE = (".csv", ".parquet")
 
 
@@ -27,24 +27,17 @@ def run(given: argparse.Namespace) -> int:
     if given.output is not None:
         options.csv_marks(given, given.output)
     m = loading.load(given)
-    limits = _once(given.limit, "--limit", str.strip)
-    path = _once(given.path, "--path", lambda text: text)
-    named = {name: _path(m, name, text, given) for name, text in path.items()}
-    more = {} if given.steps is None else {"steps": given.steps}
-    found = m.time_optimal(named, limits, law=given.law, duration=given.duration, pause=given.pause, **more)
-    written = []
+    named = {name: _path(m, name, text, given) for name, text in by_name(given.path, "--path").items()}
+    found = m.time_optimal(named, **TIME_OPTIMAL.given(given))
     channels = given.channels and ["t", *(x for x in given.channels if x != "t")]
-    if given.output is not None:
-        found.trajectory.save(given.output, channels=channels, **options.csv_marks(given, given.output))
-        written.append(given.output)
-    if given.plot is not None:
-        found.plot(given.channels, given.plot)
-        written.append(given.plot)
-    if given.json:
-        outputs.print_json("time-optimal/1", as_data(found, given.channels or ()))
-    else:
-        console.show(f"{m.description.name}, {found}")
-    outputs.report_files(written, given.json)
+    written = outputs.write(
+        (
+            (given.output, lambda path: found.trajectory.save(path, channels=channels, **options.csv_marks(given, path))),
+            (given.plot, lambda path: found.plot(given.channels, path)),
+        )
+    )
+    data, text = (lambda: as_data(found, given.channels or ())), (lambda: f"{m.description.name}, {found}")
+    outputs.deliver("time-optimal", given, data, text, written)
     return 0 if found.ok else 1
 
 
@@ -64,15 +57,6 @@ def as_data(found: Any, channels: Sequence[str]) -> dict[str, Any]:
         "s": [float(x) for x in found.s],
         "channels": outputs.channel_data(c, channels),
     }
-
-
-def _once(given: list[tuple[str, str]], flag: str, read: Any) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, text in given:
-        if name in out:
-            raise UsageError(f"{flag}: '{name}' is there twice.")
-        out[name] = read(text)
-    return out
 
 
 # -------------------------------------------------------------------- paths
@@ -127,14 +111,14 @@ def _of_text(m: Mechanism, name: str, text: str, kinds: Sequence[str]) -> np.nda
     from linkwright.text.units import KINDS
 
     rows = []
-    for place in text.split(","):
-        values = [x.strip() for x in VALUE.findall(place)]
-        if VALUE.sub("", place).strip() or len(values) != len(kinds):
+    for place in places(text):
+        if len(place) != len(kinds):
             raise UsageError(
-                f"--path {name}: '{place.strip()}' is not a place of {counted(len(kinds), 'number')}. "
+                f"--path {name}: '{' '.join(map(str, place))}' is not a place of {counted(len(kinds), 'number')}. "
                 f"Places are separated by commas, numbers by spaces: {_example(kinds)}, or a .csv file."
             )
-        rows.append([quantity(loading.with_unit(m, x, k), KINDS[k], f"--path {name}") for x, k in zip(values, kinds, strict=True)])
+        texts = [loading.with_unit(m, str(x), kind) for x, kind in zip(place, kinds, strict=True)]
+        rows.append([quantity(x, KINDS[kind], f"--path {name}") for x, kind in zip(texts, kinds, strict=True)])
     return np.array(rows)
 
 
@@ -150,12 +134,6 @@ def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
     return np.stack([table.column(h, KINDS[k]) for h, k in zip(heads, kinds, strict=True)], axis=1)
 
 
-def _steps(text: str) -> int:
-    if not text.isdigit() or not 24 <= int(text) <= 20_000:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of intervals: a whole number from 24 to 20000")
-    return int(text)
-
-
 COMMAND = CliCommand(
     name="time-optimal",
     help="the fastest motion along a path within limits of torque, speed, heat and pin loads",
@@ -169,28 +147,18 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--path", metavar="NAME=PLACES", action="append", type=options.assignment, required=True, help="'left_rod.C=60 240, 140 "
-               "220', 'A=30 deg, 90 deg', or a .csv or .parquet file with columns x, y, z (of a point) or A; bare numbers in the file's "
-               "units; may be repeated"),
-        option("--limit", metavar="CHANNEL=VALUE", action="append", type=options.assignment, required=True, help="a largest value "
-               "('*.torque=1.5 N m'), or a range ('A.torque=-1 N m..2 N m'); may be repeated"),
+        option("--path", metavar="NAME=PLACES", action="append", type=options.assignment, required=True, help="path through places: "
+               "'left_rod.C=60 240, 140 220', 'A=30 deg, 90 deg', or a .csv or .parquet file with columns x, y, z (of a point) or A; bare "
+               "numbers in the file's units; may be repeated"),
+        TIME_OPTIMAL,
         option("--rounding", metavar="LENGTH", help="distance from a corner at which its line is left ('5 mm')"),
-        option("--spline", action="store_true", help="a cubic spline through the places, instead of straight lines"),
-        option("--law", metavar="NAME", default="fastest", choices=LAWS, help=f"one of {', '.join(LAWS)} (default fastest)"),
-        option("--duration", metavar="TIME", type=options.time, help="of the law 'least energy'"),
-        option("--pause", metavar="TIME", type=options.time, default="0 s", help="rest behind the motion, for limits of heat"),
-        option("--steps", metavar="N", type=_steps, help="intervals of the path (default 400)"),
-        option("--channels", metavar="A,B", type=options.listed, help="channels of the file, the plot and --json"),
-        options.PARAM,
-        options.SET,
-        options.CUTS,
-        options.FOLDER,
-        option("-o", "--output", metavar="FILE", help="write the motion (.csv, .xlsx, .npz, .parquet)"),
-        options.SEP,
-        options.DECIMAL,
-        option("--plot", metavar="FILE", help="plot speed along the path and efforts, or --channels (.png, .svg, .pdf)"),
-        options.FORCE,
-        options.JSON,
+        option("--spline", action="store_true", help="cubic spline through the places, instead of straight lines"),
+        options.CHANNELS,
+        *options.LOADING,
+        options.OUTPUT("the motion (.csv, .xlsx, .npz, .parquet)"),
+        *options.MARKS,
+        options.PLOT("speed along the path and efforts, or --channels"),
+        *options.BOTH,
     ),
     run=run,
 )  # fmt: skip

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli import loading, options, outputs
+from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
 
 if TYPE_CHECKING:
@@ -16,36 +17,31 @@ if TYPE_CHECKING:
 FILES = (".csv", ".npz")
 
 
+WORKSPACE = Verb(
+    "linkwright.rings.robots.verbs:MechanismVerbs.workspace",
+    without=("over", "start"),
+    written={
+        "what": {"metavar": "A,B", "type": options.listed},
+        **{name: {"metavar": "VALUE", "action": "append"} for name in ("stiffness", "speeds", "efforts")},
+    },
+)
+
+
 def run(given: argparse.Namespace) -> int:
     outputs.check([(given.output, FILES), (given.plot, files.PICTURES), (given.page, files.PAGES)], given.force)
     marks = options.csv_marks(given, given.output)
     m = loading.load(given)
-    found: Any = _computed(m, given)
+    found: Any = m.workspace(_over(m, given.over), **_settings(m, given))
     every = list(found) if given.modes == "all" else [found]
-    if given.output is not None:
-        every[0].save(given.output, **marks)
-    if given.plot is not None:
-        found.plot(None, given.plot)
-    if given.page is not None:
-        found.show(given.page)
-    written = [path for path in (given.output, given.plot, given.page) if path is not None]
-    if given.json:
-        outputs.print_json("workspace/1", {"model": m.name, "modes": [as_data(a) for a in every]})
-    else:
-        console.show(str(found))
-    outputs.report_files(written, given.json)
+    written = outputs.write(
+        (
+            (given.output, lambda path: every[0].save(path, **marks)),
+            (given.plot, lambda path: found.plot(None, path)),
+            (given.page, found.show),
+        )
+    )
+    outputs.deliver("workspace", given, lambda: {"model": m.name, "modes": [as_data(a) for a in every]}, lambda: str(found), written)
     return 0 if any(a.reach.any() for a in every) else 1
-
-
-def _computed(m: Mechanism, given: argparse.Namespace) -> Any:
-    over, settings = _over(m, given.over), _settings(m, given)
-    if not given.orientation:
-        return m.system.map(given.what or "all", over, **settings)
-    asked = [f"--{key}" for key in ("stiffness", "speeds", "efforts", "payload", "what") if getattr(given, key)]
-    if asked:
-        raise UsageError(f"{asked[0]} belongs to maps of one orientation; --orientation gives the reach in any of several.")
-    turned = {name: _range(m, text, _kind(m, name)) for name, text in given.orientation}
-    return m.system.workspace(over, orientations=turned, **settings)
 
 
 def _over(m: Mechanism, given: list[str]) -> Any:
@@ -74,29 +70,23 @@ def _range(m: Mechanism, text: str, kind: str) -> str:
 
 
 def _settings(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
-    """Options of `s.map` that were given."""
-    drives = {key: _by_drive(getattr(given, key), f"--{key}") for key in ("stiffness", "speeds", "efforts")}
-    out: dict[str, Any] = {key: x for key, x in drives.items() if x is not None}
-    if given.at:
-        out["at"] = {name: loading.with_unit(m, x, _kind(m, name)) for name, x in given.at}
-    if given.limit:
-        out["limits"] = {name: _range(m, x, "angle" if loading.cycles(m, name) else "length") for name, x in given.limit}
-    if given.payload is not None:
-        out["payload"] = given.payload
-    if given.drives is not None:
-        out["drives"] = given.drives
-    return {**out, "modes": given.modes}
+    """Options of `m.workspace` that were given; numbers without a unit are in the file's."""
+    out = WORKSPACE.given(given)
+    if "at" in out:
+        out["at"] = {name: loading.with_unit(m, x, _kind(m, name)) for name, x in out["at"].items()}
+    for key in ("limits", "orientations"):
+        if key in out:
+            out[key] = {name: _range(m, x, _kind(m, name)) for name, x in out[key].items()}
+    return out | {key: _by_drive(out[key], f"--{key}") for key in ("stiffness", "speeds", "efforts") if key in out}
 
 
-def _by_drive(given: list[str] | None, flag: str) -> Any:
+def _by_drive(given: list[str], flag: str) -> Any:
     """One value for all drives, or NAME=VALUE of each."""
-    if not given:
-        return None
     if len(given) == 1 and "=" not in given[0]:
         return given[0]
     if any("=" not in text for text in given):
         raise UsageError(f"{flag} is one value for all drives, or NAME=VALUE of each drive.")
-    return dict(options.assignment(text) for text in given)
+    return by_name((options.assignment(text) for text in given), flag)
 
 
 def as_data(a: Any) -> dict[str, Any]:
@@ -133,33 +123,15 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="an axis: platform.x=-0.5..1.3, "
+        option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="axis: platform.x=-0.5..1.3, "
                "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive; may be repeated"),
-        option("--at", metavar="NAME=VALUE", action="append", type=options.assignment, help="a fixed pose coordinate, 'platform.angle=20 "
-               "deg' (default: as in the start); may be repeated"),
-        option("--what", metavar="A,B", type=options.listed, help="measures: dexterity, condition, stiffness, speed, acceleration, "
-               "efforts, reach ... (default: all that the options allow); over drives channels: lift.force,bucket.T.y"),
-        option("--modes", choices=("start", "all"), default="start", help="working modes: that of the start (default), or all"),
-        option("--drives", metavar="A,B", type=options.listed, help="drives, as many as degrees of freedom (default: the model's)"),
-        option("--limit", metavar="NAME=RANGE", action="append", type=options.assignment, help="a range of a joint or cylinder, "
-               "'leg1=-0.1..0.1 m' (default: the model's stops); may be repeated"),
-        option("--orientation", metavar="NAME=RANGE", action="append", type=options.assignment, help="the reach in any of these "
-               "orientations, 'platform.angle=-180..180 deg / 36'; may be repeated"),
-        option("--stiffness", metavar="VALUE", action="append", help="of the drives: one value for all, or NAME=VALUE of each"),
-        option("--speeds", metavar="VALUE", action="append", help="largest speeds of the drives, likewise"),
-        option("--efforts", metavar="VALUE", action="append", help="largest torques or forces of the drives, likewise"),
-        option("--payload", metavar="MASS", help="a mass at the body's origin or the point ('5 kg')"),
-        options.PARAM,
-        options.SET,
-        options.CUTS,
-        options.FOLDER,
-        option("-o", "--output", metavar="FILE", help="write all poses (.csv) or all arrays (.npz)"),
-        options.SEP,
-        options.DECIMAL,
-        option("--plot", metavar="FILE", help="draw the maps (.png, .svg, .pdf)"),
-        option("--page", metavar="FILE", help="write a page with maps and a slider for each axis (.html)"),
-        options.FORCE,
-        options.JSON,
+        WORKSPACE,
+        *options.LOADING,
+        options.OUTPUT("all poses (.csv) or all arrays (.npz)"),
+        *options.MARKS,
+        options.PLOT("maps of the measures"),
+        options.PAGE("maps and a slider for each axis"),
+        *options.BOTH,
     ),
     run=run,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from linkwright.results.trajectory import with_mechanism
 
@@ -77,13 +77,13 @@ class MechanismVerbs:
 
     @overload
     def optimize(
-        self: Mechanism, goal: OneGoal, vary: Any, subject_to: Any = ..., of: Any = ..., *,
+        self: Mechanism, goal: OneGoal, vary: Any, require: Any = ..., of: Any = ..., *,
         search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult: ...  # fmt: skip
     @overload
     def optimize(
-        self: Mechanism, goal: Sequence[Any], vary: Any, subject_to: Any = ..., of: Any = ..., *,
+        self: Mechanism, goal: Sequence[Any], vary: Any, require: Any = ..., of: Any = ..., *,
         search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult | ParetoFront: ...  # fmt: skip
@@ -91,34 +91,79 @@ class MechanismVerbs:
         self: Mechanism,
         goal: Any,
         vary: Any,
-        subject_to: Any = (),
+        require: Any = (),
         of: Any = "cycle",
         *,
-        search: str | None = None,
+        search: Literal["sobol", "de", "cma", "nsga2", "none"] | None = None,
         count: int | None = None,
         starts: int = 8,
-        seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
+        seed: int = 0,
+        points: int = 15,
+        enough: Any = None,
+        solver: str = "slsqp",
         threads: int | None = None,
-        progress: Any = None, within: Any = None,
-    ) -> OptimizationResult | ParetoFront:  # fmt: skip
-        """Return the best design for a goal: `m.optimize("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission_angle > 40 deg"])`.
+        progress: Any = None,
+        within: float | str | None = None,
+    ) -> OptimizationResult | ParetoFront:
+        """Search for the numbers of the model that serve a goal best.
 
-        goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission_angle", a function of the result; a list
-        of goals gives a Pareto front of `points` designs.
-        vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
-        subject_to: "C.transmission_angle > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm",
-        "full turn".
-        of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with `count` candidates, then local searches with exact
-        gradients (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end
-        early at a value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or
-        seconds).
-        progress: False writes no lines to stderr; a function is called instead.
+        Candidates over the whole bounds are computed first. Local searches with exact gradients improve the best of them.
+
+        Parameters
+        ----------
+        goal : str, callable or sequence
+            Goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission_angle", a function of the result.
+            A list of goals gives a Pareto front.
+        vary : mapping or sequence of str
+            Numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %". A list names numbers with bounds in the file.
+        require : str, Requirement or sequence
+            Requirements: "C.transmission_angle > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm",
+            "full turn".
+        of : str or case, default "cycle"
+            Motion that is measured, as in `lw.study`.
+        search : str, optional
+            Method that chooses candidates over the bounds (default sobol).
+        count : int, optional
+            Number of designs: candidates over the bounds (default 2048, or 64 if they are computed one by one).
+        starts : int, default 8
+            Number of local searches, of which the first begins at the file's design.
+        seed : int, default 0
+            Random seed.
+        points : int, default 15
+            Number of designs of a Pareto front.
+        enough : float or str, optional
+            Value of the goal at which the search ends ("0.2 mm").
+        solver : str, default "slsqp"
+            Local solver: "slsqp", "trust-constr" or "ipopt".
+        threads : int, optional
+            Number of cores to use (default: all).
+        progress : bool or callable, optional
+            False writes no lines to stderr. A function is called instead.
+        within : float or str, optional
+            Time after which the search ends with the best design so far ('2 min', '90 s').
+
+        Returns
+        -------
+        OptimizationResult or ParetoFront
+            The best design with its numbers, goals and requirements before and after; of several goals the front.
+
+        Raises
+        ------
+        LinkwrightError
+            If a goal, a requirement or a number is not understood; before the search.
+
+        Examples
+        --------
+        >>> m = lw.load("four-bar")
+        >>> best = m.optimize("max min C.transmission_angle", {"L2": "0.8..1.2 m"}, of=lw.Cycle(steps=24), count=8, starts=1)
+        >>> best.feasible
+        True
         """
         from linkwright.rings.design.optimization.run import optimize
 
         options = {"search": search, "count": count, "starts": starts, "seed": seed, "points": points, "enough": enough}
         more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
-        return optimize(self.description, goal, vary, subject_to, of, **options, **more)
+        return optimize(self.description, goal, vary, require, of, **options, **more)
 
     def sensitivity(
         self: Mechanism,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from linkwright.errors import call_explained
+from linkwright.errors import UsageError, call_explained
 from linkwright.errors.arguments import Named, Names
 
 if TYPE_CHECKING:
@@ -25,27 +25,132 @@ class MechanismVerbs:
         path: Mapping[str, Any],
         limits: Mapping[str, Any],
         *,
-        drives: Any = None,
-        law: str = "fastest",
-        span: Any = (0.0, 1.0),
+        drives: Names | None = None,
+        law: Literal["fastest", "least energy", "quintic", "septic", "s-curve"] = "fastest",
+        span: tuple[float, float] = (0.0, 1.0),
         steps: int = 400,
-        duration: Any = None,
-        pause: Any = 0.0,
+        duration: float | str | None = None,
+        pause: float | str = 0.0,
     ) -> TimeOptimalMotion:
-        """Return the fastest motion along a path from rest to rest: `m.time_optimal({"tip.P": f}, {"*.torque": "1.5 N m"})`.
+        """Compute the fastest motion along a path from rest to rest within limits.
 
-        path: as in `follow`, functions of s from 0 to 1 (`span`); timing has no meaning. At corners it stops; `lw.control.polyline` rounds.
-        limits: largest values (of efforts and accelerations also pairs) by channels or patterns: A.torque, A.force, A.v, A.a, P.speed, P.a,
-        C.load, C.on.rocker, "rms A.torque" (heat over the motion and `pause`), A.jerk (smooth laws).
-        law: "fastest", "least energy" (of a `duration`), "quintic", "septic", "s-curve". steps: intervals of the path, 400.
+        The motion stops at corners of the path. `lw.control.polyline` rounds them.
+
+        Parameters
+        ----------
+        path : mapping
+            Functions of s from 0 to 1 (`span`) by the name of a point, joint or cylinder, as in `follow`. Timing has no meaning.
+        limits : mapping
+            Limit by name: a largest value of a channel or pattern ('*.torque=1.5 N m'), or a range ('A.torque=-1 N m..2 N m'). Channels are
+            A.torque, A.force, A.v, A.a, P.speed, P.a, C.load, C.on.rocker, "rms A.torque" (heat over the motion and `pause`), and with
+            smooth laws A.jerk.
+        drives : sequence of str, optional
+            Drives: as many as degrees of freedom (default: the model's).
+        law : str, default "fastest"
+            Law of the motion along the path.
+        span : tuple of float
+            First and last value of s.
+        steps : int, default 400
+            Number of equal steps: intervals of the path.
+        duration : float or str, optional
+            Duration of the motion: of the law 'least energy'.
+        pause : float or str, default 0
+            Duration of a rest after the motion, for limits of heat.
+
+        Returns
+        -------
+        TimeOptimalMotion
+            Motion in time, with the limit that decides at each place. `ok` is True if no limit is exceeded.
+
+        Raises
+        ------
+        LinkwrightError
+            If a name is not known, the path leaves the workspace, or no motion keeps a limit.
+
+        Examples
+        --------
+        >>> m = lw.load("five-bar")
+        >>> path = {"left_rod.C": lw.control.polyline([["60 mm", "240 mm"], ["140 mm", "220 mm"]])}
+        >>> found = m.time_optimal(path, {"*.torque": "1.5 N m"}, steps=48)
+        >>> found.ok
+        True
         """
         from linkwright.rings.robots.time_optimal import time_optimal
 
         return time_optimal(self.system, path, limits, drives, law=law, span=span, steps=steps, duration=duration, pause=pause)
 
-    def map(self: Mechanism, what: Any, over: Any, **options: Any) -> Workspace | WorkspaceModes:
-        """Return channels at rest over positions of drives, or measures of a robot over poses: see `lw.System.map`."""
-        return self.system.map(what, over, **options)
+    def workspace(
+        self: Mechanism,
+        over: Any,
+        what: Any = None,
+        *,
+        orientations: Mapping[str, Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        drives: Names | None = None,
+        start: State | None = None,
+        modes: Literal["start", "all"] = "start",
+        limits: Mapping[str, Any] | None = None,
+        stiffness: Any = None,
+        speeds: Any = None,
+        efforts: Any = None,
+        payload: float | str | None = None,
+    ) -> Workspace | WorkspaceModes:
+        """Compute reach, singularities and measures over poses of a robot, or channels at rest over positions of drives.
+
+        Parameters
+        ----------
+        over : mapping, sequence of str or str
+            Axes by name with their ranges, {"platform.x": "-0.5..1.3 m / 100"}, names whose ranges are found, or a body or point. Names of
+            drives give channels at rest over their strokes.
+        what : str or sequence of str, optional
+            Measures: dexterity, condition, stiffness, speed, acceleration, efforts, reach ... (default: all that the options allow). Over
+            drives the names of channels.
+        orientations : mapping, optional
+            Orientation as a range, of which any value may hold: 'platform.angle=-180..180 deg / 36'. The result has no measures.
+        at : mapping, optional
+            Pose coordinate that is fixed: 'platform.angle=20 deg' (default: as in the start).
+        drives : sequence of str, optional
+            Drives: as many as degrees of freedom (default: the model's).
+        start : State, optional
+            State whose working mode and fixed coordinates count, in place of the start.
+        modes : str, default "start"
+            Working modes: the one of the start, or all.
+        limits : mapping, optional
+            Limit by name: a range of a joint or cylinder, 'leg1=-0.1..0.1 m' (default: the model's stops).
+        stiffness : float, str or mapping, optional
+            Stiffness of the drives: one value for all, or NAME=VALUE of each.
+        speeds : float, str or mapping, optional
+            Largest speeds of the drives: one value for all, or NAME=VALUE of each.
+        efforts : float, str or mapping, optional
+            Largest torques or forces of the drives: one value for all, or NAME=VALUE of each.
+        payload : float or str, optional
+            Mass at the origin of the body, or at the point ('5 kg').
+
+        Returns
+        -------
+        Workspace or WorkspaceModes
+            Measures over the grid, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
+
+        Raises
+        ------
+        LinkwrightError
+            If a name, a range or a measure is not understood.
+
+        Examples
+        --------
+        >>> a = lw.load("3-rrr").workspace({"platform.x": "0.3..0.5 m / 3", "platform.y": "0.2..0.4 m / 3"}, "reach")
+        >>> a.reach.shape
+        (3, 3)
+        """
+        shared = {"at": at, "drives": drives, "start": start, "limits": limits}
+        more = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
+        given = {name: value for name, value in {**shared, **more}.items() if value is not None}
+        if orientations is None:
+            return self.system.map("all" if what is None else what, over, modes=modes, **given)
+        unfit = [name for name, value in (("what", what), *more.items()) if value is not None]
+        if unfit:
+            raise UsageError(f"{unfit[0]} needs one orientation, but orientations gives the reach in any of several. Leave one out.")
+        return self.system.workspace(over, orientations=orientations, modes=modes, **given)
 
 
 class SystemVerbs:

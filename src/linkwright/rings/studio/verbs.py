@@ -78,19 +78,57 @@ class MechanismVerbs:
         curves: Sequence[str] | str | None = None,
         variants: Mapping[str, Any] | None = None,
         measures: Sequence[str] | str | None = None,
-        **texts: Any,
+        title: str | None = None,
+        number: str | None = None,
+        revision: str | None = None,
+        author: str | None = None,
+        company: str | None = None,
+        date: str | None = None,
     ) -> Path:
-        """Write the report, as a page with sheets for print or as .pdf: title block, mobility, dimensions, motion, drive, motor, bearing
-        loads, variants, checks, terms.
+        """Write the report as a page with sheets for print, or as PDF.
 
-        It describes the cycle of the drive, in `steps` steps (360 by default); `c.report` describes any other motion. `motor` is a dict as
-        for `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own; `curves` are
-        channels to show, `measures` texts of single numbers; `variants` are other mechanisms by name, side by side with this one. Texts of
-        the title block are title, number, revision, author, company, date; those not given here are taken from `report:` in the file.
+        It describes the cycle of the drive; `c.report` describes any other motion. It has a title block, mobility, dimensions, motion,
+        drive, motor, bearing loads, variants, checks and terms. Texts of the title block that are not given are taken from `report:` in
+        the model file.
+
+        Parameters
+        ----------
+        path : path
+            File to write, .html or .pdf.
+        motor : mapping, optional
+            Motor as for `c.drive_sizing(motor=...)`, in place of the one in the file.
+        steps : int, optional
+            Number of equal steps: of the cycle (default 360).
+        tolerances : ToleranceAnalysis, optional
+            Result of `m.tolerances`, which gets a part of its own.
+        curves : sequence of str, optional
+            Channel to show as a curve: coupler.P.x.
+        variants : mapping, optional
+            Other mechanisms by name, side by side with this one.
+        measures : sequence of str, optional
+            Measures of the motion, also of the variants.
+        title, number, revision, author, company, date : str, optional
+            Text in the title block (default: `report:` in the file).
+
+        Returns
+        -------
+        Path
+            File that was written.
+
+        Raises
+        ------
+        LinkwrightError
+            If a channel or a measure is not known, or the file cannot be written.
+
+        Examples
+        --------
+        >>> lw.load("wiper").report("wiper.html", steps=36).name
+        'wiper.html'
         """
         from linkwright.rings.studio.report import report
 
         content = {"steps": steps, "tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
+        texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
         return report(self, path, motor=motor, **content, **texts)
 
     def _repr_html_(self: Mechanism) -> str:
@@ -128,12 +166,28 @@ class TrajectoryVerbs:
 
         return show(with_mechanism(self, "show"), path, run=self, browser=browser, widget=widget, height=height)
 
-    def report(self: Trajectory, path: str | os.PathLike[str], *, motor: Any = None, **options: Any) -> Path:
-        """Write the report of this motion, as a page or .pdf: what the machine is, how it moves, what it needs and carries; options as in
-        `m.report`: curves, variants, and the texts of the title block."""
+    def report(
+        self: Trajectory,
+        path: str | os.PathLike[str],
+        *,
+        motor: Any = None,
+        tolerances: Any = None,
+        curves: Sequence[str] | str | None = None,
+        variants: Mapping[str, Any] | None = None,
+        measures: Sequence[str] | str | None = None,
+        title: str | None = None,
+        number: str | None = None,
+        revision: str | None = None,
+        author: str | None = None,
+        company: str | None = None,
+        date: str | None = None,
+    ) -> Path:
+        """Write the report of this motion as a page or .pdf, with the options of `m.report`."""
         from linkwright.rings.studio.report import report
 
-        return report(with_mechanism(self, "report"), path, run=self, motor=motor, **options)
+        content = {"tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
+        texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
+        return report(with_mechanism(self, "report"), path, run=self, motor=motor, **content, **texts)
 
     def plot(self: Trajectory, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Plot this motion (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy" or "mechanism"."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -58,13 +58,43 @@ class SynthesisRequest:
     options: Mapping[str, Any]
 
 
+class TaskOptions(TypedDict, total=False):
+    """Options of `synthesize` that some of the tasks have."""
+
+    timing: Any
+    closed: bool
+    exact: bool
+    hold: Mapping[str, Any]
+    direction: str
+    types: Sequence[str]
+    starts: int
+    ratio: Any
+    detours: int
+    x_range: Any
+    input_range: Any
+    output_range: Any
+    output: str
+    precision: Any
+    refine: bool
+    ground: Any
+    moving: Any
+    sliders: bool
+    ordered: bool
+    fit: bool
+    lever: Any
+    samples: int
+    size: Any
+    full_turn: bool
+    most_ratio: float
+
+
 @call_explained
 def synthesize(
     *,
     path: Any = None,
     function: Any = None,
     poses: Any = None,
-    dwell: Any = None,
+    dwell: Mapping[str, Any] | None = None,
     straight: Any = None,
     dead_centers: Any = None,
     kind: str | None = None,
@@ -72,28 +102,99 @@ def synthesize(
     unit: str = "mm",
     count: int = 5,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[TaskOptions],
 ) -> SynthesisResult:
-    """Find linkages from the motion that is wanted: `lw.synthesize(path=points).best.mechanism`. Best first, defects named, one task.
+    """Find linkages from the motion that is wanted.
 
-    path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
-        timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.
-        closed: True for a whole curve (default: where the last point is the first one). direction of the crank: "counterclockwise",
-        "clockwise", "either". types: "crank-rocker", "drag link".
-        hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": .. (from the ground link) or "crank angle": .. (from x)}.
-        exact=True: all four-bars through exactly nine points.
-    function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
-    poses: rows (x, y, angle) through which the coupler is guided.
-    dead_centers: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
-    dwell: a dict, {"stroke": "100 mm", "dwell_angle": "80 deg"}.
-    straight: the length of the line, or a dict with it.
-    kind: "four-bar" (default; of poses every kind), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II",
-        "stephenson III", "six-bar", "geared five-bar".
-    bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
-    Numbers are in `unit` and rad, texts have their units; `count` answers; the same seed gives the same answers.
+    Exactly one of the tasks `path`, `function`, `poses`, `dwell`, `straight` and `dead_centers` is given. Numbers are in `unit` and rad,
+    texts have their units. The same seed gives the same linkages.
+
+    Parameters
+    ----------
+    path : array, sequence or path of a CSV file, optional
+        Points (n, 2), or complex numbers, that a point of the coupler passes, nearest in the sense of least squares.
+    function : str, callable or samples, optional
+        Function y of x ("log10(x)"), with x_range, input_range and output_range of crank and output.
+    poses : array or path of a CSV file, optional
+        Rows (x, y, angle) through which the coupler is guided.
+    dwell : mapping, optional
+        Dwell of an output: {"stroke": "100 mm", "dwell_angle": "80 deg"}, with tolerance, start, direction, at, overshoot.
+    straight : float, str or mapping, optional
+        Length of the line, or a dict with it.
+    dead_centers : sequence or mapping, optional
+        Swing and time ratio, or {"stroke": .., "time_ratio": ..}.
+    kind : str, optional
+        Kind of linkage: four-bar (default; of poses all kinds), slider-crank, 'watt I', 'watt II', 'stephenson I', 'stephenson II',
+        'stephenson III', six-bar, 'geared five-bar'.
+    bounds : mapping, optional
+        Bound on the linkage: links=10mm,80mm, ratio=5, transmission=40deg, pivots=0,100,-20,20 (least and most of x and y). In Python
+        {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
+    unit : str, default "mm"
+        Unit of lengths: of numbers without a unit, and of the models.
+    count : int, default 5
+        Number of designs: linkages to find.
+    seed : int, default 0
+        Random seed.
+    timing : str or sequence, optional
+        Crank angles at the points of a path: equal, '120 deg' in equal steps, or '0 deg, 30 deg, ...' (default: any, in order).
+    closed : bool, optional
+        Path that is a whole closed curve. By default it is, if the last point is the first one.
+    exact : bool, optional
+        All four-bars through exactly nine points.
+    hold : mapping, optional
+        Number of the linkage that stays fixed: 'crank pivot=0,0', 'ground angle=0', 'crank offset=30deg'. The offset is measured from the
+        ground link, "crank angle" from x.
+    direction : str, optional
+        Direction of the crank: "counterclockwise", "clockwise" or "either".
+    types : sequence of str, optional
+        Types of four-bars: "crank-rocker", "drag link".
+    starts : int, optional
+        Number of starts of the search of six-bars and dwells.
+    ratio : float or sequence, optional
+        Gear ratios of five-bars.
+    detours : int, optional
+        Number of detours of a path of solutions that fails, with `exact`.
+    x_range, input_range, output_range : tuple, str or float, optional
+        Range of x, travel of the crank and travel of the output: ("30 deg", "90 deg"), or "60 deg" with a free begin.
+    output : str, optional
+        Motion of the output: "angle" or "slide".
+    precision : str or sequence, optional
+        Points at which the function is exact: "chebyshev" or values of x.
+    refine : bool, optional
+        True to lower the largest error afterwards.
+    ground, moving : str or pair, optional
+        Pivots of poses that are fixed; the ground link of a function.
+    sliders, ordered, fit : bool, optional
+        Sliders among the kinds of poses; poses in their order; nearest linkage where none is exact.
+    lever : float or str, optional
+        Length by which angles of poses count.
+    samples : int, optional
+        Number of samples of the curves of pivots.
+    size : float or str, optional
+        Size of the linkage.
+    full_turn : bool, optional
+        True to count linkages without a crank as defective.
+    most_ratio : float, optional
+        Largest ratio of two links.
+
+    Returns
+    -------
+    SynthesisResult
+        Linkages, best first, with their defects and the bounds that they miss. `best.mechanism` is the first as a mechanism.
+
+    Raises
+    ------
+    LinkwrightError
+        If the task is not understood, or an option belongs to another task.
+
+    Examples
+    --------
+    >>> found = lw.synthesize(dead_centers=("60 deg", 1.2), count=2)
+    >>> found.best.linkage.kind
+    'four-bar'
     """
     tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centers": dead_centers}
-    return synthesized(SynthesisRequest(tasks, kind, unit, count, seed, bounds, options))
+    return synthesized(SynthesisRequest(tasks, kind, unit, count, seed, bounds, cast(Mapping[str, Any], options)))
 
 
 def synthesized(request: SynthesisRequest) -> SynthesisResult:

@@ -82,7 +82,7 @@ def test_pictures_and_pages(found: lw.OptimizationResult, tmp_path: Path) -> Non
 
 def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["optimize", str(model), "--goal", "min rms A.torque", "--vary", "r", "--vary", "rod=150..250 mm"]
-    words += ["--subject-to", "range guide = 100 mm"]
+    words += ["--require", "range guide = 100 mm"]
     best = tmp_path / "best.yaml"
     assert cli.main([*words, "--count", "32", "--starts", "2", "-o", str(best), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -92,7 +92,7 @@ def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.slow
 def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["optimize", str(model), "--goal", "min rms A.torque", "--vary", "r", "--subject-to", "range guide > 200 mm"]
+    words = ["optimize", str(model), "--goal", "min rms A.torque", "--vary", "r", "--require", "range guide > 200 mm"]
     assert cli.main([*words, "--count", "16", "--starts", "1"]) == 1
     shown = capsys.readouterr().out
     assert "no design meets all constraints" in shown and "'range guide > 200 mm' by 40 mm" in shown and "bounds of r" in shown
@@ -113,11 +113,11 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"vary": {"r": "100..200 mm"}}, "is empty"),
         ({"vary": {"drive.A": "1..2"}}, "no number of the mechanism"),
         ({"vary": {}}, "vary names the numbers"),
-        ({"subject_to": "guide < 3"}, "write the unit"),
-        ({"subject_to": "guide < 3 N"}, "is length"),
-        ({"subject_to": "max A.torque + max C.load < 3 N m"}, "max C.load is force"),
-        ({"subject_to": ["range guide = 1 mm", "stroke guide = 1 mm"]}, "cannot be met by 1 number"),
-        ({"subject_to": ["C.transmission_angle > 50 deg", "C.transmission_angle < 40 deg"]}, "exclude each other"),
+        ({"require": "guide < 3"}, "write the unit"),
+        ({"require": "guide < 3 N"}, "is length"),
+        ({"require": "max A.torque + max C.load < 3 N m"}, "max C.load is force"),
+        ({"require": ["range guide = 1 mm", "stroke guide = 1 mm"]}, "cannot be met by 1 number"),
+        ({"require": ["C.transmission_angle > 50 deg", "C.transmission_angle < 40 deg"]}, "exclude each other"),
         ({"search": "magic"}, "Known: sobol"),
         ({"solver": "magic"}, "Known: slsqp"),
         ({"starts": 0}, "at least 1"),
@@ -125,7 +125,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
     ],
 )
 def test_wrong_calls(call: dict[str, Any], said: str) -> None:
-    good: dict[str, Any] = {"goal": "min rms A.torque", "vary": {"r": None}, "subject_to": (), "count": 8, "starts": 1}
+    good: dict[str, Any] = {"goal": "min rms A.torque", "vary": {"r": None}, "require": (), "count": 8, "starts": 1}
     with pytest.raises(lw.LinkwrightError, match=said):
         lw.load(SLIDER_CRANK).optimize(**{**good, **call})
 

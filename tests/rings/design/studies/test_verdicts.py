@@ -111,7 +111,7 @@ def test_verdicts_are_stored_and_older_folders_are_unknown(tmp_path: Any) -> Non
 def test_tables_and_json_have_the_verdicts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     lw.load(HEAVY).save(tmp_path / "heavy.yaml")
     path = tmp_path / "rows.csv"
-    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=0.04, 0.05", "--measure", "max A.torque", "--table", str(path)]
+    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=0.04, 0.05", "--measure", "max A.torque", "-o", str(path)]
     goal = "min max A.torque"
     assert main([*said, "--best", goal, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -35,7 +35,7 @@ BOOM = {
 
 
 def test_torques_of_an_arm_over_both_angles():
-    a = lw.load(ARM).map(["A.torque", "B.torque", "fore.P.y"], over={"A": "-60..90 deg / 7", "B": "0..150 deg / 6"})
+    a = lw.load(ARM).workspace({"A": "-60..90 deg / 7", "B": "0..150 deg / 6"}, ["A.torque", "B.torque", "fore.P.y"])
     x, y = np.meshgrid(a["A"], a["B"], indexing="ij")
     fore = 2 * G * 0.4 * np.cos(x + y)
     assert a.shape == (7, 6) and a.reach.all()
@@ -47,7 +47,7 @@ def test_torques_of_an_arm_over_both_angles():
 
 def test_strokes_bound_the_map_and_pressures_are_read():
     m = lw.load(BOOM)
-    a = m.map(["lift.pump.pressure", "dip.force"], over={"lift": (0.8, 1.35, 12), "dip": None})
+    a = m.workspace({"lift": (0.8, 1.35, 12), "dip": None}, ["lift.pump.pressure", "dip.force"])
     assert a.shape == (12, 100) and a.axes[1].values[[0, -1]] == pytest.approx([0.6, 0.9])
     inside = (a["lift"] >= 0.87) & (a["lift"] <= 1.3)
     assert (a.reach.any(axis=1) == inside).all() and np.isnan(a["dip.force"][~a.reach]).all()
@@ -57,14 +57,14 @@ def test_strokes_bound_the_map_and_pressures_are_read():
     assert a["dip.force"][i, j] == pytest.approx(alone["dip.force"][0], rel=1e-6)
     assert a["lift.pump.pressure"][i, j] == pytest.approx(alone["lift.pump.pressure"][0], rel=1e-6)
     assert a.counts["beyond a stop"] == int((~inside).sum()) * 100 and a.units["lift.pump.pressure"] == "Pa"
-    line = m.map("all", over={"lift": (0.9, 1.2, 5)}, at={"dip": "700 mm"})
+    line = m.workspace({"lift": (0.9, 1.2, 5)}, "all", at={"dip": "700 mm"})
     assert line.shape == (5,) and line.measures == ("lift.force", "dip.force") and line.notes == ("held: dip = 700 mm",)
 
 
 def test_what_a_dead_center_bounds_is_out_of_reach():
     """The rocker of a four-bar as the drive: positions beyond its dead centers have no state."""
     low, high = (getattr(lw.load("wiper").limits("D"), x) for x in ("low", "high"))
-    a = lw.load("wiper").map("A", over={"D": (low - 0.2, high + 0.2, 41)})
+    a = lw.load("wiper").workspace({"D": (low - 0.2, high + 0.2, 41)}, "A")
     inside = (a["D"] > low) & (a["D"] < high)
     assert (a.reach == inside).all() and a.counts["out of reach"] == int((~inside).sum())
 
@@ -78,11 +78,11 @@ def test_wrong_maps_are_explained(tmp_path, capsys):
         ("fore.P", {"A": (0, 1, 3)}, {}, "is a vector: name one component"),
     ):
         with pytest.raises(lw.UsageError, match=text):
-            m.map(what, over, **options)
+            m.workspace(over, what, **options)
     with pytest.raises(lw.UsageError, match="1 more degree of freedom than drives"):
-        lw.load({**ARM, "drive": {}}).map("A.torque", {"A": (0, 1, 3)})
+        lw.load({**ARM, "drive": {}}).workspace({"A": (0, 1, 3)}, "A.torque")
     with pytest.raises(lw.ChannelError, match=r"there is no channel 'A\.troque'"):
-        m.map("A.troque", {"A": (0, 1, 3)})
+        m.workspace({"A": (0, 1, 3)}, "A.troque")
     m.save(tmp_path / "arm.yaml")
     table = tmp_path / "map.csv"
     words = [

@@ -34,7 +34,7 @@ def problem(
     described: Description,
     goal: Any,
     vary: Any,
-    subject_to: Any,
+    require: Any,
     of: Any,
 ) -> DesignProblem:
     """Read goals, constraints and variables; raise UsageError where they do not suit the mechanism or each other."""
@@ -49,7 +49,7 @@ def problem(
         raise UsageError("an equilibrium has no exact gradients here; optimize a turn or a run: of='cycle', of=lw.Run('2 s').")
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
-    limits, full = reading.limits(_with_reach(subject_to, described))
+    limits, full = reading.limits(_with_reach(require, described))
     _need_unknowns(limits, numbers)
     _need_agreement(limits)
     whole = full or bool(getattr(c, "full_turn", False))

@@ -23,14 +23,14 @@ def optimize(
     described: Description,
     goal: Any,
     vary: Any,
-    subject_to: Any,
+    require: Any,
     of: Any,
     **options: Any,
 ) -> Any:
     """See `Mechanism.optimize`."""
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
-    found = problem(described, goal, vary, subject_to, of)
+    found = problem(described, goal, vary, require, of)
     with blas.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def study(
     measure: Any,
     of: Any = "cycle",
     *,
-    plan: str | None = None,
+    plan: Literal["grid", "one at a time", "sobol", "latin", "random", "saltelli"] | None = None,
     count: int | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
@@ -54,16 +54,53 @@ def study(
     traces: Sequence[str] = (),
     thinned: int = 100,
 ) -> Study:
-    """Compute many designs of a mechanism and measure each: `lw.study(m, {"rod": "180..260 mm / 20"}, "max A.torque")`.
+    """Compute many designs of a mechanism and measure each.
 
-    vary: numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P"), each a list, "180..260 mm / 20", "200 +- 0.1 mm",
-    "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats; or a pandas frame in SI.
-    measure: "max A.torque", "range guide while 100..180 deg", "time when tool.T.x > 0.2 m", or functions of the result, in a dict by name.
-    of: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
-    plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with `count` rows.
-    folder: where rows are stored as they are done; the same call continues a study that was interrupted.
-    executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.
-    traces: channels of which `thinned` samples a row are stored, too.
+    Parameters
+    ----------
+    mechanism : Mechanism, str or path
+        Mechanism, name of a built-in model or path of a model file.
+    vary : mapping, sequence of str or pandas.DataFrame
+        Numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P") with their values: a list, "180..260 mm / 20",
+        "200 +- 0.1 mm", "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats. A pandas frame has the rows in SI.
+    measure : str, sequence of str or mapping
+        Measures as text ("max A.torque", "range guide while 100..180 deg"), or functions of the result by name.
+    of : str or case, default "cycle"
+        Motion that is measured: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
+    plan : str, optional
+        Plan of the rows (default: a grid of ranges, sobol with a count). The last four draw `count` rows.
+    count : int, optional
+        Number of designs: rows that a plan draws.
+    seed : int, default 0
+        Random seed.
+    folder : str or path, optional
+        Folder to write to: rows are stored as they are done, and the same call continues a study that was interrupted.
+    executor : concurrent.futures.Executor, optional
+        Executor that computes the rows, or the one of a Dask client. By default this process computes, on all cores.
+    threads : int, optional
+        Number of cores to use (default: all).
+    progress : bool or callable, optional
+        False writes no lines to stderr. A function is called instead.
+    traces : sequence of str
+        Channels of which `thinned` samples a row are stored, too.
+    thinned : int, default 100
+        Number of samples of a trace.
+
+    Returns
+    -------
+    Study
+        Rows with the numbers, the measures and the reason of every row without a result.
+
+    Raises
+    ------
+    LinkwrightError
+        If a name, a range or a measure is not understood; before the first row.
+
+    Examples
+    --------
+    >>> s = lw.study("four-bar", {"L1": "280..320 mm / 3"}, "range rocker.angle", lw.Cycle(steps=24))
+    >>> len(s)
+    3
     """
     described = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description
     done = case(of)

@@ -109,7 +109,7 @@ def listed(text: str) -> list[str]:
 TRANSMISSION = (
     ExportOption(
         "motors",
-        "a transmission: its motors, and by --joints the joints that they move; robot formats get the equivalent tree",
+        "motors of a transmission that is written alone; robot formats get its equivalent tree",
         metavar="A,B",
         read=listed,
     ),
@@ -151,7 +151,7 @@ def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:
     lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.rigid_stops]
     advice = ""
     if lost:
-        first = "Write the model as YAML first, m.save('my.yaml') or `linkwright convert`, and give" if mechanism.imported else "Give"
+        first = "Write the model as YAML first, m.save('my.yaml') or `linkwright export`, and give" if mechanism.imported else "Give"
         advice = f"{first} the stops a `stiffness:`."
     warn(writer, d.name, [*lost, *(() if laws else _laws(d.drives))], advice)
 

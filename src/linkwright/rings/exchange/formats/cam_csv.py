@@ -24,8 +24,8 @@ FORMAT = ExportFormat(
     endings=(".csv",),
     about="the profile of a cam as a table: angle, lift, profile and pitch curve in mm, pressure angle, curvature",
     options=(
-        ExportOption("cam", "name of the cam, where there are several", metavar="NAME"),
-        ExportOption("steps", "samples of the profile (default 1440)", metavar="N", read=int),
+        ExportOption("cam", "cam, if there are several", metavar="NAME"),
+        ExportOption("steps", "number of equal steps: samples of the profile (default 1440)", metavar="N", read=int),
     ),
     texts=texts,
 )

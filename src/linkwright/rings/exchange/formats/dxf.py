@@ -74,9 +74,9 @@ FORMAT = ExportFormat(
         ExportOption("positions", "positions over the turn that are drawn (default 8; 0: none)", metavar="N", read=int),
         ExportOption("trace", "points whose paths are drawn: coupler.P,... (default: marked points)", metavar="A,B", read=listed),
         ExportOption("width", "width of the links (default: by the size of the mechanism)", metavar="LENGTH"),
-        ExportOption("dimensions", "draw the distances of the pins of every link", switch=True),
-        ExportOption("bore", "bore of the bearing eyes (default: half the width), of a cam its hole", metavar="LENGTH"),
-        ExportOption("cam", "only the profile of this cam, with base circle and pitch curve", metavar="NAME"),
+        ExportOption("dimensions", "distances of the pins of every link", switch=True),
+        ExportOption("bore", "bore of the bearing eyes (default: half the width), or hole of a cam", metavar="LENGTH"),
+        ExportOption("cam", "cam of which only the profile is drawn, with base circle and pitch curve", metavar="NAME"),
     ),
     texts=texts,
 )

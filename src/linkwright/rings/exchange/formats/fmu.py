@@ -25,22 +25,22 @@ FORMAT = ExportFormat(
     about="FMU 2.0 or 3.0, model exchange and co-simulation",
     options=(
         ExportOption("version", "version of FMI: 2.0 or 3.0 (default)", flag="--fmi", metavar="VERSION"),
-        ExportOption("kind", "me (model exchange), cs (co-simulation) or both (default)", metavar="KIND"),
+        ExportOption("interface", "interface: me (model exchange), cs (co-simulation) or both (default)", metavar="NAME"),
         ExportOption(DRIVE, "drives by joint, as in simulate", flag=PYTHON_ONLY),
         ExportOption(
             "inputs",
-            "an input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), a body and wrench, "
+            "input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), a body and wrench, "
             "or a parameter of forces and efforts and parameter; "
             "default: drives of constant value",
             flag="--input",
             metavar="NAME=KIND",
             pairs=True,
         ),
-        ExportOption("outputs", "outputs: channels or patterns (A,C.load,'C.on.*')", flag="--channels", metavar="A,B", read=listed),
+        ExportOption("outputs", "channels: outputs of the FMU (A,C.load,'C.on.*')", flag="--channels", metavar="A,B", read=listed),
         ExportOption("parameters", "parameters: names or patterns, or none (default: every named number)", metavar="A,B", read=_or_none),
         ExportOption("platforms", "platforms to build for, all or none (default: this machine)", metavar="A,B", read=_or_none),
-        ExportOption("start", "the State it starts from", flag=PYTHON_ONLY),
-        ExportOption("name", "name of its files and C symbols (default: that of the file)", metavar="NAME"),
+        ExportOption("start", "State it starts from", flag=PYTHON_ONLY),
+        ExportOption("name", "name of files and symbols inside (default: the name of the file)", metavar="NAME"),
     ),
     binary=write,
 )

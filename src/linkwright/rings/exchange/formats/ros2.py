@@ -33,6 +33,6 @@ FORMAT = ExportFormat(
     name="ros2",
     endings=(".hpp",),
     about="a transmission of ros2_control (ROS 2): C, C++, loader and URDF elements",
-    options=(*TRANSMISSION, ExportOption("namespace", "of the C++ (default: linkage)", metavar="NAME")),
+    options=(*TRANSMISSION, ExportOption("namespace", "namespace of the C++ (default: linkage)", metavar="NAME")),
     texts=texts,
 )

@@ -42,10 +42,10 @@ FORMAT = ExportFormat(
     endings=(".js",),
     about="a script for pages and node that computes by itself",
     options=(
-        ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
+        ExportOption("kernels", "kernels by name (default: the usual ones)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
-        ExportOption("drives", "joints and cylinders in place of the model's drives", metavar="A,B", read=listed),
-        ExportOption("name", "the object that it defines (default: mechanism, or transmission)", metavar="NAME"),
+        ExportOption("drives", "drives: joints and cylinders in place of the model's", metavar="A,B", read=listed),
+        ExportOption("name", "name of files and symbols inside (default: mechanism, or transmission)", metavar="NAME"),
         *TRANSMISSION,
     ),
     texts=texts,

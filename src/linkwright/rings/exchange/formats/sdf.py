@@ -21,7 +21,7 @@ FORMAT = ExportFormat(
     endings=(".sdf",),
     about="SDF 1.11, loops as joints",
     options=(
-        ExportOption("alone", "a model without a world around it, and without its gravity", switch=True),
+        ExportOption("alone", "model without a world around it, and without its gravity", switch=True),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
         *TRANSMISSION,
     ),

@@ -23,10 +23,10 @@ FORMAT = ExportFormat(
     options=(
         ExportOption(
             "dialect",
-            "how loops are written: plain (default: they are lost), urdf+, constraint, loop_joint, gepetto, onshape or two-parents",
+            "dialect for loops: plain (default: they are lost), urdf+, constraint, loop_joint, gepetto, onshape or two-parents",
             metavar="NAME",
         ),
-        ExportOption("zero", "where joints are zero: start (default) or model, as in the model file", metavar="WHERE"),
+        ExportOption("zero", "zero of the joints: start (default) or model, as in the model file", metavar="WHERE"),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
         *TRANSMISSION,
     ),

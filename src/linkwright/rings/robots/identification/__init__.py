@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwright.errors import UsageError, call_explained
+from linkwright.errors.arguments import Names
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.identification.calibration_result import Calibration
@@ -33,30 +34,64 @@ def identify(
     mechanism: Any,
     data: Any,
     *,
-    bodies: Sequence[str] | None = None,
+    bodies: Names | None = None,
     friction: Any = (),
-    armature: Any = (),
-    gains: Any = (),
+    armature: bool | Names = (),
+    gains: bool | Names = (),
     columns: Mapping[str, str] | None = None,
-    filter: Any = None,
+    filter: float | str | None = None,
     noise: Mapping[str, Any] | None = None,
     robust: bool = False,
     consistent: bool = True,
     prior: float = 1e-3,
 ) -> Identification:
-    """Identify masses, inertias, friction and gains from measured positions and torques of the drives: `lw.identify(m, "run.csv")`.
+    """Identify masses, inertias, friction and gains from measured positions and torques of the drives.
 
-    data: a CSV or Parquet file, a pandas table, a dict of arrays or a trajectory with the columns `t`, and of every drive its position
-        (`A`) and its torque or force (`A.torque`); `A.v` and `A.a` are used where they are there, else the derivatives of a spline.
-        Units are in the heads, `A [deg]`. A list of such tables is several experiments.
-    columns: {"A": "enc1"}, where a column has another name.
-    bodies: those whose mass, center and inertia are sought (default all); the others are taken as known.
-    friction: joints with Coulomb and viscous friction (True: all drives), or kinds by joint, {"A": ["coulomb", "viscous", "load"]}.
-    armature: drives whose rotor inertia is sought. gains: drives whose signal (`A.current`, or `A.torque` to any scale) has an unknown
-        factor.
-    filter: cut-off frequency of a zero-phase filter of positions and torques, "20 Hz".
-    noise: standard deviation of every drive's torque (default: from the residual). robust: outliers count less (Huber).
-    consistent: masses and inertias are those of real bodies; `prior` draws what the data leave open to the model's values, weakly.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism that was measured.
+    data : path, pandas.DataFrame, mapping, Trajectory or sequence
+        Tables with the columns `t`, and of every drive its position (`A`) and its torque or force (`A.torque`). `A.v` and `A.a` are used
+        if they are there, else the derivatives of a spline. Units are in the heads, `A [deg]`. A list has several experiments.
+    bodies : sequence of str, optional
+        Bodies whose masses are sought (default: all). The others are taken as known.
+    friction : bool, sequence of str or mapping, optional
+        Coulomb and viscous friction of a joint (A), kinds of it (A=coulomb,viscous,load), or of all drives ('*'). In Python True is all
+        drives, and {"A": ["coulomb", "load"]} has kinds by joint.
+    armature : bool or sequence of str, optional
+        Drives whose rotor inertia is sought, or '*'. In Python True is all of them.
+    gains : bool or sequence of str, optional
+        Drives whose signal has an unknown factor, or '*'. The signal is `A.current`, or `A.torque` to any scale.
+    columns : mapping, optional
+        Column of a quantity that has another name in the file: A=enc1.
+    filter : float or str, optional
+        Cut-off frequency of a zero-phase filter of positions and torques ('20 Hz').
+    noise : mapping, optional
+        Standard deviation by column: of the torque of a drive (A='2 N mm'), of all drives or none. By default from the residual.
+    robust : bool, default False
+        Outliers that count less (Huber).
+    consistent : bool, default True
+        Masses and inertias of real bodies only.
+    prior : float, default 1e-3
+        Weight of the model's own values for what the data leave open.
+
+    Returns
+    -------
+    Identification
+        Combinations that the data determine, with standard deviations, and what they leave open.
+
+    Raises
+    ------
+    LinkwrightError
+        If a column is missing, or the data determine nothing.
+
+    Examples
+    --------
+    >>> m = lw.load("five-bar")
+    >>> run = m.follow({"A": "110 deg + 20 deg * sin(6 rad/s * t)", "E": "70 deg + 15 deg * sin(9 rad/s * t)"}, duration="1 s", steps=200)
+    >>> lw.identify(m, run).possible
+    6
     """
     from linkwright.rings.robots.identification.fit import identify as identified
 
@@ -100,18 +135,46 @@ def calibrate(
     poses: Any,
     vary: Any,
     *,
-    offsets: Any = (),
+    offsets: bool | Names = (),
     noise: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Calibration:
-    """Calibrate geometric numbers and encoder offsets from measured poses: `lw.calibrate(m, "poses.csv", ["*.length"], offsets=True)`.
+    """Calibrate geometric numbers and encoder offsets from measured poses.
 
-    poses: a CSV or Parquet file, a pandas table or a dict of arrays, one row a pose. Columns: the position of every drive (`A [deg]`), and
-        at least one more: further encoders by joint, coordinates of points (`tool.P.x [mm]`), distances (`tool.P - ground.Q`), angles of
-        bodies (`rod.angle`; in space the rotation vector `plate.rx`, `.ry`, `.rz`).
-    vary: numbers of the model by name or pattern: parameters, pins of the drawing (`E.x`), lengths (`left.length`), points (`rod.P.x`).
-    offsets: encoders with unknown zero (True: all); the reading is the joint's coordinate plus the offset.
-    noise: standard deviations by column, {"A": "0.01 deg", "tool.P.x": "0.05 mm"}; without them 1e-4 rad or m each, scaled by the residual.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism that was measured.
+    poses : path, pandas.DataFrame or mapping
+        Table with one row for each pose. Columns are the position of every drive (`A [deg]`), and at least one more: further encoders by
+        joint, coordinates of points (`tool.P.x [mm]`), distances (`tool.P - ground.Q`), angles of bodies (`rod.angle`; in space the
+        rotation vector `plate.rx`, `.ry`, `.rz`).
+    vary : sequence of str
+        Numbers of the model by name or pattern: parameters, pins of the drawing (`E.x`), lengths (`left.length`), points (`rod.P.x`).
+    offsets : bool or sequence of str, optional
+        Encoders with an unknown zero, or '*'. The reading is the joint's coordinate plus the offset. In Python True is all of them.
+    noise : mapping, optional
+        Standard deviation by column: A='0.01 deg', tool.P.x='0.05 mm'. Without it 1e-4 rad or m each, scaled by the residual.
+    columns : mapping, optional
+        Column of a quantity that has another name in the file: A=enc1.
+
+    Returns
+    -------
+    Calibration
+        Numbers before and after with standard deviations, and combinations that no column depends on.
+
+    Raises
+    ------
+    LinkwrightError
+        If a column is missing, or nothing can be observed.
+
+    Examples
+    --------
+    >>> m = lw.load("five-bar")
+    >>> c = m.follow({"A": "110 deg + 20 deg * sin(6 rad/s * t)", "E": "70 deg + 15 deg * sin(9 rad/s * t)"}, duration="1 s", steps=20)
+    >>> poses = {"A [rad]": c["A"], "E [rad]": c["E"], "left_rod.C.x [m]": c["left_rod.C.x"], "left_rod.C.y [m]": c["left_rod.C.y"]}
+    >>> len(lw.calibrate(m, poses, ["left.length"]).names)
+    1
     """
     from linkwright.rings.robots.identification.calibration_fit import calibrate as calibrated
 

@@ -250,7 +250,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="model space has no circles"):
         read_sketch(saved(empty, path))
     with pytest.raises(UsageError, match="tolerance is a length above 0"):
-        read_sketch(saved(wiper(), path), tolerance="0 mm")
+        read_sketch(saved(wiper(), path), gap="0 mm")
 
 
 def test_damaged_and_foreign_files(tmp_path: Path) -> None:

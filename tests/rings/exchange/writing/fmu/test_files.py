@@ -91,7 +91,7 @@ def token(path: Path) -> str:
 
 def test_kinds_and_platforms(tmp_path):
     m = lw.load("slider-crank")
-    only = zipfile.ZipFile(m.export(tmp_path / "unit.fmu", platforms=[], kind="cs"))
+    only = zipfile.ZipFile(m.export(tmp_path / "unit.fmu", platforms=[], interface="cs"))
     text = only.read("modelDescription.xml").decode()
     assert "<CoSimulation" in text and "<ModelExchange" not in text and "reinit" not in text
     assert not [n for n in only.namelist() if n.startswith("binaries")]
@@ -135,7 +135,7 @@ def test_titles_that_xml_cannot_hold_are_cleaned(tmp_path):
 
 WRONG = {
     "version": ({"version": "1.0"}, "no FMI version '1.0'"),
-    "kind": ({"kind": "se"}, "kind is 'me'"),
+    "interface": ({"interface": "se"}, "interface is 'me'"),
     "option": ({"output": ["A"]}, "export to fmu has no option 'output'. Did you mean 'outputs'"),
     "unknown input": ({"inputs": {"Q": "torque"}}, "there is no joint, cylinder, body or parameter 'Q'"),
     "kind of input": ({"inputs": {"A": "temperature"}}, "'A' cannot be a 'temperature'"),

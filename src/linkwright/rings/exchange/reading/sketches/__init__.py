@@ -40,7 +40,7 @@ class SketchModel:
 
 
 def read_sketch(
-    path: str | os.PathLike[str], name: str | None = None, *, tolerance: Any = None, unit: str | None = None, **layers: Any
+    path: str | os.PathLike[str], name: str | None = None, *, gap: Any = None, unit: str | None = None, **layers: Any
 ) -> SketchModel:
     """Return the model of a DXF or SVG file. `layers`: `pins`, `links`, `ground`, as of the importer; `name` is that of the
     model (default: that of the file)."""
@@ -55,7 +55,7 @@ def read_sketch(
     sketch = read(path, unit)
     if not sketch.size > 0.0:
         raise ModelError("everything in the drawing is at one point.", Source(sketch.file))
-    out = linkage_of(sketch, tolerance=_length(tolerance), **layers)
+    out = linkage_of(sketch, tolerance=_length(gap), **layers)
     name_everything(out)
     out.inferred, out.dropped = _shortened(out.inferred), _shortened(out.dropped)
     text = model_text(out, name or usable(place.stem) or "sketch")
@@ -71,15 +71,15 @@ def _shortened(sentences: list[str]) -> list[str]:
 
 
 def _length(given: Any) -> float | None:
-    """A tolerance in mm; a bare number is in mm as well."""
+    """A gap in mm; a bare number is in mm as well."""
     from linkwright.text.units import KINDS
 
     if given is None:
         return None
     plain = isinstance(given, (int, float)) or re.fullmatch(r"\s*[\d.]+(e-?\d+)?\s*", str(given)) is not None
-    value = 1e3 * modelfile.quantity(f"{given} mm" if plain else given, KINDS["length"], "tolerance")
+    value = 1e3 * modelfile.quantity(f"{given} mm" if plain else given, KINDS["length"], "gap")
     if not value > 0.0:
-        raise UsageError(f"tolerance is a length above 0, such as 0.5 mm, not {given}.")
+        raise UsageError(f"gap is a length above 0, such as 0.5 mm, not {given}.")
     return value
 
 

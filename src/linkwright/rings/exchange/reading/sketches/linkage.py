@@ -108,7 +108,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
     if not out.links:
         raise ModelError(
             f"no links were found: {counted(len(out.pins), 'pin')}, but no line or polyline touches one within {out.tolerance:.3g} mm. "
-            f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --tolerance.",
+            f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --gap.",
             sketch.source,
         )
     _mark_ground(out, roles, ground)

@@ -40,7 +40,7 @@ def write_fmu(
     path: Any,
     *,
     version: Any = "3.0",
-    kind: str = "both",
+    interface: str = "both",
     drive: Mapping[str, Any] | None = None,
     inputs: Any = None,
     outputs: Sequence[str] | str | None = None,
@@ -51,7 +51,7 @@ def write_fmu(
 ) -> Path:
     """Write an FMU. The options are those of `Mechanism.export`."""
     place = files.checked(path, ENDINGS)
-    fmi, kinds = _version(version), _kinds(kind)
+    fmi, kinds = _version(version), _kinds(interface)
     targets = chosen_platforms(platforms)
     for target in targets:
         compiler_for(target)  # a missing compiler shows before long work
@@ -134,10 +134,10 @@ def _version(version: Any) -> str:
     return known[text]
 
 
-def _kinds(kind: Any) -> tuple[str, ...]:
-    if kind not in KINDS_OF_FMU:
-        raise UsageError(f"kind is 'me' (model exchange), 'cs' (co-simulation) or 'both', not {kind!r}.")
-    return KINDS_OF_FMU[kind]
+def _kinds(interface: Any) -> tuple[str, ...]:
+    if interface not in KINDS_OF_FMU:
+        raise UsageError(f"interface is 'me' (model exchange), 'cs' (co-simulation) or 'both', not {interface!r}.")
+    return KINDS_OF_FMU[interface]
 
 
 def _identifier(text: str, *, given: bool) -> str:

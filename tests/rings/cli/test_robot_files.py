@@ -1,4 +1,4 @@
-"""`linkwright convert`, and robots in the other commands."""
+"""Robots of other programs in `linkwright export` and the other commands."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 def test_a_robot_becomes_a_model_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     robot, out = written(tmp_path, "gepetto 3d"), tmp_path / "out.yaml"
-    code, text, err = said(capsys, "convert", robot, out, "--param", "rocker.mass=0.9")
+    code, text, err = said(capsys, "export", robot, "-o", out, "--param", "rocker.mass=0.9")
     assert code == 0 and not err and "loop at closedloop1: closed to" in text and text.endswith(f"wrote {out}\n")
     assert lw.load(out).description.body("rocker").mass == 0.9
-    code, text, _ = said(capsys, "convert", robot, out, "--json")  # our own file is replaced
+    code, text, _ = said(capsys, "export", robot, "-o", out, "--json")  # our own file is replaced
     data = json.loads(text)
-    assert code == 0 and disagreements("convert", data) == [] and data["import"]["format"] == "URDF" and data["format"] == "yaml"
-    code, text, _ = said(capsys, "convert", out, tmp_path / "out.js", "--kernels", "forward", "--json")
-    assert code == 0 and disagreements("convert", json.loads(text)) == []
+    assert code == 0 and disagreements("export", data) == [] and data["import"]["format"] == "URDF" and data["format"] == "yaml"
+    code, text, _ = said(capsys, "export", out, "-o", tmp_path / "out.js", "--kernels", "forward", "--json")
+    assert code == 0 and disagreements("export", json.loads(text)) == []
 
 
 def test_foreign_files_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     robot, mine = written(tmp_path, "loop"), tmp_path / "mine.yaml"
     mine.write_text("name: mine\n")
-    code, _, err = said(capsys, "convert", robot, mine)
+    code, _, err = said(capsys, "export", robot, "-o", mine)
     assert code == 1 and "--force" in err and mine.read_text() == "name: mine\n"
-    assert said(capsys, "convert", robot, mine, "-f")[0] == 0
-    code, _, err = said(capsys, "convert", robot, tmp_path / "a.docx")
+    assert said(capsys, "export", robot, "-o", mine, "--force")[0] == 0
+    code, _, err = said(capsys, "export", robot, "-o", tmp_path / "a.docx")
     assert code == 1 and "unsupported file type '.docx'" in err
 
 
