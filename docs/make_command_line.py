@@ -29,8 +29,8 @@ def commands() -> str:
     """Return all commands with what they do, linked to their sections."""
     rows = []
     for name in NAMES:
-        words = [x.settings["metavar"] for x in command_of(name).every_option() if not x.flags[0].startswith("-")]
-        rows.append((f"[`{' '.join(['linkwright', name, *words])}`](#{name})", command_of(name).help))
+        names = [x.settings["metavar"] for x in command_of(name).every_option() if not x.flags[0].startswith("-")]
+        rows.append((f"[`{' '.join(['linkwright', name, *names])}`](#{name})", command_of(name).help))
     page = command_of("page")
     return table(("command", "result"), [("[`linkwright MODEL`](#the-page)", page.help), *rows])
 

@@ -97,13 +97,13 @@ RUN, START = TURN, WIPER.start
 PAGES = ("show", "report", "animate")
 LONG = (
     "plot", "to_xarray", "to_pandas", "cycles", "inverse", "map", "settle", "pinocchio", "linearize", "derivatives", "free_body",
-    "choose_motor", "sensitivity",
+    "choose_motor", "sensitivity", "workspace",
 )  # fmt: skip
 OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {
         "cycles": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
-        "sensitivity": {"quantity": "max A.torque"}, "map": {"what": "A.torque", "over": OVER}, "save": {"path": "."},
+        "sensitivity": {"quantity": "max A.torque"}, "workspace": {"over": OVER, "what": "A.torque"}, "save": {"path": "."},
         "export": {"format": "mjcf"},
     },
     WIPER: {

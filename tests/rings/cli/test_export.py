@@ -79,7 +79,7 @@ def test_losses_are_printed_and_listed(tmp_path: Path, capsys: pytest.CaptureFix
 
 WRONG = {
     "no file": (["four-bar"], "export needs the file to write"),
-    "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .fmu"),
+    "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .yaml, .yml, .fmu"),
     "format": (["four-bar", "-o", "a.fmu", "--format", "fmi"], "there is no format 'fmi'. Did you mean 'fmu'"),
     "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c; fmu has none"),
     "drives of a script": (["four-bar", "-o", "a.js", "--free"], "script has no motion in it"),

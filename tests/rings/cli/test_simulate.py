@@ -86,7 +86,7 @@ def test_what_is_printed_is_what_happened(capsys: pytest.CaptureFixture[str]) ->
         (["2", "--integrator", "rk4"], "step"),
         (["2", "-o", "run.xls"], ".parquet"),
         (["2", "-o", "run.npz", "--sep", ";"], "--sep and --decimal are for tables in .csv"),
-        (["2", "--resolution", "720p"], "--resolution is that of an animation"),
+        (["2", "--resolution", "720p"], "--resolution is the size of an animation"),
         (["2", "-o", "a.npz", "--plot", "crank.yaml"], ".png"),
         (["2", "--page", "x.html", "--animation", "x.html"], "same file name"),
         (["2", "--param", "L=1"], "'L'"),

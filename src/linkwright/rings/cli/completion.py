@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from linkwright.rings.cli import options, outputs
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, option
 
+ZSH_LINE = "words"  # name of the array in which zsh has the line
+
 
 @dataclass(frozen=True)
 class CompletedFlag:
@@ -19,18 +21,18 @@ class CompletedFlag:
 
     flags: tuple[str, ...]
     about: str
-    takes: str  # "" for a switch, "file", "words" or "value"
-    words: tuple[str, ...] = ()
+    takes: str  # "" for a switch, "file", "choice" or "value"
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command with its flags, and the words that may stand without a flag; `files` if paths may stand there, too."""
+    """A command with its flags and the values that it takes without a flag; `files` if it takes paths, too."""
 
     name: str
     about: str
     flags: tuple[CompletedFlag, ...]
-    words: tuple[str, ...]
+    values: tuple[str, ...]
     files: bool
 
 
@@ -45,13 +47,13 @@ def _command(command: CliCommand, name: str) -> CompletedCommand:
     from linkwright.rings.cli.dispatch import parser_of
 
     actions = parser_of(name)._actions
-    words: list[str] = []
+    values: list[str] = []
     files = False
     for x in (a for a in actions if not a.option_strings):
-        words += [*map(str, x.choices or ()), *_named(name, x)]
+        values += [*map(str, x.choices or ()), *_named(name, x)]
         files = files or x.metavar in ("MODEL", "FILE", "PATH", "SUBJECT")
     flags = tuple(_flag(x) for x in actions if x.option_strings)
-    return CompletedCommand(name, command.help, flags, tuple(words), files)
+    return CompletedCommand(name, command.help, flags, tuple(values), files)
 
 
 def _named(command: str, x: argparse.Action) -> list[str]:
@@ -68,16 +70,16 @@ def _named(command: str, x: argparse.Action) -> list[str]:
 
 
 def _flag(x: argparse.Action) -> CompletedFlag:
-    flags, about = tuple(x.option_strings), _first_words(x)
-    words = tuple(map(str, x.choices or ())) or tuple(_named("new" if x.dest == "start" and "--from" in flags else "", x))
+    flags, about = tuple(x.option_strings), _stem(x)
+    values = tuple(map(str, x.choices or ())) or tuple(_named("new" if x.dest == "start" and "--from" in flags else "", x))
     if x.nargs == 0:
         return CompletedFlag(flags, about, "")
-    if words:
-        return CompletedFlag(flags, about, "words", words)
+    if values:
+        return CompletedFlag(flags, about, "choice", values)
     return CompletedFlag(flags, about, "file" if x.metavar in ("FILE", "DIR", "CSV", "FOLDER") else "value")
 
 
-def _first_words(x: argparse.Action) -> str:
+def _stem(x: argparse.Action) -> str:
     says = getattr(x, "says", None)
     text = says() if says else (x.help or "")
     for end in (":", " (", ";"):
@@ -92,27 +94,27 @@ def bash() -> str:
     """Return the script for bash."""
     every = completed()
     cases = [
-        f"    {x.name}) words={_lines(x.words)}; flags={_lines(f for y in x.flags for f in y.flags)}; files={'yes' if x.files else ''} ;;"
+        f"    {x.name}) values={_lines(x.values)}; flags={_lines(f for y in x.flags for f in y.flags)}; files={'yes' if x.files else ''} ;;"
         for x in every
     ]
-    values = [f"    '{x.name}:{f}') {_bash_value(y)} ;;" for x in every for y in x.flags if y.takes for f in y.flags]
+    lines = [f"    '{x.name}:{f}') {_bash_value(y)} ;;" for x in every for y in x.flags if y.takes for f in y.flags]
     names = " ".join(x.name for x in every[:-1])
     return "\n".join(
         [
             f"# completion of {PROGRAM} for bash: source <({PROGRAM} completion bash)",
             f"_{PROGRAM}() {{",
-            '  local now="$2" before="$3" command="" words="" flags="" files="" IFS=$\'\\n\'',
+            '  local now="$2" before="$3" command="" values="" flags="" files="" IFS=$\'\\n\'',
             "  COMPREPLY=()",
             f'  case " {names} " in *" ${{COMP_WORDS[1]}} "*) command="${{COMP_WORDS[1]}}" ;; *) command=page ;; esac',
             '  case "$command:$before" in',
-            *values,
+            *lines,
             "  esac",
             '  case "$command" in',
             *cases,
             "  esac",
-            f'  if [ "$COMP_CWORD" -eq 1 ]; then words="$words"{_lines(["", *(x.name for x in every[:-1])])}; files=yes; fi',
-            '  if [[ $now == -* ]]; then words="$flags"; files=""; fi',
-            '  COMPREPLY=($(compgen -W "$words" -- "$now"))',
+            f'  if [ "$COMP_CWORD" -eq 1 ]; then values="$values"{_lines(["", *(x.name for x in every[:-1])])}; files=yes; fi',
+            '  if [[ $now == -* ]]; then values="$flags"; files=""; fi',
+            '  COMPREPLY=($(compgen -W "$values" -- "$now"))',
             '  [ -n "$files" ] && COMPREPLY+=($(compgen -f -- "$now"))',
             "  return 0",
             "}",
@@ -123,8 +125,8 @@ def bash() -> str:
 
 
 def _bash_value(x: CompletedFlag) -> str:
-    if x.takes == "words":
-        return f'COMPREPLY=($(compgen -W {_lines(x.words)} -- "$now")); return 0'
+    if x.takes == "choice":
+        return f'COMPREPLY=($(compgen -W {_lines(x.values)} -- "$now")); return 0'
     return 'COMPREPLY=($(compgen -f -- "$now")); return 0' if x.takes == "file" else "return 0"
 
 
@@ -134,13 +136,13 @@ def zsh() -> str:
     lines = [f"#compdef {PROGRAM}", f"# completion of {PROGRAM} for zsh: source <({PROGRAM} completion zsh)", f"_{PROGRAM}() {{"]
     lines += ["  local -a commands", "  commands=("]
     lines += [f"    {_zsh_text(f'{x.name}:{x.about}')}" for x in every[:-1]]
-    lines += ["  )", "  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then", "    _describe -t commands command commands"]
-    lines += [f"    _values model {' '.join(map(_zsh_text, every[-1].words))}", "    _files", "    return", "  fi"]
-    lines += ['  case "$words[2]" in']
+    lines += ["  )", f"  if (( CURRENT == 2 )) && [[ ${ZSH_LINE}[2] != -* ]]; then", "    _describe -t commands command commands"]
+    lines += [f"    _values model {' '.join(map(_zsh_text, every[-1].values))}", "    _files", "    return", "  fi"]
+    lines += [f'  case "${ZSH_LINE}[2]" in']
     for x in every:
-        rest = f"_alternative 'words:word:({' '.join(x.words)})'{' files:file:_files' if x.files else ''}"
+        rest = f"_alternative 'values:value:({' '.join(x.values)})'{' files:file:_files' if x.files else ''}"
         parts = [_zsh_flag(f, y) for y in x.flags for f in y.flags]
-        before = [] if x is every[-1] else ["      shift words; (( CURRENT-- ))"]
+        before = [] if x is every[-1] else [f"      shift {ZSH_LINE}; (( CURRENT-- ))"]
         lines += [f"    {x.name if before else '*'})", *before, "      _arguments \\"]
         lines += [f"        {part} \\" for part in parts]
         lines += [f"        {_zsh_text(f'*:word:{{{rest}}}')} ;;"]
@@ -149,8 +151,8 @@ def zsh() -> str:
 
 def _zsh_flag(flag: str, x: CompletedFlag) -> str:
     about = x.about.replace("[", "(").replace("]", ")")
-    words = " ".join(w.replace(" ", "\\ ") for w in x.words)
-    kind = {"": "", "file": ":file:_files", "value": ":value:", "words": f":name:({words})"}
+    values = " ".join(w.replace(" ", "\\ ") for w in x.values)
+    kind = {"": "", "file": ":file:_files", "value": ":value:", "choice": f":name:({values})"}
     return _zsh_text(f"*{flag}[{about}]{kind[x.takes]}")
 
 
@@ -163,8 +165,8 @@ def fish() -> str:
     lines += [f"complete -c {PROGRAM} {first} -a {_fish_text(x.name)} -d {_fish_text(x.about)}" for x in every[:-1]]
     for x in every:
         when = first if x is every[-1] else f"-n '__fish_seen_subcommand_from {x.name}'"
-        if x.words:
-            lines.append(f"complete -c {PROGRAM} {when} -a {_fish_text(' '.join(x.words))}")
+        if x.values:
+            lines.append(f"complete -c {PROGRAM} {when} -a {_fish_text(' '.join(x.values))}")
         if not x.files:
             lines.append(f"complete -c {PROGRAM} {when} -f")
         lines += [f"complete -c {PROGRAM} {when} {_fish_flag(y)}" for y in x.flags]
@@ -173,14 +175,14 @@ def fish() -> str:
 
 def _fish_flag(x: CompletedFlag) -> str:
     names = " ".join(f"-l {f[2:]}" if f.startswith("--") else f"-s {f[1:]}" for f in x.flags)
-    words = " ".join(_fish_text(w) if " " in w else w for w in x.words)
-    kind = {"": "", "file": " -r -F", "value": " -x", "words": f" -x -a {_fish_text(words)}"}
+    values = " ".join(_fish_text(w) if " " in w else w for w in x.values)
+    kind = {"": "", "file": " -r -F", "value": " -x", "choice": f" -x -a {_fish_text(values)}"}
     return f"{names}{kind[x.takes]} -d {_fish_text(x.about)}"
 
 
-def _lines(words: Iterable[str]) -> str:
-    """Words for bash, one a line, because some have blanks."""
-    return "$'" + "\\n".join(w.replace("'", "\\'") for w in words) + "'"
+def _lines(values: Iterable[str]) -> str:
+    """Return values for bash, one on each line, because some have blanks."""
+    return "$'" + "\\n".join(w.replace("'", "\\'") for w in values) + "'"
 
 
 def _zsh_text(text: str) -> str:

@@ -285,7 +285,7 @@ COMMAND = CliCommand(
             "--loads",
             action=argparse.BooleanOptionalAction,
             default=True,
-            help="efforts of drives and loads of pins, if the model has masses (default)",
+            help="torques and forces of drives and loads of pins, if the model has masses (default)",
         ),
         options.MEASURE,
         options.REQUIRE,

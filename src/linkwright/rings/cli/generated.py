@@ -106,7 +106,7 @@ def by_name(pairs: Iterable[tuple[str, Any]], flag: str) -> dict[str, Any]:
 
 def option_of(x: VerbParameter, written: Mapping[str, Any] | None = None) -> CliOption:
     """Return the option of a parameter."""
-    settings = {"dest": x.name, **_settings(x), **(written or {})}
+    settings: dict[str, Any] = {"dest": x.name, **_settings(x), **(written or {})}
     ending = f" (default {x.shown_default})" if x.shown_default and "default" not in x.help else ""
     if settings.get("choices"):
         ending = f": {', '.join(settings['choices'])}{ending}"
@@ -168,10 +168,14 @@ def parameters(address: str) -> dict[str, VerbParameter]:
         if x.arg != "self":
             found[x.arg] = VerbParameter(x.arg, ast.unparse(x.annotation) if x.annotation else "Any", default, about.get(x.arg, ""))
     unpacked = ast.unparse(a.kwarg.annotation) if a.kwarg is not None and a.kwarg.annotation is not None else ""
-    for x in _class(tree, unpacked[7:-1]).body if unpacked.startswith("Unpack[") else ():
-        if isinstance(x, ast.AnnAssign) and isinstance(x.target, ast.Name):
-            found[x.target.id] = VerbParameter(x.target.id, ast.unparse(x.annotation), None, about.get(x.target.id, ""))
-    return found
+    return found | (_of_dict(_class(tree, unpacked[7:-1])) if unpacked.startswith("Unpack[") else {})
+
+
+def _of_dict(kind: ast.ClassDef) -> dict[str, VerbParameter]:
+    """Return the keys of a TypedDict, whose docstring has their meaning."""
+    about = described(ast.get_docstring(kind) or "")
+    keys = {ast.unparse(x.target): ast.unparse(x.annotation) for x in kind.body if isinstance(x, ast.AnnAssign)}
+    return {name: VerbParameter(name, annotation, None, about.get(name, "")) for name, annotation in keys.items()}
 
 
 def described(docstring: str) -> dict[str, str]:

@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
             motor, no_motor = _motor(given, m)
-            content = {"variants": variants or None, "motor": motor, **_content(given)}
+            content: dict[str, Any] = {"variants": variants or None, "motor": motor, **_content(given)}
             m.report(target, **content) if simulated is None else simulated.report(target, **content)
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None

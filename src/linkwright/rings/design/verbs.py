@@ -78,13 +78,13 @@ class MechanismVerbs:
     @overload
     def optimize(
         self: Mechanism, goal: OneGoal, vary: Any, require: Any = ..., of: Any = ..., *,
-        search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        search: Any = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult: ...  # fmt: skip
     @overload
     def optimize(
         self: Mechanism, goal: Sequence[Any], vary: Any, require: Any = ..., of: Any = ..., *,
-        search: str | None = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
+        search: Any = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult | ParetoFront: ...  # fmt: skip
     def optimize(

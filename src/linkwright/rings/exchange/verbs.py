@@ -37,20 +37,41 @@ class MechanismVerbs:
     @overload
     def export(self: Mechanism, path: None = ..., *, format: str, **options: Any) -> dict[str, str]: ...
     def export(self: Mechanism, path: Any = None, *, format: str | None = None, **options: Any) -> Path | dict[str, str]:
-        """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .hpp (ROS 2), .xml (MJCF),
-        .urdf, .sdf, .dxf, .svg, .csv. With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
+        """Write the mechanism for another program.
 
-        Without a path the texts are returned by file name: `m.export(format="mjcf")["model.xml"]`. Formats: fmu (a file only), c, script,
-        ros2, mjcf, urdf, sdf, dxf, svg, cam.
+        With motors and joints C, scripts and ROS 2 have the transmission alone; MJCF, URDF and SDF have its equivalent tree.
 
-        FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
-        voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
-        parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
-        (a State), name. C: precision ("double", "single"), kernels, free, drives, moved (joints of prescribed motion), fallback (False: no
-        steps through singular positions), name. Script: kernels, free, drives, name. MJCF: timestep, floor.
-        URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF: alone, floor.
-        DXF and SVG, drawings to scale: positions (over the turn), trace (points), width, bore, or the profile of a cam. CSV: cam, steps.
-        What the format cannot hold is a LossWarning, whose `lost` lists it.
+        Parameters
+        ----------
+        path : path, optional
+            File to write. The ending decides the format: .fmu, .c (and .h), .js, .hpp (ROS 2), .xml (MJCF), .urdf, .sdf, .dxf, .svg, .csv.
+            Without a path the texts are returned by file name.
+        format : str, optional
+            Format, if the ending does not decide it: fmu (a file only), c, script, ros2, mjcf, urdf, sdf, dxf, svg, cam.
+        **options
+            FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
+            force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
+            patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for
+            sources only), start (a State), name. C: precision ("double", "single"), kernels, free, drives, moved (joints of prescribed
+            motion), fallback (False: no steps through singular positions), name. Script: kernels, free, drives, name. MJCF: timestep,
+            floor. URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF:
+            alone, floor. DXF and SVG, drawings to scale: positions (over the cycle), trace (points), width, bore, or the profile of a cam.
+            CSV: cam, steps.
+
+        Returns
+        -------
+        Path or dict of str
+            The file that was written, or texts by file name.
+
+        Raises
+        ------
+        LinkwrightError
+            If the format or an option is not known. Parts that the format cannot hold are a LossWarning, whose `lost` lists them.
+
+        Examples
+        --------
+        >>> sorted(lw.load("four-bar").export(format="mjcf"))
+        ['model.xml']
         """
         from linkwright.rings.exchange import formats
 

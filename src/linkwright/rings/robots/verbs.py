@@ -144,12 +144,13 @@ class MechanismVerbs:
         """
         shared = {"at": at, "drives": drives, "start": start, "limits": limits}
         more = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
-        given = {name: value for name, value in {**shared, **more}.items() if value is not None}
+        given: dict[str, Any] = {name: value for name, value in {**shared, **more}.items() if value is not None}
         if orientations is None:
             return self.system.map("all" if what is None else what, over, modes=modes, **given)
         unfit = [name for name, value in (("what", what), *more.items()) if value is not None]
         if unfit:
-            raise UsageError(f"{unfit[0]} needs one orientation, but orientations gives the reach in any of several. Leave one out.")
+            why = f"{unfit[0]} belongs to maps of one orientation, but orientations gives the reach in any of several."
+            raise UsageError(f"{why} Leave one out.")
         return self.system.workspace(over, orientations=orientations, modes=modes, **given)
 
 

@@ -127,7 +127,7 @@ class MechanismVerbs:
         """
         from linkwright.rings.studio.report import report
 
-        content = {"steps": steps, "tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
+        content: dict[str, Any] = {"steps": steps, "tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
         texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
         return report(self, path, motor=motor, **content, **texts)
 
@@ -185,7 +185,7 @@ class TrajectoryVerbs:
         """Write the report of this motion as a page or .pdf, with the options of `m.report`."""
         from linkwright.rings.studio.report import report
 
-        content = {"tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
+        content: dict[str, Any] = {"tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
         texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
         return report(with_mechanism(self, "report"), path, run=self, motor=motor, **content, **texts)
 

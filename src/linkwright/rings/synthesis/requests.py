@@ -59,7 +59,52 @@ class SynthesisRequest:
 
 
 class TaskOptions(TypedDict, total=False):
-    """Options of `synthesize` that some of the tasks have."""
+    """Options of `synthesize` that some of the tasks have.
+
+    Parameters
+    ----------
+    timing : str or sequence, optional
+        Crank angles at the points of a path: equal, '120 deg' in equal steps, or '0 deg, 30 deg, ...' (default: any, in order).
+    closed : bool, optional
+        Path that is a whole closed curve. By default it is, if the last point is the first one.
+    exact : bool, optional
+        All four-bars through exactly nine points.
+    hold : mapping, optional
+        Number of the linkage that stays fixed: 'crank pivot=0,0', 'ground angle=0', 'crank offset=30deg'. The offset is measured from the
+        ground link, "crank angle" from x.
+    direction : str, optional
+        Direction of the crank: "counterclockwise", "clockwise" or "either".
+    types : sequence of str, optional
+        Types of four-bars: "crank-rocker", "drag link".
+    starts : int, optional
+        Number of starts of the search of six-bars and dwells.
+    ratio : float or sequence, optional
+        Gear ratios of five-bars.
+    detours : int, optional
+        Number of detours of a path of solutions that fails, with `exact`.
+    x_range, input_range, output_range : tuple, str or float, optional
+        Range of x, travel of the crank and travel of the output: ("30 deg", "90 deg"), or "60 deg" with a free begin.
+    output : str, optional
+        Motion of the output: "angle" or "slide".
+    precision : str or sequence, optional
+        Points at which the function is exact: "chebyshev" or values of x.
+    refine : bool, optional
+        True to lower the largest error afterwards.
+    ground, moving : str or pair, optional
+        Pivots of poses that are fixed; the ground link of a function.
+    sliders, ordered, fit : bool, optional
+        Sliders among the kinds of poses; poses in their order; nearest linkage where none is exact.
+    lever : float or str, optional
+        Length by which angles of poses count.
+    samples : int, optional
+        Number of samples of the curves of pivots.
+    size : float or str, optional
+        Size of the linkage.
+    full_turn : bool, optional
+        True to count linkages without a crank as defective.
+    most_ratio : float, optional
+        Largest ratio of two links.
+    """
 
     timing: Any
     closed: bool
@@ -135,47 +180,8 @@ def synthesize(
         Number of designs: linkages to find.
     seed : int, default 0
         Random seed.
-    timing : str or sequence, optional
-        Crank angles at the points of a path: equal, '120 deg' in equal steps, or '0 deg, 30 deg, ...' (default: any, in order).
-    closed : bool, optional
-        Path that is a whole closed curve. By default it is, if the last point is the first one.
-    exact : bool, optional
-        All four-bars through exactly nine points.
-    hold : mapping, optional
-        Number of the linkage that stays fixed: 'crank pivot=0,0', 'ground angle=0', 'crank offset=30deg'. The offset is measured from the
-        ground link, "crank angle" from x.
-    direction : str, optional
-        Direction of the crank: "counterclockwise", "clockwise" or "either".
-    types : sequence of str, optional
-        Types of four-bars: "crank-rocker", "drag link".
-    starts : int, optional
-        Number of starts of the search of six-bars and dwells.
-    ratio : float or sequence, optional
-        Gear ratios of five-bars.
-    detours : int, optional
-        Number of detours of a path of solutions that fails, with `exact`.
-    x_range, input_range, output_range : tuple, str or float, optional
-        Range of x, travel of the crank and travel of the output: ("30 deg", "90 deg"), or "60 deg" with a free begin.
-    output : str, optional
-        Motion of the output: "angle" or "slide".
-    precision : str or sequence, optional
-        Points at which the function is exact: "chebyshev" or values of x.
-    refine : bool, optional
-        True to lower the largest error afterwards.
-    ground, moving : str or pair, optional
-        Pivots of poses that are fixed; the ground link of a function.
-    sliders, ordered, fit : bool, optional
-        Sliders among the kinds of poses; poses in their order; nearest linkage where none is exact.
-    lever : float or str, optional
-        Length by which angles of poses count.
-    samples : int, optional
-        Number of samples of the curves of pivots.
-    size : float or str, optional
-        Size of the linkage.
-    full_turn : bool, optional
-        True to count linkages without a crank as defective.
-    most_ratio : float, optional
-        Largest ratio of two links.
+    **options
+        Options of some of the tasks: `TaskOptions` has them with their meaning.
 
     Returns
     -------

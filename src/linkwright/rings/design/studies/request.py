@@ -61,8 +61,8 @@ def study(
     mechanism : Mechanism, str or path
         Mechanism, name of a built-in model or path of a model file.
     vary : mapping, sequence of str or pandas.DataFrame
-        Numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P") with their values: a list, "180..260 mm / 20",
-        "200 +- 0.1 mm", "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats. A pandas frame has the rows in SI.
+        Numbers by name ("crank.mass", "start.A", "drive.A", "control.P") with a list, "180..260 mm / 20", "200 +- 0.1 mm",
+        "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats. A pandas frame has the rows in SI.
     measure : str, sequence of str or mapping
         Measures as text ("max A.torque", "range guide while 100..180 deg"), or functions of the result by name.
     of : str or case, default "cycle"
@@ -74,27 +74,25 @@ def study(
     seed : int, default 0
         Random seed.
     folder : str or path, optional
-        Folder to write to: rows are stored as they are done, and the same call continues a study that was interrupted.
+        Folder to write to: rows are stored as they are done, and the same call continues the study.
     executor : concurrent.futures.Executor, optional
-        Executor that computes the rows, or the one of a Dask client. By default this process computes, on all cores.
+        Executor that computes the rows, or the one of a Dask client.
     threads : int, optional
         Number of cores to use (default: all).
     progress : bool or callable, optional
         False writes no lines to stderr. A function is called instead.
-    traces : sequence of str
-        Channels of which `thinned` samples a row are stored, too.
-    thinned : int, default 100
-        Number of samples of a trace.
+    traces, thinned : sequence of str, int
+        Channels that are stored for each row, in so many samples.
 
     Returns
     -------
     Study
-        Rows with the numbers, the measures and the reason of every row without a result.
+        Rows with their numbers and measures, and the reason of every row without a result.
 
     Raises
     ------
     LinkwrightError
-        If a name, a range or a measure is not understood; before the first row.
+        If a name, a range or a measure is not understood.
 
     Examples
     --------
@@ -102,8 +100,7 @@ def study(
     >>> len(s)
     3
     """
-    described = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description
-    done = case(of)
+    described, done = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description, case(of)
     rows = _rows_of(vary, described, done, plan, count, seed)
     wanted = _measures(measure)
     _need_other_names(rows.names, [m.name for m in wanted])
@@ -115,13 +112,12 @@ def study(
     units = {name: si for name, (si, _, _) in shown.items()}
     manifest = _manifest(described, work, rows, shown)
     key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
-    names = [m.name for m in wanted]
-    store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, names)
+    names = tuple(m.name for m in wanted)
+    store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, list(names))
     said = store.begin(manifest) if isinstance(store, FolderStore) else ""
     _need_executor(executor)
-    found = Study(work, rows, store, rows.names, tuple(names), units, manifest, len(rows), said)
     run(work, rows, store, key, executor, threads, progress)
-    return found
+    return Study(work, rows, store, rows.names, names, units, manifest, len(rows), said)
 
 
 def opened(place: Any) -> Study:

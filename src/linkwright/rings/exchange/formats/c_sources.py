@@ -62,7 +62,7 @@ FORMAT = ExportFormat(
     about="C99 for controllers: a header and a source, no allocation, single or double precision",
     options=(
         ExportOption("precision", "precision: double (default) or single", metavar="NAME"),
-        ExportOption("kernels", "kernels by name (default: the usual ones)", metavar="A,B", read=listed),
+        ExportOption("kernels", "kernels by name (default: forward and inverse dynamics and more)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
         ExportOption("drives", "drives: joints and cylinders in place of the model's", metavar="A,B", read=listed),
         ExportOption("moved", "joints and cylinders whose motion is prescribed, step by step", metavar="A,B", read=listed),

@@ -42,7 +42,7 @@ FORMAT = ExportFormat(
     endings=(".js",),
     about="a script for pages and node that computes by itself",
     options=(
-        ExportOption("kernels", "kernels by name (default: the usual ones)", metavar="A,B", read=listed),
+        ExportOption("kernels", "kernels by name (default: forward and inverse dynamics and more)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
         ExportOption("drives", "drives: joints and cylinders in place of the model's", metavar="A,B", read=listed),
         ExportOption("name", "name of files and symbols inside (default: mechanism, or transmission)", metavar="NAME"),

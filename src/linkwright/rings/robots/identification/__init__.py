@@ -91,7 +91,7 @@ def identify(
     >>> m = lw.load("five-bar")
     >>> run = m.follow({"A": "110 deg + 20 deg * sin(6 rad/s * t)", "E": "70 deg + 15 deg * sin(9 rad/s * t)"}, duration="1 s", steps=200)
     >>> lw.identify(m, run).possible
-    6
+    11
     """
     from linkwright.rings.robots.identification.fit import identify as identified
 
