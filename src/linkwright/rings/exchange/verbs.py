@@ -48,7 +48,7 @@ class MechanismVerbs:
             Without a path the texts are returned by file name.
         format : str, optional
             Format, if the ending does not decide it: fmu (a file only), c, script, ros2, mjcf, urdf, sdf, dxf, svg, cam.
-        **options
+        **options : Any
             FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
             force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
             patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for
@@ -70,8 +70,8 @@ class MechanismVerbs:
 
         Examples
         --------
-        >>> sorted(lw.load("four-bar").export(format="mjcf"))
-        ['model.xml']
+        >>> sorted(lw.load("four-bar").export(format="svg"))
+        ['model.svg']
         """
         from linkwright.rings.exchange import formats
 

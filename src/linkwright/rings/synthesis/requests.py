@@ -180,8 +180,8 @@ def synthesize(
         Number of designs: linkages to find.
     seed : int, default 0
         Random seed.
-    **options
-        Options of some of the tasks: `TaskOptions` has them with their meaning.
+    **options : TaskOptions
+        Options of some of the tasks, which `TaskOptions` explains.
 
     Returns
     -------
