@@ -93,9 +93,7 @@ def _of_inputs(m: Any) -> list[BenchRow]:
         took, bare = np.min([[k.time(*row) for k in (free, folded)] for _ in range(ROUNDS)], axis=0).tolist()
         note = f"folded: {bare:.0f} ns, {folded.operations} operations"
         quantity = f"kernel {name}, numbers as inputs"
-        found.append(
-            BenchRow("linkwright", "native", m.name, quantity, ns=took, ratio=took / bare, operations=free.operations, note=note)
-        )
+        found.append(BenchRow("linkwright", "native", m.name, quantity, ns=took, ratio=took / bare, operations=free.operations, note=note))
     return found
 
 
@@ -179,7 +177,7 @@ def _numbers(m: Any) -> list[str]:
 
 def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     """Verbs over a cycle of 361 samples."""
-    from linkwright.system.motions import Motions
+    from linkwright.motion.cycle import CYCLES, cycle_of
 
     c = m.cycle()
     walk = m.system.kernel("kinematics")
@@ -189,7 +187,8 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     loads = [n for n in c.channels if ".on." in n or n in efforts]
 
     def turned() -> Any:
-        return Motions(m.system.core).cycle(None, 360, None, None)  # no turns are stored in it yet
+        CYCLES.of(m.system.core).clear()
+        return cycle_of(m.system.core, None, 360, None, None)
 
     parameter = next((p for p, x in m.description.parameters if isinstance(x, float) and p not in ("g", "N")), None)
     calls: list[tuple[str, Call, Call | None, str]] = [

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes
     from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
     from linkwright.rings.synthesis.requests import synthesize
-    from linkwright.simulation import mode_switching as events
+    from linkwright.simulation import events as events
     from linkwright.simulation import stabilizers
     from linkwright.simulation.stepper import Stepper
     from linkwright.system.cycles import Trajectories
@@ -115,7 +115,7 @@ __all__ = [
 _SPACES = {  # namespaces and the modules behind them
     "control": "rings.control",
     "drives": "drives",
-    "events": "simulation.mode_switching",
+    "events": "simulation.events",
     "exchange": "rings.exchange",
     "models": "model.library",
     "stabilizers": "simulation.stabilizers",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import linkwright
-from linkwright.compiler import native, threads
+from linkwright.compiler import native
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import LinkwrightError, UsageError
@@ -91,7 +91,7 @@ def test_wrong_shapes_are_named(code: NativeCode) -> None:
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 100, 4099])
 def test_threads_share_every_state_once(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(native, "cores", lambda: 3)
     seen = np.zeros(count, dtype=int)
     names = set()
 
@@ -100,10 +100,10 @@ def test_threads_share_every_state_once(count: int, monkeypatch: pytest.MonkeyPa
         names.add(threading.current_thread().name)
         seen[first : first + n] += 1
 
-    threads.share(run, count, 1e9)
+    native.share(run, count, 1e9)
     assert (seen == 1).all()
     seen[:] = 0
-    threads.share(run, count, 1e9, limit=1)
+    native.share(run, count, 1e9, limit=1)
     assert (seen == 1).all()
 
 
@@ -111,8 +111,8 @@ def test_the_number_of_cores_changes_no_bit(code: NativeCode, rng: np.random.Gen
     q, A, g = rng.normal(size=(5003, 3)), rng.normal(size=(2, 3)), rng.normal(size=5003)
     g[77] = np.inf
     (one, _), status = code.call_many([q, A, g], cores=1)
-    monkeypatch.setattr(threads, "WORTH_NS", 0)
-    monkeypatch.setattr(threads, "cores", lambda: 2)
+    monkeypatch.setattr(native, "WORTH_NS", 0)
+    monkeypatch.setattr(native, "cores", lambda: 2)
     (two, _), status2 = code.call_many([q, A, g])
     assert np.array_equal(one, two, equal_nan=True) and np.array_equal(status, status2)
     assert np.flatnonzero(status).tolist() == [77]
@@ -139,15 +139,15 @@ def test_callers_in_several_threads_do_not_meet(code: NativeCode) -> None:
 def test_a_forked_child_starts_its_own_threads(code: NativeCode) -> None:
     text = (
         "import os, sys, numpy as np\n"
-        "from linkwright.compiler import threads\n"
-        "threads.cores = lambda: 2\n"
+        "from linkwright.compiler import native\n"
+        "native.cores = lambda: 2\n"
         "done = np.zeros(64)\n"
         "def run(first, n): done[first:first + n] += 1\n"
-        "threads.share(run, 64, 1e9)\n"
+        "native.share(run, 64, 1e9)\n"
         "if hasattr(os, 'fork'):\n"
         "    child = os.fork()\n"
         "    if not child:\n"
-        "        threads.share(run, 64, 1e9)\n"
+        "        native.share(run, 64, 1e9)\n"
         "        os._exit(0 if (done == 2).all() else 1)\n"
         "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import callbacks, python_loops
-from linkwright.compiler.python_loop_kinds import FLOAT, INT, LoopError, kind_of, packed
+from linkwright.compiler.python_loops import FLOAT, INT, LoopError, kind_of, packed
 from linkwright.integrators.time_loop import march
 from tests import ROOT
 

@@ -84,7 +84,7 @@ def test_a_cylinder_is_pushed_and_moved():
     assert a.equations.inputs(a.start)[0] * 0.7 == pytest.approx(1500.0 * float(st["lift.v"]), rel=1e-12)
     b = actuation(s.core, {"lift": lw.drives.speed(float(st["lift.v"]))}, st)
     np.testing.assert_allclose(b.equations.inputs(b.start)[1:], [float(st["lift"]), float(st["lift.v"]), 0.0], rtol=1e-12)
-    assert prescribed(s.core, {"lift": lw.drives.speed("2 m/s")}, st)["lift"] == (pytest.approx(float(st["lift"])), 2.0)
+    assert prescribed(s.core, {"lift": lw.drives.speed("2 m/s")}, st).motions["lift"] == (pytest.approx(float(st["lift"])), 2.0)
 
 
 def test_wrenches_push_as_in_forward_dynamics(scraper):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.kernels.structures import reproducible, tree_numbers
+from linkwright.kernels.kernels import reproducible, tree_numbers
 from linkwright.model.edits import perform
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.kernels.structures import tree_numbers
+from linkwright.kernels.kernels import tree_numbers
 from linkwright.model.numbers import DesignNumbers
 from tests.elements import old_pickles
 from tests.elements.canonical import exact, text

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import callbacks, python_loops
+from linkwright.compiler.callbacks import Interrupts
 from linkwright.compiler.graph import trace
-from linkwright.compiler.interrupts import Interrupts
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, StepKernel, integrate, python_kernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler import threads
+from linkwright.compiler import native
 from linkwright.mechanics.formulations import compiled, interpreted
 
 ENGINES = ("native", "python")
@@ -69,7 +69,7 @@ def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
 @pytest.mark.parametrize(("engine", "cores", "n"), [("native", 1, 20_000), ("native", 2, 20_000), ("python", 1, 2_000)])
 def test_kinematics_over_a_turn_through_singular_positions(engine, cores, n, monkeypatch):
     """Crank and rod are equally long, so that B = -2 A: its speed is -2 wherever the crank's, 1, decides the motion."""
-    monkeypatch.setattr(threads, "cores", lambda: cores)
+    monkeypatch.setattr(native, "cores", lambda: cores)
     s = lw.compile("slider-crank", engine=engine)
     kernel = s.kernel("kinematics", drives=["A"])
     A = 2.0 * np.pi * np.arange(n) / n

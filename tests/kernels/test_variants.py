@@ -11,8 +11,7 @@ import yaml
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.kernels.equations.variants import armature_of
-from linkwright.kernels.kernels import Variant
+from linkwright.kernels.kernels import Variant, armature_of
 from linkwright.kernels.planning import placed, samples
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.drives import driven

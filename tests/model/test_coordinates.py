@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import joints
-from linkwright.drives.place import target
+from linkwright.drives.base import target
 from linkwright.errors import ChannelError, LinkwrightError, ModelError
 from linkwright.mechanics.dynamics.tree import generalized
 from linkwright.mechanics.instant import Instant

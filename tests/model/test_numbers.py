@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import structures
+from linkwright.kernels import kernels
 from linkwright.model import library
 from linkwright.model.numbers import ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
-from linkwright.motion.compiled import WALKS
+from linkwright.system.compiled import WALKS
+from linkwright.system.dynamics import loads_on_floats
 
 
 def same(a, b):
@@ -60,7 +61,7 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
         torque = c["A.torque"]
         assert ("A",) in WALKS.of(m.system.core) and c._loads.history_of_kernel is not None
         for i in (0, 90, 200):
-            exact = m.system._dynamics.solved(c.state(i), c.a[i], None, ["A"], "subsystem", {})
+            exact = loads_on_floats(m.system.core, c.state(i), c.a[i], None, ["A"], "subsystem", {})
             assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()
             assert np.abs(m.system.phi(c.state(i))).max() < 1e-13
 
@@ -74,7 +75,7 @@ def test_sizes_near_each_other_in_a_chain_are_put_back():
 
 
 def test_structures_are_forgotten_when_there_are_many(monkeypatch):
-    monkeypatch.setattr(structures, "MOST", 2)
+    monkeypatch.setattr(kernels, "MOST", 2)
     for name in ("wiper", "four-bar", "punch-press", "five-bar"):
         lw.load(name).cycle()
-    assert len(structures._known) <= 2
+    assert len(kernels._known) <= 2

@@ -9,7 +9,7 @@ import pytest
 
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.model.round_off import merged, without_round_off
+from linkwright.model.numbers import merged, without_round_off
 from tests.sweeps import every_model
 
 

@@ -8,7 +8,7 @@ import yaml
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.model import library as models
-from linkwright.motion.revolution_notes import FEW, MOST_TURNS
+from linkwright.motion.cycle import FEW, MOST_TURNS
 
 
 def five_bar(ratio: float) -> lw.Mechanism:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import structures
+from linkwright.kernels import kernels
 from linkwright.model import library
 from linkwright.model.numbers import DesignNumbers
-from linkwright.motion.compiled import WALKS
-from linkwright.system import state_batch
+from linkwright.system import states
+from linkwright.system.compiled import WALKS
 from linkwright.text.expressions import evaluate_parameters
 from tests.sweeps import sweep
 
@@ -111,7 +111,7 @@ DESIGNS = [*WRITTEN, *(n for n in NAMED if n not in FLOATS)]
 
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch):
-    monkeypatch.setattr(structures, "MAKING", 0.0)
+    monkeypatch.setattr(kernels, "MAKING", 0.0)
 
 
 def parameters(m):
@@ -135,14 +135,14 @@ def test_every_named_number_is_an_input(case, monkeypatch):
     turned = m.cycle(steps=STEPS)
     names = efforts(turned)
     _ = turned[names[0]]
-    held = dict(structures._known)
+    held = dict(kernels._known)
     with monkeypatch.context() as nothing_is_made:
         nothing_is_made.setattr("linkwright.compiler.native._make", lambda *_: pytest.fail("code was made"))
         nothing_is_made.setattr("linkwright.kernels.kernels.trace", lambda *_: pytest.fail("a kernel was traced"))
         designs = {p: m.with_(**{p: 1.003 * x}) for p, x in parameters(m).items()}
         turns = {p: design.cycle(steps=STEPS) for p, design in designs.items()}
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
-    assert structures._known == held
+    assert kernels._known == held
     for p in list(turns)[::every]:
         assert WALKS.of(designs[p].system.core) and turns[p]._loads.history_of_kernel is not None
         exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
@@ -192,7 +192,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
     turned = np.linspace(-0.5, 0.5, 20)
     for _ in range(2):
         found = s.assemble_batch({"A": turned}, {"A": 0.3})
-    assert found.ok.all() and state_batch.WALKS.of(s.core)["A",] is not None
+    assert found.ok.all() and states.WALKS.of(s.core)["A",] is not None
     for i in (0, 7, 19):
         one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
         assert np.abs(s.phi(found[i])).max() < 1e-14 and np.abs(s.J(found[i]) @ found[i].v).max() < 1e-14

@@ -12,7 +12,6 @@ import pytest
 import linkwright as lw
 from linkwright.motion import cycle
 from linkwright.rings import cli
-from linkwright.system import motions
 from tests.sweeps import sweep
 
 
@@ -77,7 +76,7 @@ def test_writing_into_a_turn_changes_no_other() -> None:
 
 
 def test_large_turns_are_not_stored(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(motions, "MOST_STORED", 10)
+    monkeypatch.setattr(cycle, "MOST_STORED", 10)
     m = lw.load("wiper")
     m.cycle(steps=11)
     m.cycle(steps=11)

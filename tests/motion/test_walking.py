@@ -9,10 +9,10 @@ import linkwright as lw
 from linkwright.kernels import walk
 from linkwright.kernels.walk import Walking
 from linkwright.motion import cycle, joint_limits
-from linkwright.motion.compiled import WALKS
-from linkwright.motion.following import authority, follow
+from linkwright.motion.cycle import computed
+from linkwright.motion.following import authority, drive_speeds, follow
 from linkwright.results.records import cut_rows
-from linkwright.system.motions import drive_speeds
+from linkwright.system.compiled import WALKS
 from tests.sweeps import every_model, sweep
 
 AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
@@ -27,7 +27,7 @@ def float_turn(m, steps=360):
 
 def native_turn(m, steps=360):
     """Computed twice: code is made at the latest when it is asked for a second time, and turns are kept."""
-    return [m.system._motions._computed_turn((None, None), steps) for _ in range(2)][-1]
+    return [computed(m.system.core, (None, None), steps) for _ in range(2)][-1]
 
 
 @pytest.mark.parametrize("name", every_model("3r-slider"))

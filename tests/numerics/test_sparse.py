@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwright.numerics import linalg
-from linkwright.numerics.sparse import LARGE, SparseMatrix, sparse_rows
+from linkwright.numerics.linalg import LARGE, SparseMatrix, sparse_rows
 
 
 def banded(rows: int, columns: int, seed: int = 0) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels.structures import reproducible
+from linkwright.kernels.kernels import reproducible
 from linkwright.results.files import identical
 from linkwright.simulation.run_batch import run_batch
 

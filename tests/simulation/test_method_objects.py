@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.integrators import INTEGRATORS, Method
-from linkwright.integrators.tableaux import table
+from linkwright.integrators.problem import table
 from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, compiled
 from linkwright.mechanics.inverse import METHODS
 from linkwright.simulation.run_batch import run_batch

@@ -18,7 +18,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.kinematics.motion import motion, pose_of, skeleton
 from linkwright.model import description as d
 from linkwright.results.state import State
-from linkwright.simulation.mode_switching import RunMode, jump
+from linkwright.simulation.events import RunMode, jump
 from linkwright.topology import build_tree
 from tests import factory
 from tests.sweeps import sweep

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.reversals import NEAR, within
+from linkwright.simulation.certificate_evidence import NEAR, within
 from tests.sweeps import sweep
 
 LATEST = np.pi - 1.0, 1.0  # of the parallelogram: 1 rad before it is flat, at 1 rad/s; a constant torque stops it after 2 s

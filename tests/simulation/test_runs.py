@@ -182,9 +182,9 @@ def test_an_interrupt_gives_what_was_computed(bar):
 
 
 def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
-    from linkwright.simulation import progress
+    from linkwright.simulation import options
 
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setenv("TERM", "xterm")
     s, st = bar

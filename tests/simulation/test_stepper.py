@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.integrators import INTEGRATORS, Method
-from linkwright.integrators.tableaux import table
+from linkwright.integrators.problem import table
 from tests.sweeps import sweep
 
 MODELS = ("five-bar", "3-rrr", "stewart", "delta")

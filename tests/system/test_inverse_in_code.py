@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import structures
+from linkwright.kernels import kernels
 from linkwright.results.state_loads import KernelLoads
+from linkwright.system.dynamics import loads_on_floats
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
 from tests.sweeps import sweep
@@ -19,7 +20,7 @@ ROUND = 1e-10  # relative: the two eliminate in different orders, on different t
 
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structures, "MAKING", 0.0)
+    monkeypatch.setattr(kernels, "MAKING", 0.0)
 
 
 def system(make: Any, seed: int) -> tuple[lw.System, lw.State, np.random.Generator]:
@@ -41,7 +42,7 @@ def same(s: lw.System, st: lw.State, a: Any, drives: list[str] | None = None) ->
     """Loads from a kernel, equal to those on floats."""
     found = [s.inverse(st, a, drives=drives) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads)
-    exact = s._dynamics.solved(st, a, None, drives, "subsystem", {})
+    exact = loads_on_floats(s.core, st, a, None, drives, "subsystem", {})
     assert "whole" not in vars(found) and found.tau.keys() == exact.tau.keys() and found.base.keys() == exact.base.keys()
     pairs = [(found.tau[name], x) for name, x in exact.tau.items()] + [(found.base[name], x) for name, x in exact.base.items()]
     size = 1.0 + max([np.abs(w.force).max() for w in exact.wrench.values()] + [abs(x) for _, x in pairs])
@@ -91,7 +92,7 @@ def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
     there = s.settle()
     found = [s.inverse(there, drives=[]) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads) and found.tau == {}
-    exact = s._dynamics.solved(there, None, None, [], "subsystem", {})
+    exact = loads_on_floats(s.core, there, None, None, [], "subsystem", {})
     for joint, w in exact.wrench.items():
         np.testing.assert_allclose(found.wrench[joint].force, w.force, atol=1e-7)  # as far as the position is settled
     with pytest.raises(lw.UsageError, match="no drive acts on"):

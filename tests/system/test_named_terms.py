@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.kernels.structures import MAKING
+from linkwright.kernels.kernels import MAKING
 from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labeled_arrays import Labeled

@@ -10,12 +10,13 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.kernels import structures
-from linkwright.kernels.structures import KernelStructure
+from linkwright.kernels import kernels
+from linkwright.kernels.kernels import KernelStructure
 from linkwright.model.description import TorsionSpring
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.state_loads import KernelLoads
 from linkwright.system import dynamics
+from linkwright.system.dynamics import loads_on_floats
 from tests.ball_rods import ankle, hinged
 from tests.factory import stream
 from tests.sweeps import every_model, sweep
@@ -26,7 +27,7 @@ MODELS = every_model("carpet-scraper", "excavator", "bennett")
 
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch):
-    monkeypatch.setattr(structures, "MAKING", 0.0)
+    monkeypatch.setattr(kernels, "MAKING", 0.0)
 
 
 def moving(s, name):
@@ -68,7 +69,7 @@ def test_massless_parts_of_ball_joints_leave_forward_and_steps_in_code(monkeypat
         st = s.assemble(place, speed)
         exact.append((st, s.forward(st, formulation="kkt").a))
         s.forward(st)
-    monkeypatch.setattr(dynamics, "forward", None)  # the float path
+    monkeypatch.setattr(dynamics, "solved_forward", None)  # the float path
     for st, a in exact:
         close(s.forward(st).a, a, 1e-8)
     env = s.stepper(1)
@@ -111,7 +112,7 @@ def test_loads_from_the_kernel_are_those_on_floats(name):
     a = {d: float(rng.normal()) for d in s.core.drive_names}
     for _ in range(3):
         found = s.inverse(st, a)
-    exact = s._dynamics.solved(st, a, None, None, "subsystem", {})
+    exact = loads_on_floats(s.core, st, a, None, None, "subsystem", {})
     size = max(np.abs(w.force).max() for w in exact.wrench.values())
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     assert found.tau.keys() == exact.tau.keys() and found.tau_unique == exact.tau_unique
@@ -133,7 +134,7 @@ def test_loads_by_other_drives_come_from_a_kernel_of_theirs(name, drives, a):
     st, _ = moving(s, name)
     for _ in range(2):
         found = s.inverse(st, a, drives=drives)
-    exact = s._dynamics.solved(st, a, None, drives, "subsystem", {})
+    exact = loads_on_floats(s.core, st, a, None, drives, "subsystem", {})
     assert isinstance(found, KernelLoads) and list(found.tau) == list(exact.tau) == drives
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     joint = s.description.joints[-1]
@@ -239,7 +240,7 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
     found, exact = s.forward(st), s.forward(st, formulation="kkt")
     close(found.a, exact.a, 1e-9)
     assert np.abs(found.a - s.forward(s.start).a).max() > 0.1  # the spring pushes harder
-    close(list(s.inverse(st).tau.values()), list(s._dynamics.solved(st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
+    close(list(s.inverse(st).tau.values()), list(loads_on_floats(s.core, st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
 
 
 def test_external_loads_reach_ground_in_loads_of_a_kernel():

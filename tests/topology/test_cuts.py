@@ -16,8 +16,7 @@ from linkwright.topology import build_tree, choose_cuts
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import Space, count_trees, protected_joints, spanning_trees
 from linkwright.topology.elimination import eliminate, elimination_flops
-from linkwright.topology.graph import read_graph, span
-from linkwright.topology.inertia import InertiaTest
+from linkwright.topology.graph import InertiaTest, read_graph, span
 from tests.sweeps import sweep
 from tests.topology import graphs
 

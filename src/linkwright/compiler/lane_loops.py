@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native, python_loops, threads
-from linkwright.compiler.python_loop_kinds import packed
+from linkwright.compiler import native, python_loops
+from linkwright.compiler.python_loops import packed
 
 LANES = 8  # states in a block; every entry of a block has so many numbers, one after the other
 
@@ -55,7 +55,7 @@ class LaneLoop:
             call.of_slots([*self._slots, *_slots_of(g), *_slots_of(d), *shared])
             self._idle.append(g)
 
-        threads.share(run, n, expected_ns, cores)
+        native.share(run, n, expected_ns, cores)
 
 
 def _slots_of(x: np.ndarray) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import cache as disk
-from linkwright.compiler import target, threads
+from linkwright.compiler import target
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.target import ObjectCode
 from linkwright.errors import LinkwrightError, UsageError, counted
@@ -221,7 +222,7 @@ class NativeCode:
             many(*places, work[1], first, part)
             self._works.append(work)
 
-        threads.share(run, count, count * self.meta["operations"] * ROUGH_NS, cores)
+        share(run, count, count * self.meta["operations"] * ROUGH_NS, cores)
         shaped = [y.reshape((*lead, *b.shape)) for y, b in zip(results, self.outputs, strict=True)]
         return shaped, status.reshape(lead)
 
@@ -341,3 +342,46 @@ def _known(parts: Any, kind: str) -> Any:
 def known(parts: Any, kind: str = "one") -> bool:
     """True if `load(parts, ...)` finds its code in the cache on disk."""
     return available() and _known(parts, kind) is not None
+
+
+# ----------------------------------------------------------------------------------------------------
+# Work shared among the cores this process may use; machine code runs outside the interpreter's lock
+
+WORTH_NS = 200_000  # below this one thread is as fast as two
+PIECES_PER_CORE = 4  # a core that is busy elsewhere takes fewer
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> Any:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="linkwright")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+def share(run: Callable[[int, int], None], count: int, expected_ns: float, limit: int | None = None) -> None:
+    """run(first, n) over `count` items, in parts that are multiples of eight, over several cores if that pays."""
+    workers = min(limit or cores(), cores())
+    if workers <= 1 or expected_ns < WORTH_NS or count <= 16:
+        run(0, count)
+        return
+    parts = workers * PIECES_PER_CORE
+    step = max(8, -(-count // parts + 7) // 8 * 8)
+    starts = iter(range(0, count, step))  # taken one by one: next() on a range iterator is atomic
+
+    def work() -> None:
+        for first in starts:
+            run(first, min(step, count - first))
+
+    waiting = [_pool().submit(work) for _ in range(workers - 1)]
+    work()
+    for future in waiting:
+        future.result()

@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.compiler.switches import Switched, switched
-from linkwright.drives.base import Bound, Start
-from linkwright.drives.equations import InputEquations, read_pushes
-from linkwright.drives.hold import ZeroOrderHold
-from linkwright.drives.kernel import DriveTraces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
-from linkwright.drives.law_cache import LawCache, key_of
+from linkwright.drives.base import Bound, Called, Start, numbers, target, value_at
+from linkwright.drives.equations import (
+    DriveTraces,
+    InputEquations,
+    LawCache,
+    agrees,
+    cannot_be_traced,
+    check_pure,
+    inputs_kernel,
+    is_native,
+    key_of,
+    named,
+    packed,
+    read_pushes,
+    traces,
+)
 from linkwright.drives.motion import BoundMotion, check_start
-from linkwright.drives.place import numbers, target
-from linkwright.drives.signals import Called, value_at
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
+from linkwright.integrators.step_size import SAME
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.results.state import State
@@ -298,6 +308,7 @@ def actuation(
     control: Any = None,
     off: Sequence[str] = (),
     first: bool = True,
+    bound: tuple[Bound, ...] | None = None,
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
@@ -305,8 +316,9 @@ def actuation(
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
     free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
     control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
+    bound: these drives, where they were bound to this start already.
     """
-    equations, x = _bound(system, drive, st, wrench, free, check)
+    equations, x = _bound(system, drive, st, wrench, free, check, bound)
     if control is not None:
         equations, x = _controlled(equations, x, control, st, off, first)
     if check:
@@ -315,10 +327,17 @@ def actuation(
     return Actuation(equations, x, _sampling(equations))
 
 
-def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[str, tuple[float, float]]:
+class Prescribed(NamedTuple):
+    """Positions and speeds of coordinates whose motion is prescribed, by name, and the bound drives that they come from."""
+
+    motions: dict[str, tuple[float, float]]
+    bounds: tuple[Bound, ...]
+
+
+def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Prescribed:
     """Position and speed at the time of a state of every coordinate whose motion the drives prescribe."""
     equations, x = _bound(system, drive, st, None, None, False)
-    out = {}
+    out: dict[str, tuple[float, float]] = {}
     for b, (mine, _) in zip(equations.bounds, equations._places, strict=True):
         if isinstance(b, BoundMotion):
             value, speed, _ = b.law(st.t, x["x"][mine])
@@ -328,14 +347,17 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[
                     f"{float(speed):g}; both must be finite."
                 )
             out[b.target.name] = (float(value), float(speed))
-    return out
+    return Prescribed(out, equations.bounds)
 
 
-def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool) -> tuple[InputEquations, dict[str, np.ndarray]]:
+def _bound(
+    system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool, bounds: tuple[Bound, ...] | None = None
+) -> tuple[InputEquations, dict[str, np.ndarray]]:
+    """Drives bound to a state, and the arrays that they read there."""
     if drive is not None and not isinstance(drive, Mapping):
         raise UsageError("drive is a dict by joint name, drive={'A': lw.drives.torque('2 N m')}.")
     skel = system.loops.skel
-    targets = {name: target(skel, name) for name in drive or {}}
+    targets = {name: target(skel, name) for name in drive or {}} if bounds is None else {}
     for name, d in (drive or {}).items():
         _check_drive(name, d)
     x = {
@@ -346,7 +368,8 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
         "near": skel.pack(st.references),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
-    bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())
+    if bounds is None:
+        bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())
     equations = InputEquations(system, bounds, read_pushes(skel, wrench))
     x["x"] = np.array([value for b in bounds for _, value, _ in b.states])
     x["held"] = np.zeros(equations.sizes["held"])
@@ -366,9 +389,7 @@ def _check_drive(name: str, d: Any) -> None:
     if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
         kinds = " and ".join(dict.fromkeys(x.kind for x in d))
         raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
-    raise UsageError(
-        f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m')."
-    )
+    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m').")
 
 
 def _controlled(
@@ -438,3 +459,56 @@ def _notes(equations: InputEquations, program: Program | None) -> list[str]:
             why = " (it cannot be traced)" if cannot_be_traced(equations, f) else ""
             out.append(f"{f.function.label}: called back once per stage{why}")
     return out
+
+
+# ----------------------------------------------------------------------------------------------------
+# Values that sampled drives and controllers hold between samples, and how a run continues with them after a switch
+# Slots have names, because a switch may take a drive away (a lock) or give it back; what was held is found again by name.
+
+
+class ZeroOrderHold:
+    """A zero-order hold: values of a sampler and their times."""
+
+    def __init__(self, slots: Sequence[str] = ()) -> None:
+        self.slots = tuple(slots)
+        self.t: list[float] = []
+        self.values: list[np.ndarray] = []
+        self.last: dict[str, float] = {}  # of all slots there have been in this run
+        self.done: dict[str, float] = {}  # what drives gave at the instant of the switch, before it
+        self.done_at = -np.inf
+
+    def note(self, t: float, values: np.ndarray) -> None:
+        while self.t and t <= self.t[-1]:  # a run that began again
+            self.t.pop()
+            self.values.pop()
+        self.t.append(t)
+        self.values.append(values)
+
+    def take_over(self, other: ZeroOrderHold, t: float, origin: float, every: float) -> None:
+        """Continue from what another one held at t.
+
+        A sample of this very instant is taken again by a controller, from what was held before it: what it counted (integrals,
+        commands on their way) must not count twice. A drive that was asked at this instant is not asked again: it may remember.
+        """
+        past = list(zip(other.t, other.values, strict=True))
+        self.last = dict(other.last)
+        if past:
+            self.last |= dict(zip(other.slots, past[-1][1], strict=True))
+        k = round((t - origin) / every) if every else 0
+        if every and past and abs(t - origin - k * every) <= SAME * every and round((past[-1][0] - origin) / every) == k:
+            self.done, self.done_at = dict(zip(other.slots, past.pop()[1], strict=True)), t
+        self.t, self.values = [when for when, _ in past], [self._mine(other.slots, values) for _, values in past]
+        if not past and self.slots and self.last:
+            self.t, self.values = [t], [self._mine(tuple(self.last), np.array(list(self.last.values())))]
+
+    def _mine(self, slots: Sequence[str], values: np.ndarray) -> np.ndarray:
+        known = {**self.last, **dict(zip(slots, values, strict=True))}
+        return np.array([known.get(name, 0.0) for name in self.slots])
+
+    def asked_already(self, t: float, every: float) -> dict[str, float]:
+        """Values of the drives at this instant before a switch."""
+        return self.done if abs(t - self.done_at) <= SAME * every else {}
+
+    def at(self, t: np.ndarray) -> np.ndarray:
+        k = np.searchsorted(np.array(self.t), t, side="right") - 1
+        return np.array(self.values)[np.maximum(k, 0)]

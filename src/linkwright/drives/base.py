@@ -8,13 +8,23 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.drives.place import DriveTarget
-from linkwright.drives.signals import Signal, value_at
-from linkwright.errors import UsageError, counted
+from linkwright import joints
+from linkwright.compiler.graph import Sym
+from linkwright.errors import UsageError, counted, nearest
+from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
-from linkwright.model.description import Description
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, entry_of, lengths
+from linkwright.model.curves import Curve
+from linkwright.model.curves.formula import Formula
+from linkwright.model.curves.functions import Function, takes_state
+from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.reading import is_list, read_points, read_text, short, through_points
+from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
-from linkwright.text.units import TIME
+from linkwright.results.state import State
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.units import KINDS, TIME, Dimension
 
 
 class DriveOutput(NamedTuple):
@@ -190,3 +200,177 @@ class Follower:
     @property
     def every(self) -> float:
         return self.reading.every
+
+
+# ----------------------------------------------------------------------------------------------------
+# Coordinates that drives act on: one coordinate of a joint, cut or not, or the length of a cylinder
+
+
+@dataclass(frozen=True)
+class DriveTarget:
+    """A driven coordinate: `entry` is its place in v, None for cut joints and cylinders."""
+
+    on: JointCoordinate | Distance
+    entry: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.on.name
+
+    @property
+    def rotary(self) -> bool:
+        return self.on.rotary
+
+    @property
+    def alone(self) -> bool:
+        """True if it is all that its joint can do."""
+        return self.on.alone
+
+    @property
+    def position_kind(self) -> str:
+        return self.on.kind
+
+    @property
+    def speed_kind(self) -> str:
+        return self.on.speed_kind
+
+    @property
+    def effort_kind(self) -> str:
+        return self.on.effort_kind
+
+    def dimension(self, kind: str) -> Dimension:
+        """Of its position, speed or effort."""
+        return KINDS[{"position": self.position_kind, "speed": self.speed_kind, "effort": self.effort_kind}[kind]]
+
+    def position(self, here: Instant) -> Any:
+        return here.travel(self.on)
+
+    def speed(self, here: Instant) -> Any:
+        if self.entry is not None:
+            return here.v[self.entry]
+        return here.travel_rate(self.on)
+
+    def pushes(self, at: Instant, effort: Any) -> forces.Wrenches:
+        """Wrenches of an effort that is no entry of tau."""
+        return at.along(self.on, effort)
+
+
+def target(skel: Skeleton, name: Any) -> DriveTarget:
+    """The coordinate of that name: `A`, `C.slide` of a joint with several, a cylinder."""
+    d, tree = skel.tree.description, skel.tree
+    if str(name) in lengths(d):
+        return DriveTarget(coordinate(d, str(name)))
+    head, _, part = str(name).partition(".")
+    every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
+    if head not in every:
+        known = [*every, *lengths(d)]
+        raise UsageError(f"drive: there is no joint or cylinder '{name}'. {nearest(str(name), known, 'Joints and cylinders')}")
+    joint = every[head]
+    jt = joints.create(joint.type, joint.options)
+    plain = jt.q_names == jt.v_names  # a quaternion has no coordinate of its own to push along
+    if not plain or part not in jt.q_names:
+        allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if plain else []
+        advice = f"Use {' or '.join(allowed)}." if allowed else "Drive another joint, or push its body with a wrench."
+        raise UsageError(f"drive: '{name}' is not one coordinate of the {joint.type} joint '{head}'. {advice}")
+    i = jt.q_names.index(part)
+    node = tree.node_of_joint.get(joint.name)
+    entry = None if node is None else tree.nodes[node].v.start + i
+    return DriveTarget(entry_of(joint, i, str(name)), entry)
+
+
+def numbers(values: Any) -> np.ndarray:
+    """An array of floats, or of objects where a value is traced."""
+    entries = list(values)
+    return np.array(entries, dtype=object if any(hasattr(x, "where") for x in entries) else float)
+
+
+# ---------------------------------------------------------------- signals: what a drive follows over time
+
+
+@dataclass(frozen=True)
+class ChannelLaw:
+    """An expression of channels, or a table over a channel."""
+
+    law: Expr | Table
+    what: str
+
+    def at(self, here: Instant) -> Any:
+        value = here.value(self.law)
+        if type(value) is not Sym and not np.isfinite(value):
+            raise UsageError(f"{self.what}: '{self.law}' is {value} at t = {float(here.t):.6g} s; it must be finite.")
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """A Python function of t, or of t and the state."""
+
+    function: Function
+    with_state: bool
+
+    def at(self, here: Instant) -> Any:
+        return self.function(here.t, State.of(here)) if self.with_state else self.function(here.t)
+
+
+@dataclass(frozen=True, eq=False)
+class Commanded:
+    """Command of a controller to this drive: an effort, or a motor's voltage."""
+
+    index: int
+
+    def at(self, here: Instant) -> Any:
+        return here.acting.commands[self.index]
+
+
+OfInstant = ChannelLaw | Called | Commanded
+Signal = Curve | OfInstant
+
+
+def value_at(signal: Signal, here: Instant) -> Any:
+    return signal.at(here) if isinstance(signal, OfInstant) else signal.value(here.t)
+
+
+def read_signal(given: Any, dimension: Dimension, what: str, desc: Description) -> Signal:
+    """The signal a caller (or the model file) wrote."""
+    if isinstance(given, Table):
+        return ChannelLaw(given, what)
+    if callable(given):
+        return Called(Function(given, what), takes_state(given, what))
+    value = _read_expression(given, dimension, what, desc)
+    if isinstance(value, Expr):
+        return Formula(value, what) if free_variables(value) <= {"t"} else ChannelLaw(value, what)
+    return read_points(value, dimension, "", what) if is_list(value) else Constant(value)
+
+
+def read_motion(given: Any, dimension: Dimension, motion: str, what: str, desc: Description) -> Curve | Called:
+    """The `position` or `speed` a caller (or the model file) wrote, which depends on time only."""
+    if isinstance(given, Table):
+        _need_time([given.channel], what)
+        return through_points(given.x, given.y, given.interpolation, motion, what)
+    if callable(given):
+        return Called(Function(given, what), takes_state(given, what, motion=True))
+    value = _read_expression(given, dimension, what, desc)
+    if isinstance(value, Expr):
+        _need_time(sorted(free_variables(value)), what)
+        return Formula(value, what)
+    return read_points(value, dimension, motion, what) if is_list(value) else Constant(value)
+
+
+def _need_time(channels: list[str], what: str) -> None:
+    others = [c for c in channels if c != "t"]
+    if others:
+        raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.")
+
+
+def _read_expression(given: Any, dimension: Dimension, what: str, desc: Description) -> Any:
+    """A number in SI, an expression of channels, or points as they are."""
+    if isinstance(given, Expr):
+        return given
+    if isinstance(given, str):
+        value = read_text(given, dimension, what, desc)
+        return value if isinstance(value, Expr) else float(value)
+    if isinstance(given, (tuple, list)) and len(given) in (2, 3) and all(is_list(x) for x in given[:2]):
+        return given
+    if is_list(given) or isinstance(given, bool) or given is None:
+        raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {short(given)}.")
+    return quantity(given, dimension, what)

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import DriveOutput, DriveSpecification, Follower, Reading, Start, sample_time
-from linkwright.drives.place import DriveTarget
-from linkwright.drives.signals import read_signal
+from linkwright.drives.base import DriveOutput, DriveSpecification, DriveTarget, Follower, Reading, Start, read_signal, sample_time
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant

@@ -7,18 +7,24 @@ sample   the same -> values that are held until the next sample
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Any
+from threading import Lock
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.base import Bound, DriveController, DriveOutput
-from linkwright.drives.law_cache import Same, fingerprint
-from linkwright.drives.place import numbers
-from linkwright.drives.signals import Called, Commanded, OfInstant, Signal, value_at
-from linkwright.errors import UsageError
+from linkwright.compiler import native
+from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
+from linkwright.compiler.graph import TraceGraph
+from linkwright.compiler.program import Program, for_row, interpret
+from linkwright.drives.base import Bound, Called, Commanded, DriveController, DriveOutput, OfInstant, Signal, numbers, value_at
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.integrators import StepKernel, python_kernel
+from linkwright.kernels.kernels import Kernels
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
@@ -26,9 +32,11 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
+from linkwright.numerics.scalars import minimum, where
 from linkwright.numerics.spatial import cross
 from linkwright.numerics.stores import Store
 from linkwright.results.channels import Channels
+from linkwright.text.expressions import Expr
 from linkwright.text.units import FORCE, TORQUE
 
 Arrays = Mapping[str, Any]
@@ -181,7 +189,6 @@ class InputEquations:
         """Not positive where a controller's elimination degenerated."""
         return 1.0 if self.control is None else self.here(x).acting.margin
 
-    @property
     def _channels(self) -> Channels:
         """Cached with the mechanism: naming them all takes longer than a short run."""
         known = CHANNELS.of(self.system)
@@ -260,3 +267,229 @@ class InputEquations:
         """Efforts that the commanded drives give at this instant."""
         pairs = zip(self.bounds, self._places, strict=True)
         return numbers([b.doing(here, x["x"][mine], 0.0).effort for b, (mine, _) in pairs if isinstance(b.signal, Commanded)])
+
+
+# ---------------------------------------------------------------- traces of the inputs and their code, stored with the mechanism
+
+AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
+LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, by how much the state is shaken)
+HUGE = 1e300
+
+
+class DriveTraces(NamedTuple):
+    """Programs of what acts and of what is recorded, None where that cannot be traced."""
+
+    inputs: Program | None
+    record: Program | None
+
+
+def traces(equations: InputEquations) -> DriveTraces:
+    """Both from one trace: what they share, a controller's law above all, is worked out once."""
+    if not equations.traceable:
+        return DriveTraces(None, None)
+    graph = TraceGraph()
+    arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
+    return DriveTraces(*(_traced(equations, f, graph, arrays) for f in (equations.inputs, equations.record)))
+
+
+def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], graph: TraceGraph, arrays: Arrays) -> Program | None:
+    """The program of a function of the drives' arrays, or None; its last output is a margin that falls where a result is not
+    finite or cannot be trusted."""
+    try:
+        found = function(arrays)
+    except Exception:  # code of the user's meets traced values, and may fail in any way it likes
+        return None
+    outputs: list[tuple[str, Any]] = [("u", found)]
+    total = sum(found, start=0.0)
+    finite = where(abs(total) < HUGE, 1.0, -1.0) if hasattr(total, "where") else 1.0
+    outputs.append(("margin", np.array([minimum(finite, equations.margin(arrays))], dtype=object)))
+    return graph.program(outputs)
+
+
+def cannot_be_traced(equations: InputEquations, f: Any) -> bool:
+    """True if a function refuses traced values."""
+    graph = TraceGraph()
+    arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
+    try:
+        f.at(equations.here(arrays))
+    except Exception:  # as above
+        return True
+    return False
+
+
+def agrees(equations: InputEquations, program: Program, start: dict[str, np.ndarray]) -> bool:
+    """The trace against the functions themselves, at the start and in a few states beside it."""
+    rng = np.random.default_rng(5)
+    for later, shake in LOOKS:
+        x = {k: a + shake * rng.standard_normal(a.shape) * (k in ("q", "v", "x", "held")) for k, a in start.items()}
+        x["t"] = start["t"] + later
+        try:
+            direct = equations.inputs(x)
+        except Exception:  # a function that ends there, or knows only states on the loops, is no reason to doubt it
+            if later == 0.0:
+                raise
+            continue
+        found = interpret(program, packed(equations, x))[: len(direct)]
+        if not np.allclose(found, direct, rtol=AGREE, atol=AGREE * (1.0 + np.abs(direct).max(initial=0.0))):
+            return False
+    return True
+
+
+def packed(equations: InputEquations, x: Arrays) -> np.ndarray:
+    return np.concatenate([np.asarray(x[k], dtype=float) for k in equations.sizes], axis=-1)
+
+
+def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> dict[str, np.ndarray]:
+    """The blocks drives read, from a row of a run, which may hold more states and leaves empty blocks out."""
+    return {k: x[spans[k]][:n] if k in spans else np.zeros(0) for k, n in equations.sizes.items()}
+
+
+def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> StepKernel:
+    """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is.
+    The code is cached with the mechanism where the trace has a key."""
+
+    def direct(x: np.ndarray) -> np.ndarray:
+        return equations.inputs(named(equations, row.spans, x))
+
+    if program is None:
+        n_out = equations.sizes["v"] + 3 * sum(b.moves for b in equations.bounds) + equations.sizes["x"]
+        return python_kernel(direct, row.n, n_out)
+    there = for_row(program, row)
+
+    def anyway(x: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):  # what a formula is beyond its own end is not asked for; what is not finite is refused
+            return np.concatenate([direct(x), [1.0]])
+
+    backup = python_kernel(anyway, row.n, there.n_out)
+    if is_native(equations):
+        place = None if key is None else ("code", key, tuple(row.sizes.items()))
+        code = LawCache.of(equations.system).get(place, lambda: native.NativeCode.of(there))
+        return StepKernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
+
+    def run(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        found = interpret(there, x[: row.n])
+        y[: there.n_out] = found
+        status = 0 if np.isfinite(found).all() else NOT_FINITE
+        return status if found[-1] > 0.0 else status | DEGENERATE
+
+    return StepKernel(row.n, there.n_out, function=run, backup=backup)
+
+
+def is_native(equations: InputEquations) -> bool:
+    return equations.system.kernels.engine == "native" and native.available()
+
+
+def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
+    """A function that is called in every stage must give the same for the same."""
+    here = equations.here(start)
+    for f in equations.functions:
+        try:
+            f.at(here)
+        except LinkwrightError:
+            raise
+        except Exception as error:
+            raise UsageError(f"the {f.function.label} fails at the start of the run: {type(error).__name__}: {error}.") from error
+        if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
+            raise UsageError(
+                f"the {f.function.label} gives different values for the same arguments. An integrator asks several times for every step "
+                "and may ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember."
+            )
+
+
+# ----------------------------------------------------------------------------------------------------
+# Traced and compiled laws that a mechanism keeps for later runs, found again by everything they were made from
+# A key is made of values, not of objects: numbers, texts, arrays byte by byte, frozen objects field by field. Whatever was changed
+# since makes another key, so that nothing stale is ever found. What cannot be compared, such as a function of the caller's, which
+# may do something else tomorrow, has no key (`UnkeyedValue`), and its law is traced anew for every run.
+
+LAWS: Store[str, LawCache] = Store()  # the one cache of a mechanism
+MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
+
+
+class UnkeyedValue(Exception):
+    """An object whose behavior does not follow from its value."""
+
+
+class Same:
+    """An object that is equal to itself only, and lives as long as the key that holds it."""
+
+    def __init__(self, of: Any):
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+
+def fingerprint(x: Any) -> Any:
+    """A value that two things share only where they do the same; raises `UnkeyedValue` where that is not known."""
+    if x is None or isinstance(x, (str, bytes, bool)):
+        return x
+    if isinstance(x, (int, float, complex, np.generic)):
+        return type(x).__name__, repr(x)  # 1, 1.0 and True are different things here, and so are 0.0 and -0.0
+    if isinstance(x, np.ndarray):
+        values = tuple(fingerprint(e) for e in x.ravel()) if x.dtype == object else x.tobytes()
+        return "array", x.dtype.str, x.shape, values
+    if isinstance(x, Program):
+        return "program", repr(x.ops), x.results, x.inputs, x.outputs
+    if isinstance(x, Expr):
+        return "expression", x.op, *(fingerprint(a) for a in x.args)
+    if isinstance(x, Kernels):
+        return Same(x)
+    if isinstance(x, (tuple, list)):
+        return (type(x).__name__, *(fingerprint(e) for e in x))
+    if isinstance(x, Mapping):
+        return ("mapping", *((fingerprint(k), fingerprint(v)) for k, v in x.items()))
+    return _of_ours(x)
+
+
+def _of_ours(x: Any) -> Any:
+    """Frozen objects and closures of this library: their behavior follows from what they hold."""
+    if isinstance(x, FunctionType) and _ours(x.__module__):
+        return "function", x.__code__, *(fingerprint(c.cell_contents) for c in x.__closure__ or ()), fingerprint(x.__defaults__)
+    if is_dataclass(x) and not isinstance(x, type) and _ours(type(x).__module__):
+        own = getattr(x, "fingerprint", None)
+        return own() if own is not None else (type(x), *(fingerprint(getattr(x, f.name)) for f in fields(x)))
+    raise UnkeyedValue(type(x).__name__)
+
+
+def _ours(module: str | None) -> bool:
+    return module is not None and module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def key_of(*parts: Any) -> Any:
+    """A key made of these, or None where one of them is unknown."""
+    try:
+        return fingerprint(parts)
+    except UnkeyedValue:
+        return None
+
+
+class LawCache:
+    """The laws of one mechanism, the last used ones."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, system: Any) -> LawCache:
+        """The store that belongs to a mechanism."""
+        return LAWS.of(system).setdefault("laws", cls())
+
+    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return the law made under this key, or make it; without a key (None) nothing is cached."""
+        if key is None:
+            return make()
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        made = make()  # outside of the lock: two runs at once may both make it, and either is good
+        with self._lock:
+            self._known[key] = made
+            while len(self._known) > MOST:
+                self._known.popitem(last=False)
+        return made

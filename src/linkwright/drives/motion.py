@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import DriveOutput, DriveSpecification, Start
-from linkwright.drives.place import DriveTarget
-from linkwright.drives.signals import Called, Signal, read_motion
+from linkwright.drives.base import Called, DriveOutput, DriveSpecification, DriveTarget, Signal, Start, read_motion
 from linkwright.errors import ModelError, UsageError, counted
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve

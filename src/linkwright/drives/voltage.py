@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.drives.base import DriveOutput, DriveSpecification, Follower, Reading, Start, sample_time
-from linkwright.drives.place import DriveTarget
-from linkwright.drives.signals import read_signal
+from linkwright.drives.base import DriveOutput, DriveSpecification, DriveTarget, Follower, Reading, Start, read_signal, sample_time
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
 from linkwright.mechanics.instant import Instant

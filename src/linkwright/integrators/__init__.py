@@ -9,8 +9,18 @@ program gives from call to call.
 
 from linkwright.integrators.batch import Solutions, integrate_many
 from linkwright.integrators.driver import INTEGRATORS, integrate, method_of
-from linkwright.integrators.problem import NEVER, Event, EventSpec, HeldEnd, IntegrationError, Problem, Solution, StepKernel, python_kernel
-from linkwright.integrators.tableaux import Method
+from linkwright.integrators.problem import (
+    NEVER,
+    Event,
+    EventSpec,
+    HeldEnd,
+    IntegrationError,
+    Method,
+    Problem,
+    Solution,
+    StepKernel,
+    python_kernel,
+)
 
 __all__ = [
     "INTEGRATORS",

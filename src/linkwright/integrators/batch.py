@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import python_loops
-from linkwright.compiler.interrupts import Interrupts
-from linkwright.compiler.threads import cores
+from linkwright.compiler.callbacks import Interrupts
+from linkwright.compiler.native import cores
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
-from linkwright.integrators.problem import Problem
+from linkwright.integrators.problem import Method, Problem
 from linkwright.integrators.run_queue import RunBatch, march_many
-from linkwright.integrators.tableaux import Method
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time

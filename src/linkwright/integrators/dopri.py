@@ -6,7 +6,7 @@ order 4 and 7. Order 8 needs fewer evaluations from tolerances of about 1e-6 on 
 
 from __future__ import annotations
 
-from linkwright.integrators.tableaux import Method, table
+from linkwright.integrators.problem import Method, table
 
 # fmt: off
 _A5 = (

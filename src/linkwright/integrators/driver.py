@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import python_loops
-from linkwright.compiler.callbacks import Callback
-from linkwright.compiler.interrupts import Interrupts
+from linkwright.compiler.callbacks import Callback, Interrupts
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
-from linkwright.integrators.problem import Event, Problem, Solution, StepKernel
+from linkwright.integrators.problem import Event, Method, Problem, Solution, StepKernel
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
-from linkwright.integrators.tableaux import Method
 from linkwright.integrators.time_loop import march
 
 INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5, "dopri8": DOPRI8, "rodas": RODAS}

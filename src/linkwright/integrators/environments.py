@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import python_loops, threads
+from linkwright.compiler import python_loops
 from linkwright.compiler.callbacks import ABOUT_A_STATE, Callback
 from linkwright.compiler.lane_loops import LANES
+from linkwright.compiler.native import WORTH_NS, share
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.driver import INTEGRATORS, REASONS, in_python, is_native, method_of
@@ -36,8 +37,7 @@ from linkwright.integrators.environment_steps import (  # fmt: skip
     step_one,
 )
 from linkwright.integrators.lanes import LEAST
-from linkwright.integrators.problem import Problem, StepKernel
-from linkwright.integrators.tableaux import Method, Tableau
+from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 
 EULER = "euler"
 
@@ -130,8 +130,8 @@ class Environments:
                 self._idle.append(worker)
 
         begun, expected = time.perf_counter_ns(), self._pace * self.n * steps
-        threads.share(part, self.n, expected, self.limit)
-        if expected < threads.WORTH_NS:
+        share(part, self.n, expected, self.limit)
+        if expected < WORTH_NS:
             self._pace = (time.perf_counter_ns() - begun) / (self.n * steps)
 
     def single(self, gaps: np.ndarray) -> Callable[[float, int], int]:

@@ -11,9 +11,8 @@ from linkwright.compiler.lane_loops import LANES
 from linkwright.integrators import lockstep
 from linkwright.integrators import memory as mem
 from linkwright.integrators.lockstep import RECORD, Eight
-from linkwright.integrators.problem import Problem
+from linkwright.integrators.problem import Problem, Tableau
 from linkwright.integrators.run_queue import RunBatch
-from linkwright.integrators.tableaux import Tableau
 
 LEAST = 6  # runs of a block: with fewer, lanes that repeat a run cost more than they save
 FEWEST_RUNS = 4  # for every thread: eight in lockstep take as long as two to four alone, and fewer leave threads without work

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.integrators.problem import Problem
-from linkwright.integrators.tableaux import Tableau
+from linkwright.integrators.problem import Problem, Tableau
 
 # why a loop came back: bits 1, 2, 4 and 1024 are those of a kernel's status word
 RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK, UNANSWERED = (

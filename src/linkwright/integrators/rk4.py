@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwright.integrators.tableaux import Method, table
+from linkwright.integrators.problem import Method, table
 
 RK4 = Method(
     "rk4",

@@ -8,7 +8,7 @@ of order 3 misses components that follow others without delay (7e-3 where the en
 
 from __future__ import annotations
 
-from linkwright.integrators.tableaux import Method, table
+from linkwright.integrators.problem import Method, table
 
 # fmt: off
 _LAST = {1: 1.221224509226641, 2: 6.019134481288629, 3: 12.53708332932087, 4: -0.6878860361058950}

@@ -21,9 +21,8 @@ from linkwright.compiler import c99
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
-from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
-from linkwright.kernels.kernels import SOLVES, Kernels
+from linkwright.kernels.kernels import SOLVES, Kernels, Variant
 from linkwright.kernels.page_kernels import TracedKernel
 from linkwright.kernels.tracing import DRIVER_INPUTS, KERNELS, TIMED
 from linkwright.model.coordinates import is_rotary

@@ -30,11 +30,11 @@ from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.page_kernels import TRACED, TracedKernel
 from linkwright.kernels.tracing import KERNELS, OPTIONAL
 from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.parameters import choose, every_parameter
-from linkwright.numerics.metric import scale
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
 SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels

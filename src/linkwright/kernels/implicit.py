@@ -29,7 +29,7 @@ import numpy as np
 from linkwright.compiler.derivatives import gradient, jacobian
 from linkwright.compiler.program import Program
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics.constraints.closure import reported
+from linkwright.mechanics.constraints.loops import reported
 from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.scalars import eliminate, minimum

@@ -12,41 +12,131 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
+from math import frexp
+from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.compiler import cache as disk
 from linkwright.compiler.program import Program
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.kernels.equations.tasks import TWIST, TaskRow, enough_drives, task_rows
-from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
 from linkwright.kernels.tracing import DRIVER_INPUTS, FOLLOWING, KERNELS, TIMED, UNDRIVEN, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.closing.idle import spin_rows
 from linkwright.mechanics.constraints import of_loops
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.skeleton import counted_coordinates, skeleton
-from linkwright.model.coordinates import lengths
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
+from linkwright.model.coordinates import joint_name, lengths, movable
+from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
-from linkwright.model.numbers import DesignNumbers, Number
+from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
-from linkwright.topology.tree import Tree
+from linkwright.topology.tree import Loop, Tree
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import EliminationPlan, Equations
     from linkwright.kernels.loop_rows import LoopRows
     from linkwright.mechanics.instant import Instant
+
+
+# ----------------------------------------------------------------------------------------------------
+# A mechanism with something changed that needs no other model: motions given, rotors added, closing conditions switched off
+# Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
+# Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
+# Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
+# Variant(power=True)                     kernels of time steppers also give the rates of three works, for the energy balance
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Differences from the mechanism as written."""
+
+    drivers: tuple[str, ...] = ()  # joints and cylinders whose motion is given
+    armature: tuple[float, ...] = ()  # one entry per velocity, added to the diagonal of M; empty: none
+    without: tuple[str, ...] = ()  # closing conditions left out
+    power: bool = False
+
+    def checked(self, skel: Skeleton) -> Variant:
+        """The same with plain numbers, or an error that says what is wrong."""
+        d = skel.tree.description
+        names = movable(d)
+        for name in self.drivers:
+            if joint_name(name) not in names:
+                raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")
+            driven(d, name, Parabola(0.0))  # refuses joints with several degrees of freedom
+        if len(set(self.drivers)) != len(self.drivers):
+            raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.")
+        loops = [loop.name for loop in skel.tree.loops]
+        for name in self.without:
+            if name not in loops:
+                tree = f" Joint '{name}' is in the spanning tree; cuts=['{name}'] makes it one." if name in skel.tree.node_of_joint else ""
+                raise UsageError(f"'{name}' closes no loop and cannot be switched off. {nearest(name, loops, 'Closing conditions')}{tree}")
+        return replace(self, armature=self._inertias(skel.tree.nv), without=tuple(n for n in loops if n in self.without))
+
+    def _inertias(self, nv: int) -> tuple[float, ...]:
+        values = tuple(float(x) for x in self.armature)
+        if values and len(values) != nv:
+            raise UsageError(f"armature needs one inertia for each of {nv} velocities; {len(values)} were given.")
+        if not all(np.isfinite(x) and x >= 0.0 for x in values):
+            raise UsageError("armature: inertias are finite and not negative.")
+        return values if any(values) else ()
+
+
+def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...]:
+    """Inertias of rotors by joint name as one entry per velocity of the tree."""
+    out = np.zeros(skel.tree.nv)
+    for name, inertia in inertias.items():
+        node = skel.tree.node_of_joint.get(name)
+        if node is None:
+            if name in skel.tree.cuts:
+                raise UsageError(
+                    f"joint '{name}' is cut, so that its speed is no coordinate and the inertia of a rotor has no place there. "
+                    f"Choose other cuts: cuts=[...] without '{name}'."
+                )
+            raise UsageError(f"there is no joint '{name}' to carry a rotor. {nearest(name, skel.tree.node_of_joint, 'Joints')}")
+        span = skel.tree.nodes[node].v
+        if span.stop - span.start != 1:
+            raise UsageError(f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.")
+        out[span] += float(inertia)
+    return tuple(float(x) for x in out)
+
+
+def loops_without(loops: Loops, names: tuple[str, ...]) -> Loops:
+    """The loops with some closing conditions left out; cut joints stay cut, and their coordinates are still counted."""
+    if not names:
+        return loops
+    tree = loops.skel.tree
+    retained = tuple(i for i, loop in enumerate(tree.loops) if loop.name not in names)
+    skel = replace(loops.skel, tree=_with_loops(tree, [tree.loops[i] for i in retained]))
+    return replace(loops, skel=skel, constraints=tuple(loops.constraints[i] for i in retained))
+
+
+def _with_loops(tree: Tree, loops: list[Loop]) -> Tree:
+    ends = itertools.accumulate((len(loop.labels) for loop in loops), initial=0)
+    rows = [slice(a, b) for a, b in itertools.pairwise(ends)]
+    return replace(tree, loops=tuple(replace(loop, rows=r) for loop, r in zip(loops, rows, strict=True)))
+
 
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
@@ -464,3 +554,103 @@ def _text(value: Any, parts: list[str], done: dict[Expr, int]) -> str:
         inside = [_text(getattr(value, f.name), parts, done) for f in fields(value) if f.compare and f.repr]
         return f"{type(value).__name__}({', '.join(inside)})"
     return repr(value)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Kernels by structure: mechanisms that differ in their numbers only run on the same code
+# A `KernelStructure` holds the kernels of the first mechanism of its kind, with all numbers as inputs; every other one binds them to its
+# own numbers. Code that is not in the cache on disk is made when answers on floats, of whichever mechanism, have taken about as long as
+# making it does.
+
+MOST = 64  # structures held at a time
+MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
+ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
+SAME_SIZE = 4  # powers of two by which mechanisms of one structure may differ in length: residuals and pivots are measured by the first
+_known: OrderedDict[Any, KernelStructure] = OrderedDict()
+_apart: ContextVar[OrderedDict[Any, KernelStructure] | None] = ContextVar("structures of a study", default=None)
+_lock = RLock()
+
+
+@contextmanager
+def reproducible(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
+    """Use these structures, and make code when it is first asked for: the same bits whatever this process was asked before."""
+    before = _apart.set(own)
+    try:
+        yield
+    finally:
+        _apart.reset(before)
+
+
+class KernelStructure:
+    """Kernels with all numbers as inputs, and the time that answers on floats took."""
+
+    def __init__(self, kernels: Kernels):
+        self.kernels = kernels
+        self._spent: dict[Any, float] = {}  # seconds on floats so far
+        self._found: dict[Any, Kernel | None] = {}
+        self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
+
+    def kernel(
+        self,
+        name: str,
+        drives: Sequence[str] | None = None,
+        seconds: float = ONE_ANSWER,
+        by: tuple[str, ...] = (),
+        of: tuple[str, ...] = (),
+    ) -> Kernel | None:
+        """A kernel whose machine code is at hand, or worth making now; None: the float path has to answer, in about so many seconds.
+        With no seconds only code that this process has loaded counts."""
+        key = (name, None if drives is None else tuple(drives), by, of)
+        with _lock:
+            if key not in self._found and seconds > 0.0:
+                self._spent[key] = self._spent.get(key, 0.0) + seconds
+                now = _apart.get() is not None or self._spent[key] > MAKING
+                made = self._made(name, drives, now, by, of)
+                if made is not None or now:
+                    self._found[key] = made
+            return self._found.get(key)
+
+    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
+        try:
+            with np.errstate(divide="raise", invalid="raise"):
+                return self._with_code(name, drives, now, by, of)
+        except (LinkwrightError, FloatingPointError):
+            return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
+
+    def _with_code(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
+        kernel = self.kernels.get(name, drives=drives, by=by, of=of)
+        if not kernel.native or not (now or kernel.at_hand):
+            return None
+        self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
+        if self.refused:
+            return None
+        _ = kernel.code.one_address
+        return kernel
+
+
+def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> KernelStructure:
+    """The structure that a mechanism with these numbers belongs to: one that is known, or a new one with its kernels."""
+    key, own = (numbers.structure, tree.cuts, tuple(d.joint for d in tree.description.drives)), _apart.get()
+    known = _known if own is None else own
+    with _lock:
+        if key not in known:
+            known[key] = KernelStructure(replace(kernels(), free=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
+        known.move_to_end(key)
+        while len(known) > MOST:
+            known.popitem(last=False)
+        return known[key]
+
+
+def tree_numbers(loops: Loops) -> TreeNumbers:
+    """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load or belt names stay in these."""
+    skel = loops.skel
+    d = skel.tree.description
+    as_drawn = {body for x in elements.every(d) for body in x.keeps_axes}
+    turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
+    return TreeNumbers(
+        {body: R for body, R in turned if not (R == EYE).all()},
+        skel.tree.floating,
+        {name: float(skel.start_coordinates[name][0]) for name in counted_joints(d)},
+        frexp(loops.kappa)[1] // SAME_SIZE,
+        {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
+    )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import block_places
-from linkwright.numerics.sparse import SparseStack
+from linkwright.mechanics.constraints.loops import block_places
+from linkwright.numerics.linalg import SparseStack
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels

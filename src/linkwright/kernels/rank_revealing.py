@@ -16,9 +16,9 @@ from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, close, onto
 from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, on_loops, passing
-from linkwright.mechanics.constraints.closure import block_places
+from linkwright.mechanics.constraints.loops import block_places
 from linkwright.mechanics.dynamics.terms import Terms, of_matrices
-from linkwright.mechanics.formulations import Formulation, create, interpreted
+from linkwright.mechanics.formulations import FORMULATIONS, Formulation, create
 from linkwright.mechanics.formulations.forward import LOST, Forward, forward, tangent
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
@@ -62,7 +62,7 @@ class RankRevealing:
             "loop_rates": self.rates,
             "response": self.response,
             "loop_projection": self.projection,
-            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in interpreted()},
+            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in FORMULATIONS},
         }
 
     # ---------------------------------------------------------------- dynamics

@@ -20,10 +20,9 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver, PointTarget
-from linkwright.mechanics.constraints.closure import Closure, block_places, closure
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Closure, Loops, block_places, closure
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
-from linkwright.mechanics.kinematics.repeated_subsystems import like_parts
+from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.pickling import essentials
 

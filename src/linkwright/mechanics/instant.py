@@ -41,8 +41,7 @@ from linkwright.numerics.spatial import array, point_acceleration, point_velocit
 from linkwright.text.expressions import Expr, evaluate, free_variables
 
 if TYPE_CHECKING:
-    from linkwright.mechanics.constraints.closure import Closure
-    from linkwright.mechanics.constraints.loops import Loops
+    from linkwright.mechanics.constraints.loops import Closure, Loops
 
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 
@@ -78,7 +77,7 @@ class Instant:
         self.rotors = {} if rotors is None else rotors  # node -> inertia that turns with its joint's own speed
         self.solver = solver  # gives the loads at this instant
         self.acting: Any = None  # commands of a controller at this instant
-        self.channels: Any = None  # table of everything that can be read by name, where it was made already
+        self.channels: Any = None  # a function that gives the table of everything that can be read by name, where there is one already
         self.joint_data: dict[str, Any] = {}  # of each joint, whatever acts: see dynamics.reactions
         if motion is not None:
             vars(self)["motion"] = motion

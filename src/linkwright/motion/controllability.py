@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import DriveTarget, target
+from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
-from linkwright.mechanics.constraints.closure import closure
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Loops, closure, scale
 from linkwright.mechanics.kinematics.base import base_entries
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.coordinates import Distance
 from linkwright.model.curves.lines import Line
 from linkwright.numerics.linalg import factor, pivoted_columns
-from linkwright.numerics.metric import scale
 from linkwright.results.state import State
 
 TOLERANCE = 1e-8  # smallest singular value below which a motion counts as out of reach: what a closed state leaves of a zero, with room

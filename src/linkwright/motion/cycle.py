@@ -7,21 +7,23 @@ dead centers, its rigid stops and those of other coordinates, and the result say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import SingularityError, UsageError, listing
-from linkwright.mechanics.closing.continuation import Walker, dead_center, walk
+from linkwright import elements, joints
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing, whole_number
+from linkwright.mechanics.closing.continuation import Walker, dead_center, start, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.closing.revolutions import returned, skipped
+from linkwright.mechanics.closing.idle import spun_in_place
+from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
@@ -30,33 +32,147 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Program
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
+from linkwright.model.file import quantity
+from linkwright.model.plausibility import of_velocity
 from linkwright.motion import change_points
-from linkwright.motion.cycle_samples import DeadCenter, Walk, sampled, swept, trajectory
-from linkwright.motion.input_notes import effort_notes, static_note
-from linkwright.motion.joint_limits import REACH_STEP, before_zero, longest_way
-from linkwright.motion.native_walks import LawRows, Walking, carried, native_walk, third_rows
-from linkwright.motion.revolution_notes import coarse_notes, need_few_turns
-from linkwright.motion.stop_limits import (
+from linkwright.motion.cycle_samples import DeadCenter, LawRows, Walk, Walking, carried, native_walk, sampled, swept, third_rows, trajectory
+from linkwright.motion.joint_limits import (
+    REACH_STEP,
     OtherEnd,
     StopTimes,
+    before_zero,
+    beyond_stops,
+    check_driven,
     coordinate_now,
     ends_text,
+    longest_way,
     others_end,
     others_of,
     stops_of,
     times_between_stops,
 )
-from linkwright.motion.undriven_freedoms import check_driven
-from linkwright.results.singular_geometry_notes import places_of
-from linkwright.results.singular_positions import PEAKS, passage_note
+from linkwright.numerics.stores import Store
+from linkwright.results.records import CutReferences, cut_rows
+from linkwright.results.singular_positions import PEAKS, passage_note, places_of
 from linkwright.results.trajectory import Trajectory
-from linkwright.results.travel import beyond_stops
-from linkwright.text.expressions import Expr
-from linkwright.text.units import KINDS, display_unit, shown
+from linkwright.text.expressions import Expr, evaluate, free_variables
+from linkwright.text.units import FORCE, KINDS, TORQUE, display_unit, shown
+
+if TYPE_CHECKING:
+    from linkwright.system.compiled import Compiled
+
 
 MARGIN = 2e-3  # share of a swing left out at each dead center, where speeds of the others are infinite
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
+MOST_STEPS = 100_000
+STORED = 4  # cycles of a mechanism: pages, reports and summaries share them
+MOST_STORED = 3600  # steps of a cycle that is stored: larger ones need much memory
 SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
+CYCLES: Store[tuple[Any, ...], Trajectory] = Store()  # by what was asked, the steps and where they begin
+PREPARED: Store[tuple[Any, ...], Prepared] = Store()  # by what was asked and where they begin
+
+
+# ---------------------------------------------------------------- a cycle of a mechanism
+
+
+def cycle_of(core: Compiled, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
+    """Return one cycle of a compiled mechanism: see `System.cycle`. The last few are stored."""
+    asked = asked_in_si(core, drive, steps, speed, duration, start, stop)
+    if steps > MOST_STORED:
+        return computed(core, asked, steps)
+    key, known = (asked, steps, begin_of(core)), CYCLES.of(core)
+    found = known.pop(key, None)
+    if found is None:
+        found = computed(core, *key)
+    known[key] = found  # the one that was used last comes last
+    for old in list(known)[:-STORED]:
+        known.pop(old, None)
+    return _with_own_arrays(found)
+
+
+def asked_in_si(core: Compiled, drive: str | None, steps: int, speed: Any, duration: Any, start: Any, stop: Any) -> tuple[Any, ...]:
+    """Drive, speed, duration, start and stop of a turn in SI; raise UsageError unless they and the steps are usable."""
+    whole_number(steps, "steps", 2, MOST_STEPS)
+    if drive is not None:
+        core.need_drive(drive)
+    seconds = None if duration is None else quantity(duration, KINDS["time"])
+    if speed is None and start is None and stop is None:
+        return drive, None, seconds, None, None
+    rotary = is_rotary(core.description, drive or _lead(core))
+    value = None if speed is None else quantity(speed, KINDS["angular speed" if rotary else "speed"])
+    position = KINDS["angle" if rotary else "length"]
+    ends = [None if x is None else quantity(x, position, f"{end} of the turn") for end, x in (("start", start), ("stop", stop))]
+    return drive, value, seconds, *ends
+
+
+def _lead(core: Compiled) -> str:
+    """The drive that a turn follows if none is named."""
+    return plan(core.loops, core.start.instant, None, None).lead
+
+
+def at_start(core: Compiled) -> Trajectory:
+    """The start at rest as a motion of one sample: it has the channels of a cycle."""
+    st, rest = core.start, np.zeros((1, core.tree.nv))
+    try:
+        lead = _lead(core)
+    except LinkwrightError:  # of a mechanism without a drive
+        lead = ""
+    return Trajectory(core.skel, np.zeros(1), st.q[None], rest, rest, [dict(st.references)], drive=lead)
+
+
+def begin_of(core: Compiled) -> tuple[bytes, bytes]:
+    """The start, as a key of what depends on it."""
+    start = core.start
+    return start.q.tobytes(), core.skel.pack(start.references).tobytes()
+
+
+def computed(core: Compiled, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
+    """Compute a turn; `begin` only distinguishes turns from different positions."""
+    c = cycle(core.loops, core.start.instant, prepared_of(core, asked, begin), steps, core.walking)
+    if isinstance(c.references, CutReferences):
+        return c
+    return replace(c, references=CutReferences(c.skel, c.q, cut_rows(c.skel, c.references)))  # arrays: copied at once
+
+
+def prepared_of(core: Compiled, asked: tuple[Any, ...], begin: Any) -> Prepared:
+    """The motion of a cycle and where it begins, looked for once."""
+    key, known = (asked, begin), PREPARED.of(core)
+    if key not in known:
+        known[key] = prepared(core.loops, core.start.instant, *asked)
+    return known[key]
+
+
+def cycle(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
+    """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
+    p, tied = ready.plan, ready.tied
+    desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)
+    whole = not p.open_ended or (is_rotary(desc, p.lead) and times_between_stops(desc, p.lead, p.laws[p.lead], p.span) is None)
+    if whole and (p.open_ended or p.stop is not None) and others_of(desc, p.lead):
+        whole = not others_end(loops, tied, ready.begin, p.span, p.lead, native).name
+    times, found = np.linspace(0.0, p.span, steps + 1), None
+    if whole:
+        found = swept(tied, ready.here.q, ready.here.references, times, native)
+    if whole and found is None and _passes(tied, ready.begin, p.span, native):
+        found = sampled(loops, tied, ready.begin, times)
+        if found is not None and p.open_ended and not ready.looked:
+            ready.looked = True
+            ready.doubt = change_points.doubt(tied, found.path, p.span, -p.span, p.span) if found.path else None
+    if found is None or ready.doubt is not None:
+        return _swing(loops, ready, steps, origin, native)
+    samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
+    back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
+    longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
+    return _noted(desc, p, samples, longer)
+
+
+def _with_own_arrays(c: Trajectory) -> Trajectory:
+    """Copy the samples, so that writing into them changes no other turn."""
+    q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
+    assert isinstance(c.references, CutReferences)
+    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=c.references.copied(q), arrays=arrays)
+
+
+# ---------------------------------------------------------------- what is asked for: laws of the drives
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
@@ -216,6 +332,9 @@ def _first_ground_joint(desc: Description) -> str:
     raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
 
 
+# ---------------------------------------------------------------- where it begins, and how far it goes
+
+
 class Prepared:
     """A turn before its samples: the motion, where it begins, the loops with the drives, and its laws at the times asked for last."""
 
@@ -238,29 +357,6 @@ def prepared(loops: Loops, here: Instant, *asked: Any) -> Prepared:
     """Choose the motion of a turn and go where it begins; `asked` is what `plan` takes."""
     p = plan(loops, here, *asked)
     return Prepared(loops, p, _at_the_beginning(loops, here, p))
-
-
-def cycle(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
-    """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
-    p, tied = ready.plan, ready.tied
-    desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)
-    whole = not p.open_ended or (is_rotary(desc, p.lead) and times_between_stops(desc, p.lead, p.laws[p.lead], p.span) is None)
-    if whole and (p.open_ended or p.stop is not None) and others_of(desc, p.lead):
-        whole = not others_end(loops, tied, ready.begin, p.span, p.lead, native).name
-    times, found = np.linspace(0.0, p.span, steps + 1), None
-    if whole:
-        found = swept(tied, ready.here.q, ready.here.references, times, native)
-    if whole and found is None and _passes(tied, ready.begin, p.span, native):
-        found = sampled(loops, tied, ready.begin, times)
-        if found is not None and p.open_ended and not ready.looked:
-            ready.looked = True
-            ready.doubt = change_points.doubt(tied, found.path, p.span, -p.span, p.span) if found.path else None
-    if found is None or ready.doubt is not None:
-        return _swing(loops, ready, steps, origin, native)
-    samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
-    back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
-    longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
-    return _noted(desc, p, samples, longer)
 
 
 def _passes(tied: Loops, begin: Walker, end: float, native: Walk | None) -> bool:
@@ -392,3 +488,183 @@ def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: 
     a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))
     text = f"{a.split()[0]} .. {b}"
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
+
+
+# ---------------------------------------------------------------- notes: drives that turn many times while the leading one turns once
+
+FEW = 72  # samples of a turn below which its figures are said to be coarse: 5 deg
+MOST_TURNS = 100  # of another drive in one cycle
+
+
+def need_few_turns(d: Description, lead: str, laws: Mapping[str, Curve], span: float) -> None:
+    """Raise UsageError if another drive turns too often in a cycle of so many seconds."""
+    for name, n in _turns(d, lead, laws, span).items():
+        if n > MOST_TURNS:
+            raise UsageError(
+                f"drive '{name}' turns {n:.4g} times in one cycle of '{lead}'; at most {MOST_TURNS} are computed. Look at one turn of it "
+                f"by drive='{name}', or correct the speed of one of them."
+            )
+
+
+def coarse_notes(d: Description, lead: str, laws: Mapping[str, Curve], t: np.ndarray) -> list[str]:
+    """Return notes on drives of which the samples at times t show a turn by few points."""
+    steps = len(t) - 1
+    turns = _turns(d, lead, laws, float(t[-1] - t[0]) if len(t) else 0.0)
+    return [
+        f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples a turn: larger values may lie between them; take more "
+        "steps"
+        for name, n in turns.items()
+        if n > 1.0 and steps < FEW * n
+    ]
+
+
+def _turns(d: Description, lead: str, laws: Mapping[str, Curve], span: float) -> dict[str, float]:
+    """Return the turns of other drives at constant speed."""
+    rates = {name: law.slope for name, law in laws.items() if name != lead and isinstance(law, Line) and is_rotary(d, name)}
+    return {name: abs(rate) * span / (2.0 * np.pi) for name, rate in rates.items()}
+
+
+# ----------------------------------------------------------------------------------------------------
+# Notes: inputs of the model that do not act in a cycle, and what vanishes at rest
+
+STATIC = "Static analysis: inertia forces are ignored."
+EFFORTS = ("torque", "motor_dc")  # kinds of drives that act and prescribe nothing
+
+
+def effort_notes(desc: Description, rotary: Mapping[str, bool]) -> list[str]:
+    """One note for each drive whose torque, force or voltage a cycle leaves out; `rotary` has every drive by name."""
+    return [_left_out(desc, d, rotary[d.joint]) for d in desc.drives if d.kind in EFFORTS and not _is_zero(d.value)]
+
+
+def _left_out(desc: Description, drive: Drive, rotary: bool) -> str:
+    kind = "voltage" if drive.kind == "motor_dc" else "torque" if rotary else "force"
+    amount = ""
+    if kind != "voltage" and not isinstance(drive.value, (Expr, Table)):
+        amount = f" of {shown(float(drive.value) * float(drive.gear), TORQUE if rotary else FORCE, desc.units)}"
+    found = "torque" if rotary else "force"
+    return (
+        f"the {kind}{amount} that the model gives to '{drive.joint}' does not act here: a cycle prescribes the motion and computes the "
+        f"{found} that it takes. A simulation applies it"
+    )
+
+
+def static_note(desc: Description) -> str:
+    """`STATIC`, and what becomes of forces that depend on velocity or time, by their names."""
+    said, of_time = [STATIC], False
+    for kind, name, laws in _laws(desc):
+        seen = {v for x in laws for v in _channels(x)}
+        of_time |= "t" in seen
+        velocities = sorted(v for v in seen if of_velocity(v))
+        if not velocities:
+            continue
+        if all(_is_zero(_at_rest(x)) for x in laws):
+            said.append(f"{kind} '{name}' is zero in every position, because its formula is zero at rest ({', '.join(velocities)}).")
+        else:
+            said.append(f"{kind} '{name}' is taken at zero velocity ({', '.join(velocities)}).")
+    braking = [f"{x.word} '{x.name}'" for x in desc.acting if x.of_speed and not x.stores]
+    if braking:
+        said.append(f"Velocities are zero, so nothing comes from {listing(braking)}.")
+    if of_time:
+        said.append("Loads that vary with time are taken at the time at which the drive reaches the position.")
+    return " ".join(said)
+
+
+def _laws(desc: Description) -> Iterator[tuple[str, str, list[Any]]]:
+    for x in desc.acting:
+        if elements.varying(x):
+            yield x.word.capitalize(), x.name, elements.varying(x)
+
+
+def _channels(law: Any) -> set[str]:
+    return {law.channel} if isinstance(law, Table) else set(free_variables(law)) if isinstance(law, Expr) else set()
+
+
+def _at_rest(law: Any) -> Any:
+    """The law with all velocities zero; still an expression where it depends on positions or time."""
+    if isinstance(law, Table) and of_velocity(law.channel):
+        return float(table(law.x, law.y, law.interpolation, straight=True)(0.0)[0])
+    return evaluate(law, {v: 0.0 for v in _channels(law) if of_velocity(v)}) if isinstance(law, Expr) else law
+
+
+def _is_zero(value: Any) -> bool:
+    return not isinstance(value, (Expr, Table)) and value == 0.0
+
+
+# ----------------------------------------------------------------------------------------------------
+# Whole turns on the way to a wanted angle: one is walked, the others are added
+
+TURN = 2.0 * np.pi
+FEW_TURNS = 2  # turns that are walked as they are
+RETURNED = 1e-6  # of rotation matrices, and of positions in kappa: bodies that far apart are in the same place
+
+Place = tuple[np.ndarray, Mapping[str, Any]]  # q, reference coordinates by joint
+
+
+def skipped(loops: Loops, q: np.ndarray, references: Mapping[str, Any], targets: Sequence[Constraint]) -> tuple[Place, list[Constraint]]:
+    """The place after all whole turns that can be added, and the targets that lead on from there."""
+    here, left = (q, references), list(targets)
+    for i, target in enumerate(targets):
+        turns = _whole_turns(target)
+        if abs(turns) <= FEW_TURNS or not isinstance(target, Driver) or not isinstance(target.law, Line):
+            continue
+        others = [_held(t) for k, t in enumerate(left) if k != i]
+        if any(t is None for t in others):
+            continue
+        sign = 1.0 if turns > 0 else -1.0
+        once = replace(target, law=Line(target.law.offset, sign * TURN))
+        gained = _one_turn(loops.with_([once, *(t for t in others if t is not None)]), *here)
+        if gained is None:
+            continue
+        n = abs(turns)
+        here = here[0] + n * gained[0], {name: np.asarray(x) + n * gained[1][name] for name, x in here[1].items()}
+        done = turns * TURN
+        left[i] = replace(target, law=Line(target.law.offset + done, target.law.slope - done))
+    return here, left
+
+
+def _whole_turns(target: Constraint) -> int:
+    """Whole turns a target asks for."""
+    if isinstance(target, Driver) and isinstance(target.law, Line) and target.kinds == ("angle",):
+        return int(target.law.slope / TURN)
+    return 0
+
+
+def _held(target: Constraint) -> Constraint | None:
+    """The same coordinate at rest where it begins; None for points and poses."""
+    if isinstance(target, Driver) and isinstance(target.law, Line):
+        return replace(target, law=Line(target.law.offset, 0.0))
+    return None
+
+
+def _one_turn(tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> Place | None:
+    """Changes of q and of the reference coordinates in one turn; None if it ends before, or elsewhere."""
+    there = walk(tied, start(tied, q, references), 1.0).at
+    if there.t < 1.0 or not returned(tied, q, there.q):
+        return None
+    tree = tied.skel.tree
+    dq = np.zeros(len(q))
+    for jt, node in zip(tied.skel.types, tree.nodes, strict=True):
+        dq[node.q] = _whole(jt.coordinate_kinds, there.q[node.q] - q[node.q])
+    every = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in (*tree.description.joints, *(n.joint for n in tree.nodes))}
+    return dq, {name: _whole(every[name], np.asarray(there.references[name]) - np.asarray(x)) for name, x in references.items()}
+
+
+def _whole(kinds: Sequence[str], change: np.ndarray) -> np.ndarray:
+    """The whole turns in a change of a joint's coordinates: angles only."""
+    angles = np.array([k == "angle" for k in kinds], dtype=bool)
+    return np.where(angles, TURN * np.rint(change / TURN), 0.0) if len(angles) == len(change) else np.zeros(len(change))
+
+
+def returned(loops: Loops, q: np.ndarray, later: np.ndarray) -> bool:
+    """True if every body has the same pose at both positions, or has only spun in place meanwhile (a rod between ball joints)."""
+    kinds = [k for jt in loops.skel.types for k in jt.coordinate_kinds]
+    change = later - q
+    if len(kinds) == len(q):  # equal coordinates, or angles by whole turns, need no look at the bodies
+        change = np.where([k == "angle" for k in kinds], change - TURN * np.rint(change / TURN), change / min(1.0, loops.kappa))
+        if np.abs(change).sum() < 0.1 * RETURNED:
+            return True
+    still = np.zeros(loops.skel.tree.nv)
+    first, last = motion(loops.skel, q, still), motion(loops.skel, later, still)
+    gaps = [max(np.abs(A.p - B.p).max() / loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
+    away = {n.body for n, gap in zip(loops.skel.tree.nodes, gaps, strict=True) if gap >= RETURNED}
+    return not away or away <= spun_in_place(loops, first, last, RETURNED)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing
-from linkwright.kernels.structures import KernelStructure
+from linkwright.kernels.kernels import KernelStructure
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
@@ -29,7 +29,7 @@ from linkwright.text.expressions import Expr
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.mechanics.constraints.loops import Loops
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 FITS = 1e-7  # share of a change of the loops that may be left open: round-off of a closed position

@@ -23,7 +23,6 @@ from linkwright.model.description import Description
 from linkwright.model.file.overrides import place_of
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
-from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.stores import Store
 from linkwright.text.expressions import Expr, free_variables
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from linkwright.compiler.program import Program
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
+    from linkwright.system.compiled import Compiled
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
 WORTH = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk

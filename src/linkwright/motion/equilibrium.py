@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,19 @@ from linkwright.errors import AssemblyError, counted
 from linkwright.kernels.traced_loops import Form, form_of
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
 from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import velocity_kinds
-from linkwright.motion.compiled import Compiled
+from linkwright.model.curves.lines import Line
+from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.state import LaterReferences, State
 from linkwright.text.units import KINDS, shown
+
+if TYPE_CHECKING:
+    from linkwright.system.compiled import Compiled
 
 PROBE = 1e-5  # dimensionless step of the central difference
 MOST_STEPS = 200
@@ -109,6 +114,15 @@ class RestForces:
 
 def _packed(core: Compiled, references: Mapping[str, Any]) -> np.ndarray:
     return references.row if isinstance(references, LaterReferences) else core.skel.pack(references)
+
+
+def settled(core: Compiled, start: State | None, hold: str | Sequence[str]) -> State:
+    """See `System.settle`."""
+    core.kernels.need_masses()
+    st = core.start if start is None else start
+    names = [hold] if isinstance(hold, str) else hold
+    held = [driven(core.description, n, Line(coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]
+    return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
 
 def settle(system: Compiled, start: State, held: Sequence[Constraint] = ()) -> State:

@@ -61,7 +61,7 @@ class State:
         st = cls(at.skel, at.q, at.v, at.references, at.t, at.a)
         vars(st)["instant"] = at
         if at.channels is not None:
-            vars(st)["_channels"] = at.channels  # a table of closures: made once, not in every stage
+            vars(st)["_channels"] = at.channels()  # a table of closures: made once, not in every stage
         return st
 
     @cached_property

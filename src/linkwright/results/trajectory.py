@@ -35,7 +35,7 @@ from linkwright.results.measure_tables import dwells_of, measured
 from linkwright.results.motion_checks import motion_checks
 from linkwright.results.records import Column, RunEvent, RunQuality, checked_arrays, checked_columns, plain
 from linkwright.results.sample_interpolation import at_times
-from linkwright.results.singular_geometry_notes import SingularPlace, described_places
+from linkwright.results.singular_positions import SingularPlace, described_places
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 from linkwright.text.units import KINDS

@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.errors import UsageError, counted, nearest
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 SIDES = ("sides", "input sides")  # of the break points of rates and of inputs
 HEAD = ("tau", "drive", "speed", "acceleration")  # parameters that an input kernel writes

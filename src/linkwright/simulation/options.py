@@ -1,22 +1,28 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
-`simulate`, `run_batch`, `lw.Run`, `lw.control.compare` and `linkwright simulate` read them here, `option_checks` checks their values.
+`simulate`, `run_batch`, `lw.Run`, `lw.control.compare` and `linkwright simulate` read them here, `checked` checks their values.
 `RunOptions` has their names and types for callers, `Options` the defaults and meanings, in the same order; a test compares the two.
 Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, cleandoc, signature
 from math import inf
+from numbers import Integral, Real
 from textwrap import fill
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from linkwright.errors import UsageError, no_option
+from linkwright.errors import LinkwrightError, UsageError, counted, no_option
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from linkwright.drives.base import DriveSpecification
     from linkwright.errors.arguments import Numbers
     from linkwright.integrators import Method
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.feedback.encoders import Encoder
     from linkwright.simulation.feedback.noise import Noise
     from linkwright.simulation.stabilizers import Stabilizer
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
@@ -180,3 +187,128 @@ def takes_options(kind: type[RunOptions], **defaults: Any) -> Callable[[Function
         return function
 
     return named
+
+
+# ---------------------------------------------------------------- the values of a run's options, checked once, with errors that name them
+
+MOST_SAMPLES = 5_000_000
+WANTED = {
+    "sample_interval": "seconds between samples (0.01, '10 ms'), times, or 'steps'",
+    "duration": "seconds (5, '200 ms')",
+    "step": "seconds",
+}
+
+
+def time_of(name: str, value: Any) -> float:
+    """A time option in seconds."""
+    from linkwright.model.file import quantity
+    from linkwright.text.units import KINDS
+
+    try:
+        return float(quantity(value, KINDS["time"], name))
+    except (LinkwrightError, TypeError, ValueError) as error:
+        raise UsageError(f"{name} is {WANTED.get(name, 'a time')}, not {value!r}.") from error
+
+
+def number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise UsageError(f"{name} is a number, not {value!r}.")
+    return float(value)
+
+
+def by_name(name: str, given: Any) -> None:
+    """That a dict is a dict."""
+    if given is not None and not isinstance(given, Mapping):
+        example = "{'A': lw.drives.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
+        raise UsageError(f"{name} is a dict by name, {name}={example}, not {given!r:.60}.")
+
+
+def checked(given: Options) -> Options:
+    """Return the options with times in seconds and the stabilizer as an object, or raise an error that says which one is wrong."""
+    from linkwright.integrators import method_of
+    from linkwright.mechanics import formulations
+    from linkwright.simulation import stabilizers
+
+    method = method_of(given.integrator)
+    chosen = formulations.registered(given.formulation)
+    h = None if given.step is None else time_of("step", given.step)
+    if not method.adaptive and h is None:
+        raise UsageError(f"{method.name} has fixed steps: give step=, for example step=0.001.")
+    most, progress = given.most_steps, given.progress
+    if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
+        raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
+    bounds = {n: time_of(n, x) if isinstance(x := getattr(given, n), str) else number(n, x) for n in ("smallest_step", "largest_step")}
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
+    stabilizer = stabilizers.create(given.stabilizer)
+    tolerance = number("tolerance", given.tolerance)
+    for name in ("drive", "wrench"):
+        by_name(name, getattr(given, name))
+    return replace(given, step=h, tolerance=tolerance, stabilizer=stabilizer, formulation=chosen, **bounds)
+
+
+def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
+    """When to sample; None: after every step."""
+    import numpy as np
+
+    if isinstance(wanted, str) and wanted == "steps":
+        return None
+    if wanted is None:
+        return np.linspace(t0, t1, SAMPLES + 1)
+    if np.ndim(wanted) == 0:
+        every = time_of("sample_interval", wanted)
+        if not every > 0.0:
+            raise UsageError(f"sample_interval is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
+        count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
+        if count > MOST_SAMPLES:
+            raise UsageError(
+                f"a sample every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
+                "longer interval."
+            )
+        times = t0 + every * np.arange(count + 1)
+        return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
+    times = np.array([time_of("sample_interval", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
+    if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
+        raise UsageError("sample_interval: times are finite numbers in increasing order.")
+    return times
+
+
+# ----------------------------------------------------------------------------------------------------
+# A bar for long runs: simulated time, step size, time that remains. It appears after a second, on a terminal only
+
+PATIENCE = 1.0  # s before a bar appears
+
+
+class Bar:
+    """Shows how far a run has come; use as a context."""
+
+    def __init__(self, start: float, end: float, show: bool | None, report: Callable[[float], Any] | None = None, what: str = "simulating"):
+        self.start, self.end, self.report, self.what = start, end, report, what
+        self.show = sys.stderr.isatty() if show is None else show
+        self.begun = time.perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, t: float, h: float = 0.0) -> bool | None:
+        """Called by the loop now and then; False from the user's own function stops the run."""
+        if self.show and self._bar is None and (time.perf_counter() - self.begun > PATIENCE):
+            self._open()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=t - self.start, now=f"t = {t:.4g} s", step=f"step {h:.2g} s" if h else "")
+        return None if self.report is None else self.report(t)
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = [TextColumn(self.what), BarColumn(), TextColumn("{task.fields[now]}  {task.fields[step]}"), TimeRemainingColumn()]
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task(self.what, total=self.end - self.start, now="", step="")
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()

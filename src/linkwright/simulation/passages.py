@@ -20,8 +20,7 @@ import numpy as np
 
 from linkwright.errors import counted
 from linkwright.mechanics.closing.partition import Partition
-from linkwright.numerics.linalg import factor
-from linkwright.numerics.sparse import SparseStack
+from linkwright.numerics.linalg import SparseStack, factor
 
 TOUCHED = 0.3  # share of the larger neighbor below which a smallest determinant may have touched zero between the steps
 BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion

@@ -17,7 +17,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import lengths
 from linkwright.model.curves.lines import Line, Parabola
-from linkwright.simulation.stabilizers.step_kernel import step_kernel
+from linkwright.simulation.stabilizers.base import step_kernel
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

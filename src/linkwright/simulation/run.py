@@ -1,7 +1,14 @@
-"""`simulate`: from a state, drives and options to a Trajectory with its certificate.
+"""A run: from a start, drives and options to a Trajectory with its certificate. Read it from top to bottom.
 
-A run is a sequence of modes: between two switching events the constraints and drives are the same and one native time stepper
-does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is returned.
+    simulate      start -> modes -> end: the trajectory, or the error with what was computed up to there
+    go            one mode after another: between two events the constraints and drives are the same
+      _begun      first mode: rigid stops that touch at the start
+      _mode       bind the drives, make the problem of the time stepper, step to the next event
+      _reached    the state there
+      _switched   what the event does, and the impact that it may bring
+
+Drives are bound in `drives.actuation`, kernels and the problem are made in `time_stepping`, steps are taken in `integrators`, events act in
+`events` and `rigid_stops`. `run_records` makes the trajectory, and `proof` certifies it from the evidence that every step left.
 """
 
 from __future__ import annotations
@@ -12,35 +19,151 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives import actuation, prescribed
-from linkwright.errors import ModelError, UsageError, listing
+from linkwright.drives import actuation, drives_of_description, prescribed
+from linkwright.drives.base import Bound
+from linkwright.errors import LinkwrightError, ModelError, SimulationError, UsageError, listing
 from linkwright.integrators import Solution
-from linkwright.kernels.equations.variants import Variant
-from linkwright.mechanics import forces
+from linkwright.kernels.kernels import Variant
+from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
+from linkwright.model.description import Description
 from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import rigid_stops, time_stepping
-from linkwright.simulation.certificate_evidence import Evidence
-from linkwright.simulation.event_watch import RunChannel
-from linkwright.simulation.events import When
+from linkwright.simulation.accuracy import Rerun
+from linkwright.simulation.certificate_evidence import Evidence, within
+from linkwright.simulation.events import RunChannel, RunMode, When, given_motions, jump, resolved, stops, switchable
+from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.mode_evaluation import Evaluator
-from linkwright.simulation.mode_switching import RunMode, given_motions, jump, resolved, stops, switchable
-from linkwright.simulation.option_checks import checked, sample_times, time_of
-from linkwright.simulation.options import Options
-from linkwright.simulation.progress import Bar
-from linkwright.simulation.reversals import within
+from linkwright.simulation.options import Bar, Options, checked, sample_times, time_of
+from linkwright.simulation.proof import ENDED, Proof
+from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
+from linkwright.simulation.time_stepping import Evaluator
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 MOST_MODES = 10_000
 AT_ONCE = 200  # reached and left ends of stops within SHORT seconds, or that share of the run: they chatter
 SHORT = 0.01
+
+
+def simulate(system: Compiled, st: State | None, duration: Any, options: Options) -> Trajectory:
+    """Return the motion from a state, or from the start that the drives need; see `System.simulate`."""
+    begin = DrivenStart(st) if st is not None else driven_start(system, options.drive or {})
+    system.need_start(begin.state, options.off, options.free is None)
+    return run_from(system, begin, duration, options)
+
+
+def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Options) -> Trajectory:
+    """The same from a start that was checked."""
+
+    def make(other: State | None = None, **changed: Any) -> Simulation:
+        return simulation(system, begin.state if other is None else other, duration, replace(options, **changed))
+
+    run = simulation(system, begin.state, duration, options, begin.bound)
+    again = Rerun(make, run.options.method)
+    try:
+        status = run.go()
+    except LinkwrightError as error:
+        if not run.pieces:
+            raise
+        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(run, again)) from error
+    done = _proven(run, again)
+    solution = run.pieces[-1].solution
+    if solution.error is not None and not isinstance(solution.error, Exception):
+        raise solution.error
+    if status not in ENDED:
+        raise SimulationError(why(run), done) from solution.error
+    if status in ("interrupted", "stopped"):
+        return replace(done, notes=(*done.notes, f"{status} at t = {solution.end_time:.6g} s of {run.t_end:.6g} s"))
+    return done
+
+
+def _proven(run: Simulation, again: Rerun) -> Trajectory:
+    """The trajectory of everything computed so far, with its proof."""
+    if _was_near(run) and run.evidence.may_reverse:
+        run.notes += [str(x) for x in run.evidence.reversals]
+    done = trajectory(run)
+    return replace(done, proof=Proof(run, done.t, done.q, again, run.options.certify))
+
+
+def _was_near(run: Simulation) -> bool:
+    """True if the run may have come near a singular position: its kernels called the rank-revealing path, or formulations that have no
+    kernel did not need to. In all other runs evidence waits until somebody asks for the certificate."""
+    return not formulations.has_kernel(run.options.formulation) or any(p.solution.counters["fallbacks"] for p in run.pieces)
+
+
+# ---------------------------------------------------------------- the start
+
+
+class DrivenStart(NamedTuple):
+    """The state in which a run starts, and its drives where they were bound to that state to find it."""
+
+    state: State
+    bound: tuple[Bound, ...] | None = None
+
+
+def driven_start(system: Compiled, drive: Mapping[str, Any]) -> DrivenStart:
+    """The start of the file, with prescribed motions at their own position and speed."""
+    start = system.start
+    moved, bound = prescribed(system, drive, start)
+    if not moved:
+        return DrivenStart(start)
+    speeds = {k.removesuffix(".v"): v for k, v in system.description.start if k.endswith(".v")}
+    now = dict(zip(moved, system.drive_positions(start, list(moved)), strict=True))
+    there = {name: value for name, (value, _) in moved.items() if abs(value - float(now[name])) > 1e-12}
+    st = system.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in moved.items()}})
+    same = len(moved) == len(bound) and np.array_equal(st.q, start.q)  # motions depend on the position at the start
+    return DrivenStart(st, bound if same else None)
+
+
+def chosen_drives(described: Description, drive: Mapping[str, Any] | None, control: Any) -> dict[str, Any]:
+    """Drives of a run: those given, or those of the file without the ones that a controller takes."""
+    if drive is not None and not isinstance(drive, Mapping):
+        raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.drives.torque('2 N m')}}, not {drive!r:.60}.")
+    chosen = drives_of_description(described) if drive is None else dict(drive)
+    if drive is None and control is not None:
+        given = getattr(control, "drives", None)
+        taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
+        chosen = {name: d for name, d in chosen.items() if name not in taken}
+    return chosen
+
+
+def simulation(system: Compiled, st: State, duration: Any, asked: Options, bound: tuple[Bound, ...] | None = None) -> Simulation:
+    """A run with its options checked, ready to go."""
+    seconds = time_of("duration", duration)
+    if not (np.isfinite(seconds) and seconds >= 0.0):
+        raise UsageError(f"the duration is a time of zero or more, not {duration!r}.")
+    o = checked(asked)
+    events, off = o.events, o.off
+    several = [events] if isinstance(events, (str, When)) or callable(events) else events
+    if not isinstance(several, (list, tuple)):
+        raise UsageError(f"events is a list of lw.events.when(...), channel names or functions, not {events!r}.")
+    whens = tuple(resolved(system, e) for e in several)
+    names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
+    values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
+    if len(values):
+        st, bound = closed_for(system, st, values), None
+    loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t, o.encoders)
+    return Simulation(system, st, st.t + seconds, dict(o.drive or {}), o, whens, names, dict(o.wrench or {}), values, loop, bound)
+
+
+def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float, encoders: Any = None) -> Controlling | None:
+    """The controller with what surrounds it; options about it without one are mistakes."""
+    if control is not None:
+        return Controlling.of(control, actuators, noise, delay, origin, encoders)
+    for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay), ("encoders", encoders)):
+        if given is not None:
+            raise UsageError(f"{name} belongs to a controller: control=lw.control.projected(...).")
+    return None
+
+
+# ---------------------------------------------------------------- modes, one after another
 
 
 class RunPiece(NamedTuple):
@@ -56,7 +179,7 @@ class RunPiece(NamedTuple):
 
 @dataclass
 class Simulation:
-    """A run in the making."""
+    """A run in the making: what was asked, the modes done so far, and what happened at their ends."""
 
     system: Compiled = field(repr=False)
     start: State
@@ -68,6 +191,7 @@ class Simulation:
     wrench: Mapping[str, Any]
     free: np.ndarray
     control: Controlling | None = None
+    bound: tuple[Bound, ...] | None = None  # drives of the first mode, where the start was found with them
     pieces: list[RunPiece] = field(default_factory=list)
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -95,19 +219,7 @@ class Simulation:
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
 
-    @property
-    def loops(self) -> Loops:
-        """Those of this run's free parameters."""
-        return self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
-
-    @property
-    def driven(self) -> dict[str, Any]:
-        """Drive of each joint: a drive, or the controller."""
-        if self.control is None:
-            return dict(self.drive)
-        return {**self.drive, **{name: self.control.written for name in self.control.drives(self.system.description)}}
-
-    # ---------------------------------------------------------------- modes
+    # ---------------------------------------------------------------- the loop over modes
 
     def go(self) -> str:
         """Run to the end; the status of the last loop. An interrupt between two modes ends it like one within a mode."""
@@ -143,15 +255,7 @@ class Simulation:
             f"t = {st.t:.6g} s: {self.most_modes} switching events; constraints chatter. Let an event release what another engages later."
         )
 
-    def _need_rest(self, now: float) -> None:
-        """Raise UsageError where ends of stops are reached and left without end."""
-        last = [x for x in self.happened[-AT_ONCE:] if str(x[2].get("did", "")).startswith(("reach", "leave"))]
-        if len(last) == AT_ONCE and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
-            names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
-            raise UsageError(
-                f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s and do not "
-                f"come to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."
-            )
+    # ---------------------------------------------------------------- one mode
 
     def _begun(self, mode: RunMode, st: State) -> tuple[RunMode, State]:
         """The first mode and state, where rigid stops take part."""
@@ -166,40 +270,12 @@ class Simulation:
             return mode, st
         act = actuation(self.system, mode.all_drives, st, wrench=self.wrench, free=self.free if len(self.free) else None,
                         control=self.control, off=mode.off)  # fmt: skip
-        moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).items()}
+        moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).motions.items()}
         rows = given_motions(loops.skel.tree.description, mode, moving)
         after, _ = rigid_stops.impact(loops, rows, at, st, act.armature)
         tau = act.equations.inputs(act.start)[: len(st.v)]
         pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
         return self._resting(mode, pushing), pushing.state
-
-    def _resting(self, mode: RunMode, found: rigid_stops.RestFound) -> RunMode:
-        """The mode with the ends that push and those that rest with them, in the order of the model."""
-        pushing, implied = {e.key for e in found.ends}, {e.key for e in found.implied}
-        return replace(mode, rests=tuple(k for k in self.ends if k in pushing), implied=tuple(k for k in self.ends if k in implied))
-
-    def _stopped(
-        self, new: RunMode, st: State, acting: Sequence[When], moving: Mapping[str, Any], piece: RunPiece
-    ) -> tuple[RunMode, State, float]:
-        """The mode, the state after the impact and the energy it took, where rigid stops take part."""
-        loops = rigid_stops.without(self.loops, new.off)
-        did = {(a.verb, a.name) for w in acting for a in w.do}
-        left = {name for verb, name in did if verb == "leave"}
-        hit = {name for verb, name in did if verb == "reach"} | set(new.rests)
-        given = {*new.unstopped, *new.locks}
-        at = {e.key: e for e in rigid_stops.reached(loops, tuple(self.ends.values()), st)} | {key: self.ends[key] for key in hit}
-        ends = [e for key, e in at.items() if e.coordinate not in given]
-        rows = given_motions(loops.skel.tree.description, new, moving)
-        act, nq = piece.evaluator.setup.actuation, len(st.q)
-        if any(verb in ("lock", "engage") for verb, _ in did):
-            jump(self.loops, new, st, moving, act.armature)  # says where something cannot take hold
-        after, loss = rigid_stops.impact(loops, rows, ends, st, act.armature)
-        y = np.array(piece.solution.end_state)
-        y[nq : nq + len(st.v)] = after.v
-        head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
-        stays = [e for e in ends if e.key not in left]
-        pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
-        return self._resting(new, pushing), pushing.state, loss + pushing.loss
 
     def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
@@ -213,7 +289,8 @@ class Simulation:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
         controlled: dict[str, Any] = {"control": self.control, "off": mode.off, "first": not self.pieces}
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
+        bound = self.bound if st is self.start and not mode.locks else None
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, bound=bound, **controlled)
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
@@ -252,6 +329,8 @@ class Simulation:
             self.happened.append((e.time, e.name, {}))
         return piece
 
+    # ---------------------------------------------------------------- events and jumps
+
     def _reached(self, piece: RunPiece) -> State:
         """The state a mode came to, turns of its cut joints counted."""
         p, end = piece.evaluator.setup.problem, piece.solution
@@ -267,7 +346,7 @@ class Simulation:
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
-        moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).items()}  # back to a prescribed motion, at once
+        moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).motions.items()}  # back to a prescribed motion, at once
         if not self.ends:
             after, loss = jump(self.loops, new, st, moving, setup.actuation.armature)
         else:
@@ -280,12 +359,64 @@ class Simulation:
             self.evidence.losses.append((len(self.pieces), loss))
         return new, after
 
+    def _stopped(
+        self, new: RunMode, st: State, acting: Sequence[When], moving: Mapping[str, Any], piece: RunPiece
+    ) -> tuple[RunMode, State, float]:
+        """The mode, the state after the impact and the energy it took, where rigid stops take part."""
+        loops = rigid_stops.without(self.loops, new.off)
+        did = {(a.verb, a.name) for w in acting for a in w.do}
+        left = {name for verb, name in did if verb == "leave"}
+        hit = {name for verb, name in did if verb == "reach"} | set(new.rests)
+        given = {*new.unstopped, *new.locks}
+        at = {e.key: e for e in rigid_stops.reached(loops, tuple(self.ends.values()), st)} | {key: self.ends[key] for key in hit}
+        ends = [e for key, e in at.items() if e.coordinate not in given]
+        rows = given_motions(loops.skel.tree.description, new, moving)
+        act, nq = piece.evaluator.setup.actuation, len(st.q)
+        if any(verb in ("lock", "engage") for verb, _ in did):
+            jump(self.loops, new, st, moving, act.armature)  # says where something cannot take hold
+        after, loss = rigid_stops.impact(loops, rows, ends, st, act.armature)
+        y = np.array(piece.solution.end_state)
+        y[nq : nq + len(st.v)] = after.v
+        head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
+        stays = [e for e in ends if e.key not in left]
+        pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
+        return self._resting(new, pushing), pushing.state, loss + pushing.loss
 
-def explain(error: UsageError, system: Compiled, st: State) -> None:
-    """Say an error of equations that cannot be solved in terms of the mechanism: which joint moves no inertia."""
-    lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.references))
-    if lack:
-        raise ModelError(lack) from error
+    def _resting(self, mode: RunMode, found: rigid_stops.RestFound) -> RunMode:
+        """The mode with the ends that push and those that rest with them, in the order of the model."""
+        pushing, implied = {e.key for e in found.ends}, {e.key for e in found.implied}
+        return replace(mode, rests=tuple(k for k in self.ends if k in pushing), implied=tuple(k for k in self.ends if k in implied))
+
+    def _need_rest(self, now: float) -> None:
+        """Raise UsageError where ends of stops are reached and left without end."""
+        last = [x for x in self.happened[-AT_ONCE:] if str(x[2].get("did", "")).startswith(("reach", "leave"))]
+        if len(last) == AT_ONCE and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
+            names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
+            raise UsageError(
+                f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s and do not "
+                f"come to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."
+            )
+
+    # ---------------------------------------------------------------- what was asked
+
+    @property
+    def loops(self) -> Loops:
+        """Those of this run's free parameters."""
+        return self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
+
+    @property
+    def driven(self) -> dict[str, Any]:
+        """Drive of each joint: a drive, or the controller."""
+        if self.control is None:
+            return dict(self.drive)
+        return {**self.drive, **{name: self.control.written for name in self.control.drives(self.system.description)}}
+
+
+def _acting(piece: RunPiece) -> list[When]:
+    """The events that ended a mode: all that happened at its end."""
+    end = piece.solution.end_time
+    last = [e for e in piece.solution.events if e.time >= end - 1e-12 * max(1.0, abs(end))]
+    return [piece.watched[e.index] for e in last if piece.watched[e.index].terminal]
 
 
 def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
@@ -297,41 +428,13 @@ def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
     return replace(solution, t=np.append(solution.t, solution.end_time), y=np.concatenate([solution.y, solution.end_state[None]]))
 
 
-def _acting(piece: RunPiece) -> list[When]:
-    """The events that ended a mode: all that happened at its end."""
-    end = piece.solution.end_time
-    last = [e for e in piece.solution.events if e.time >= end - 1e-12 * max(1.0, abs(end))]
-    return [piece.watched[e.index] for e in last if piece.watched[e.index].terminal]
+def explain(error: UsageError, system: Compiled, st: State) -> None:
+    """Say an error of equations that cannot be solved in terms of the mechanism: which joint moves no inertia."""
+    lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.references))
+    if lack:
+        raise ModelError(lack) from error
 
 
 def shown(progress: Any) -> tuple[bool | None, Any]:
     """(whether a bar is shown, the user's own function)."""
     return (False, progress) if callable(progress) else (progress, None)
-
-
-def simulation(system: Compiled, st: State, duration: Any, asked: Options) -> Simulation:
-    """Everything checked, ready to go."""
-    seconds = time_of("duration", duration)
-    if not (np.isfinite(seconds) and seconds >= 0.0):
-        raise UsageError(f"the duration is a time of zero or more, not {duration!r}.")
-    o = checked(asked)
-    events, off = o.events, o.off
-    several = [events] if isinstance(events, (str, When)) or callable(events) else events
-    if not isinstance(several, (list, tuple)):
-        raise UsageError(f"events is a list of lw.events.when(...), channel names or functions, not {events!r}.")
-    whens = tuple(resolved(system, e) for e in several)
-    names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
-    values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
-    st = closed_for(system, st, values)
-    loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t, o.encoders)
-    return Simulation(system, st, st.t + seconds, dict(o.drive or {}), o, whens, names, dict(o.wrench or {}), values, loop)
-
-
-def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float, encoders: Any = None) -> Controlling | None:
-    """The controller with what surrounds it; options about it without one are mistakes."""
-    if control is not None:
-        return Controlling.of(control, actuators, noise, delay, origin, encoders)
-    for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay), ("encoders", encoders)):
-        if given is not None:
-            raise UsageError(f"{name} belongs to a controller: control=lw.control.projected(...).")
-    return None

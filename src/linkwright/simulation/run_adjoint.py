@@ -12,19 +12,21 @@ many there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.compiler.derivatives import gradient, places
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.motion.compiled import Compiled
 from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channels
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, StateFunction, repeated
+
+if TYPE_CHECKING:
+    from linkwright.system.compiled import Compiled
 
 SAME = 1e-9  # of the duration: a time that close to a sample is that sample
 

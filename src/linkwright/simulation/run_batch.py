@@ -15,19 +15,18 @@ import numpy as np
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted, nearest
 from linkwright.integrators import integrate_many
-from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.kernels import Variant
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_stepping
 from linkwright.simulation.feedback.batch_references import need_same_references
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
-from linkwright.simulation.progress import Bar
+from linkwright.simulation.options import NOT_OF_A_BATCH, Bar, BatchOptions, Options, options_of
 from linkwright.simulation.run import Simulation, shown, simulation
 from linkwright.simulation.start_states import closed_starts
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared
@@ -46,11 +45,11 @@ class BatchRerun:
     options: Options
 
     def __call__(self, i: int) -> Trajectory:
-        from linkwright.simulation import simulate
+        from linkwright.simulation.run import DrivenStart, run_from
 
         st, free = self.pairs[i]
         given = replace(self.options, free=free if len(free) else None, sample_interval=self.times, progress=False)
-        return simulate(self.system, st, self.duration, given)
+        return run_from(self.system, DrivenStart(st), self.duration, given)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

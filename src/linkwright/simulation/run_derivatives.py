@@ -21,10 +21,9 @@ import numpy as np
 
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.errors import SimulationError, UsageError, listing
-from linkwright.kernels.structures import KernelStructure
+from linkwright.kernels.kernels import KernelStructure
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.parameters import Parameter
-from linkwright.motion.compiled import Compiled
 from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.stores import Store
@@ -40,7 +39,8 @@ from linkwright.simulation.stabilizers import Nothing, Project
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.mechanics.constraints.loops import Loops
-    from linkwright.simulation.run_end import Proof
+    from linkwright.simulation.proof import Proof
+    from linkwright.system.compiled import Compiled
 
 FREED: Store[tuple[str, ...], Compiled] = Store()  # the mechanism with these numbers free
 FORMS: Store[Any, KernelStructure] = Store()  # kernels by the variant of the equations
@@ -132,7 +132,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     else:
         key, known = tuple(names), FREED.of(core)
         if key not in known:
-            known[key] = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
+            known[key] = core.freed(names)
         system = known[key]
     st = sim.start
     start = State(system.skel, st.q, st.v, st.references, st.t)

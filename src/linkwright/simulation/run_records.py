@@ -5,28 +5,33 @@ Accelerations and multipliers are evaluated again at the samples, in one batch p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.compiler.program import interpret
 from linkwright.drives.voltage import BoundVoltage
-from linkwright.errors import LinkwrightError, counted
+from linkwright.errors import LinkwrightError, counted, listing
 from linkwright.mechanics import formulations
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.model.curves.lines import Line
+from linkwright.motion.controllability import controllable, drive_rows
+from linkwright.motion.joint_limits import beyond_stops
 from linkwright.results.channel_programs import Before, cut_references
 from linkwright.results.records import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
-from linkwright.results.travel import beyond_stops
-from linkwright.simulation import rest_loads
+from linkwright.simulation import rigid_stops
 from linkwright.simulation.feedback.analysis import facts_of, saturation_notes
-from linkwright.simulation.feedback.authority_notes import said
-from linkwright.simulation.inductance import inductance_notes
 from linkwright.simulation.kernel_rows import HEAD
 from linkwright.simulation.rigid_stops import unstoppable
-from linkwright.simulation.run import RunPiece, Simulation
 from linkwright.simulation.time_stepping import state_of
+from linkwright.text.units import KINDS, shown
+
+if TYPE_CHECKING:
+    from linkwright.simulation.run import RunPiece, Simulation
 
 
 def trajectory(sim: Simulation) -> Trajectory:
@@ -92,7 +97,7 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     head = _heads(piece, near)
     n, nv = len(rows.t), setup.problem.nv
     q, v, x = _states(piece)
-    pushed = rest_loads.pushes_of(sim, piece, near) if setup.problem.rests and n else None
+    pushed = rigid_stops.pushes_of(sim, piece, near) if setup.problem.rests and n else None
     names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
@@ -111,9 +116,9 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
             drivers = found.lam[:, len(at) :]
         columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free"))
         if not last and pushed is not None:
-            pushed = rest_loads.sharing(sim, piece, near, a, found.lam, pushed, columns)
-            sim.notes += [x for x in (rest_loads.sharing_note(pushed.ends),) if x not in sim.notes]
-    columns |= rest_loads.columns_of(sim, pushed, n)
+            pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
+            sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
+    columns |= rigid_stops.columns_of(sim, pushed, n)
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 
@@ -121,7 +126,7 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
 def _forward(sim: Simulation, piece: RunPiece, near: np.ndarray, head: Mapping[str, np.ndarray]) -> Any:
     """The answer of the kernel `forward` at the samples of one mode."""
     rows, (q, v, _) = piece.solution, _states(piece)
-    formulation = sim.options.formulation if sim.options.formulation in formulations.compiled() else None
+    formulation = sim.options.formulation if formulations.has_kernel(sim.options.formulation) else None
     kernel = piece.evaluator.setup.kernels.get("forward", formulation)
     given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
     if len(sim.free):
@@ -242,5 +247,106 @@ def engine(sim: Simulation) -> str:
 
     setup = sim.pieces[0].evaluator.setup
     loop = "native" if sim.options.engine != "python" and python_loops.available() else "python"
-    kernels = "native" if setup.problem.rates.address and setup.kernels.engine == "native" and python_loops.available() else "interpreted"
+    native = setup.problem.rates.address and setup.kernels.engine == "native" and python_loops.available()
+    kernels = "native" if native else "interpreted"
     return loop if (loop == "native") == (kernels == "native") else f"{loop} loop, {kernels} kernels"
+
+
+# ----------------------------------------------------------------------------------------------------
+# How far the inductance of motors would move the joints of a run that leaves it out: an estimate to first order With L = 0 the current i =
+# (u - Ke w)/R follows the voltage at once [Hoang2023 (8)]. With L it is late by T = L/R, so the effort is less by N Kt T di/dt, and the
+# joints of the motors are off by x with
+#
+#     x'' = D (-C x' - N Kt T di/dt)        C = N^2 (Kt Ke/R + b)
+#
+# D are the accelerations of the motors' joints for unit efforts in them, C is the damping by back EMF and friction. The current begins at
+# its start value, so its first jump counts as well. Changes of forces and inertia with x, and losses of the gearbox, are left out.
+
+Accelerations = Callable[[np.ndarray], np.ndarray]  # efforts in addition to those of the run, (samples, nv) -> accelerations
+NEGLIGIBLE = 1e-3  # share of the travel of a joint below which nothing is said
+FEWEST = 20  # samples: fewer do not show how currents change
+
+
+def inductance_notes(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> list[str]:
+    """A note on what a run without inductance leaves out, if it matters; all the motors have a time constant."""
+    if len(run) < FEWEST or np.ptp(run.t) == 0.0:
+        return []
+    moved = np.abs(shifts(run, motors, accelerations)).max(axis=0)
+    travel = np.array([float(np.ptp(run[b.target.name])) for b in motors])
+    shares = moved / np.maximum(travel, np.finfo(float).tiny)
+    if not shares.max() >= NEGLIGIBLE:  # also true where a sample in a singular position has no accelerations
+        return []
+    k = int(shares.argmax())
+    worst, units = motors[k], run.skel.tree.description.units
+    times = listing(dict.fromkeys(shown(b.motor.time_constant, KINDS["time"], ("ms",), 3) for b in motors))
+    far = shown(moved[k], KINDS[run.dimension(worst.target.name)], units, 2)
+    henry = shown(worst.motor.time_constant * worst.motor.R, KINDS["inductance"], ("mH",), 3)
+    return [
+        f"the inductance of the motors of {listing([b.target.name for b in motors])} is left out (L = 0). With L/R = {times} "
+        f"'{worst.target.name}' would be up to about {far} off this result, {100 * shares[k]:.2g} % of its travel (first-order estimate). "
+        f"Replace its time_constant by L={henry!r} to simulate the current."
+    ]
+
+
+def shifts(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> np.ndarray:
+    """(samples, motors): how much further each joint would be."""
+    t, D = run.t, _responses(run, motors, accelerations)
+    gain, damping, late = (np.array(x) for x in zip(*(_of_joint(b) for b in motors), strict=True))
+    currents = np.array([run[f"motor.{b.target.name}.current"] for b in motors]).T
+    x, speed = np.zeros((len(t), len(motors))), -D[0] @ (gain * late * (currents[0] - [b.current for b in motors]))
+    one = np.eye(len(motors))
+    for n in range(len(t) - 1):  # implicit midpoint rule: stable however strong the damping is
+        h, here = float(t[n + 1] - t[n]), 0.5 * (D[n] + D[n + 1])
+        drag = 0.5 * h * here * damping
+        after = np.linalg.solve(one + drag, (one - drag) @ speed - here @ (gain * late * (currents[n + 1] - currents[n])))
+        x[n + 1] = x[n] + 0.5 * h * (speed + after)
+        speed = after
+    return x
+
+
+def _of_joint(b: BoundVoltage) -> tuple[float, float, float]:
+    """(effort per current, damping of the joint, time constant)."""
+    m = b.motor
+    return m.ratio * m.Kt, m.ratio**2 * (m.Kt * m.Ke / m.R + m.viscous), m.time_constant
+
+
+def _responses(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> np.ndarray:
+    """(samples, motors, motors): D, accelerations of the joints for unit efforts in them."""
+    B = np.array([_efforts(run, b) for b in motors])  # (motors, samples, nv)
+    more = [accelerations(row) - run.a for row in B]
+    return np.array([[np.sum(own * a, axis=1) for a in more] for own in B]).transpose(2, 0, 1)
+
+
+def _efforts(run: Trajectory, b: BoundVoltage) -> np.ndarray:
+    """(samples, nv): a unit effort of the motor in the tree's coordinates."""
+    out = np.zeros_like(run.v)
+    if b.target.entry is not None:
+        out[:, b.target.entry] = 1.0
+        return out
+    loops = run.frame.with_([driven(run.skel.tree.description, b.target.name, Line(1.0, 0.0))])  # a cut joint or a cylinder
+    for i, q in enumerate(run.q):
+        out[i] = np.asarray(loops.at(q, np.zeros(run.v.shape[1]), 0.0, run.references[i]).J)[-1]
+    return out
+
+
+# ----------------------------------------------------------------------------------------------------
+# Notes of a run on lost control authority: when efforts were damped, and the uncontrollable motion
+
+
+def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, drives: Sequence[str], kind: str) -> list[str]:
+    """Notes of a controlled run; `state(i)` gives the state at a sample."""
+    if "control.damping" not in columns:
+        return []
+    damped = np.asarray(columns["control.damping"].values) > 0.0
+    if not damped.any():
+        return []
+    i = int(np.argmin(columns["control.authority"].values))
+    left = float(columns["control.authority"].values[i])
+    times = t[damped]
+    when = f"t = {times[0]:.4g} s" if len(times) == 1 else f"t = {times[0]:.4g} .. {times[-1]:.4g} s"
+    worst = state(i)
+    hardest = controllable(loops, worst, drive_rows(loops, worst, drives), drives).motion
+    return [
+        f"{kind}: {when}: the drives lose control authority (down to {left:.2g} of that at the start): efforts are damped there and the "
+        f"reference is not followed exactly. Hardest to push: {hardest}. damping=0 switches this off"
+    ]

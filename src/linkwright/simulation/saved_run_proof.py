@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import LinkwrightError, counted
-from linkwright.kernels.equations.variants import Variant
-from linkwright.motion.compiled import Compiled
+from linkwright.kernels.kernels import Variant
 from linkwright.results.checks import Checks
 from linkwright.results.motion_checks import CLOSED
 from linkwright.results.records import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, Certificate, run_checks
-from linkwright.simulation.run_end import REST
+from linkwright.simulation.proof import REST
 from linkwright.simulation.time_stepping import energy_size
+
+if TYPE_CHECKING:
+    from linkwright.system.compiled import Compiled
 
 SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps

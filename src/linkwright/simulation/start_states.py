@@ -20,7 +20,7 @@ from linkwright.numerics.stores import Store
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
 BLOCK = 512  # states closed at a time

@@ -19,12 +19,12 @@ from linkwright.model.file import quantity
 from linkwright.numerics.stores import Store
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import RowLayout
-from linkwright.simulation.option_checks import time_of
+from linkwright.simulation.options import time_of
 from linkwright.simulation.time_stepping import step_kernel, turns_kernel
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 EQUATIONS: Store[str, StepEquations] = Store()  # the ones of a mechanism
 SETTLING: Store[str, StepKernel] = Store()

@@ -18,28 +18,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
+from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
+from linkwright.compiler.program import Program, for_row, joined
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import EventSpec, HeldEnd, Method, Problem, Solution, StepKernel, integrate, python_kernel
-from linkwright.kernels.equations.variants import Variant
-from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.closing.newton import counted_references
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
-from linkwright.numerics.metric import scale
+from linkwright.numerics.linalg import least_squares
 from linkwright.results.channel_programs import cut_references
 from linkwright.results.state import State
-from linkwright.simulation import break_points as step_switches
 from linkwright.simulation import stabilizers
-from linkwright.simulation.break_points import sided
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import HEAD, SIDES, RowLayout, entries
 from linkwright.simulation.rest_kernels import RestKernels
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
-    from linkwright.motion.compiled import Compiled
     from linkwright.simulation.stabilizers.base import Correction
+    from linkwright.system.compiled import Compiled
 
 
 class Rests(NamedTuple):
@@ -114,9 +114,7 @@ def setup(
     power = 3 if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
     rates = rates_kernel(kernels, formulation, held is not None, keeper.closes)
-    row = RowLayout.of(
-        system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=step_switches.sides(rates, actuation)
-    )
+    row = RowLayout.of(system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=sides(rates, actuation))
     default = np.zeros(row.sizes["v"]) if actuation is None else actuation.tau0
     values = {name: np.zeros(n) for name, n in row.sizes.items() if name in row.parameters}
     values |= {
@@ -175,7 +173,7 @@ def _assembled(
     at_rest = () if resting is None else (resting.stops, resting.response)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step, *at_rest) if k is not None)
     plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
-    switches = step_switches.switching_kernel(rates, actuation, row)
+    switches = switching_kernel(rates, actuation, row)
     made = Problem(
         sided(rates, plain, inner) if answer is None else plain,
         row.sizes["q"],
@@ -369,3 +367,162 @@ def turns_kernel(system: Compiled, row: RowLayout) -> StepKernel:
     program = graph.program([("near", values({k: graph.input(k, n) for k, n in row.sizes.items()}))])
     native = kernels.get("loop_rates").native
     return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Break points of a mechanism's rates and of its inputs, as a time stepper takes them: kernels with sides, and switching functions
+
+
+def sides(rates: CompiledKernel, actuation: Any) -> tuple[int, int]:
+    """How many break points rates and inputs have."""
+    inputs = None if actuation is None else actuation.switched
+    return rates.break_points, 0 if inputs is None else inputs.count
+
+
+def switching_kernel(rates: CompiledKernel, actuation: Any, row: RowLayout) -> StepKernel | None:
+    """The switching functions of rates and inputs, from a full row; None where everything is smooth."""
+    n_rates, n_inputs = sides(rates, actuation)
+    if n_rates + n_inputs == 0:
+        return None
+
+    def program() -> Program:
+        own = [for_row(rates.switched.functions, row)] if n_rates else []
+        return joined([*own, *([for_row(actuation.switched.functions, row)] if n_inputs else [])])
+
+    if not rates.native:
+        return interpreted_kernel(program(), row.n)
+    code = NativeCode.of(program()) if n_inputs else rates.made_from("switching functions", row, program)
+    return native_kernel(code, row.n)
+
+
+def sided(rates: CompiledKernel, plain: StepKernel, row: RowLayout) -> StepKernel:
+    """Rates that hold the sides in the row; what answers degenerate states looks at its own."""
+    if not rates.break_points:
+        return plain
+
+    def program() -> Program:
+        return for_row(rates.switched.program, row)
+
+    if not rates.native:
+        return replace(interpreted_kernel(program(), row.n), backup=plain.backup)
+    return replace(native_kernel(rates.made_from("rates with sides", row, program), row.n), backup=plain.backup)
+
+
+# ----------------------------------------------------------------------------------------------------
+# One mode of a run evaluated again: inputs, rates, and the way to a time inside a step; with the held values of controllers
+
+MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
+
+
+class HeldStops(NamedTuple):
+    """Pushes of the stops that hold, along their coordinates, their rows, and responses [dq, dv, power] to a unit push of each."""
+
+    push: np.ndarray
+    J: np.ndarray
+    responses: np.ndarray
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """The kernels of a setup, called from Python at states of its run."""
+
+    setup: Setup
+    method: Method
+    options: Mapping[str, Any]  # step, tolerance, engine
+
+    def row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        s = self.setup
+        blocks = dict(s.values) | {"near": cut, "t": t}
+        if s.row.sizes.get("held", 0):
+            blocks["held"] = s.actuation.held.at(np.array([t]))[0]
+        row = s.row.packed(blocks)
+        row[: len(y)] = y
+        return row
+
+    @cached_property
+    def _head(self) -> slice:
+        spans = self.setup.row.spans
+        used = [spans[k] for k in HEAD if k in spans]
+        return slice(used[0].start, used[-1].stop)
+
+    def inputs(self, t: float, y: np.ndarray, cut: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """(efforts and prescribed motions by block, rates of the drives' own states)."""
+        row = self.row(t, y, cut)
+        kernel = self.setup.problem.inputs
+        n_u = self.setup.problem.n_u
+        more = np.zeros(0)
+        if kernel is not None:
+            out = _called(kernel, row)
+            row[self._head] = out[:n_u]
+            more = out[n_u : n_u + self.setup.problem.nx - self.setup.problem.n_power]
+        named = self.setup.row.named(row)
+        return {k: named[k] for k in HEAD if k in named}, more
+
+    def mechanism_row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        """Inputs of the kernel of the rates: state, efforts, prescribed motions, parameters."""
+        row = self.row(t, y, cut)
+        head, _ = self.inputs(t, y, cut)
+        for k, x in head.items():
+            row[self.setup.row.spans[k]] = x
+        return self.setup.row.mechanism.packed(self.setup.row.named(row))
+
+    def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        """dq/dt, a, rates of power."""
+        row, p = self.mechanism_row(t, y, cut), self.setup.problem
+        out = _called(p.rates, row)
+        if p.rests:
+            held = self._held(row, out)
+            out = out.copy()
+            out[p.nq : p.nq + p.nv] += held.push @ held.responses[:, p.nq : p.nq + p.nv]
+            out[p.nq + p.nv : p.nq + p.nv + min(p.n_power, 1)] += held.push @ held.responses[:, p.nq + p.nv :]
+        return out
+
+    def pushes(self, t: float, y: np.ndarray, cut: np.ndarray) -> HeldStops:
+        """Pushes of the stops that hold at a state of the run."""
+        row = self.mechanism_row(t, y, cut)
+        return self._held(row, _called(self.setup.problem.rates, row))
+
+    def _held(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
+        """The same as `integrators.rests.hold` at one row, from the rates without stops."""
+        p = self.setup.problem
+        assert p.stops is not None and p.response is not None
+        n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]
+        found = _called(p.stops, row)
+        chosen = [e.row for e in p.rests]
+        J = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)[chosen]
+        X = []
+        for push in J:
+            pushed = row.copy()
+            pushed[tau] = push
+            X.append(_called(p.response, pushed)[: p.nq + p.nv + 1])
+        responses = np.array(X)
+        W = J @ responses[:, p.nq : p.nq + p.nv].T
+        right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen])
+        size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # meters and radians side by side
+        return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J, responses)
+
+    def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        p = self.setup.problem
+        return self.rates(t, y, cut)[p.nq : p.nq + p.nv]
+
+    def reach(self, t0: float, y: np.ndarray, cut: np.ndarray, t: float) -> np.ndarray | None:
+        """State at a time inside the step that begins at t0, by the integrator itself; None if it does not get there in
+        a bounded number of steps."""
+        if t <= t0:
+            return y
+        p = replace(self.setup.with_references(cut).without_events(), sampler=None, every=0.0, n_held=0)
+        row = self.row(t0, y, cut)
+        p = replace(p, parameters=tuple(row[p.n + 1 :]))
+        options: dict[str, Any] = {**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN}
+        done = integrate(p, y, t0, t, self.method, samples=[t], **options)
+        return done.end_state if done.complete else None
+
+
+def _called(kernel: StepKernel, row: np.ndarray) -> np.ndarray:
+    """A kernel's answer at one row; the rank-revealing one where it is degenerate."""
+    y = np.zeros(kernel.n_out)
+    status = kernel.callable(row, y, np.zeros(max(kernel.workspace, 1)))
+    if status & DEGENERATE and kernel.backup is not None:
+        y = np.zeros(kernel.backup.n_out)
+        kernel.backup.callable(row, y, np.zeros(max(kernel.backup.workspace, 1)))
+    return y

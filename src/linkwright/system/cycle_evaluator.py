@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.motion.assembly_gaps import AssemblyGaps, Gaps
+from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.design_channels import DesignReader, DesignTable, with_numbers
-from linkwright.system.motions import Motions
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
@@ -108,7 +107,7 @@ class CycleEvaluator:
         key, system = ("gaps", positions), self.reader.system
         if key not in self._stored:
             asked: dict[str, Any] = {**self.reader.asked, "steps": positions - 1}
-            lanes = replace(Motions(system.core).lanes(self._designs, **asked), now=True)
+            lanes = replace(lanes_of(system.core, self._designs, **asked), now=True)
             self._stored[key] = AssemblyGaps(lanes, system.cycle(**asked))
         found = self._stored[key](self._whole(self._given(rows)), threads)
         return found._replace(slopes=found.slopes[..., [self._designs.key.index(name) for name in self.by or self.numbers]])

@@ -11,13 +11,13 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, calls_explained, counted, nearest, whole_number
 from linkwright.files.tables import Result, Table
 from linkwright.motion.channel_kernels import STATE
+from linkwright.motion.cycle import MOST_STEPS
 from linkwright.motion.designs import Designs
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.undefined_derivatives import refused
 from linkwright.system.design_channels import DesignReader, with_numbers
-from linkwright.system.motions import MOST_STEPS
 
 if TYPE_CHECKING:
     from linkwright.results.channel_list import ChannelList

@@ -12,13 +12,13 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.motion.channel_kernels import DETERMINANT, STATE
 from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
+from linkwright.motion.cycle_lanes import lanes_of
 from linkwright.motion.design_channels import DesignTurns, ReadCycles
 from linkwright.motion.designs import Designs
 from linkwright.numerics.stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.motions import Motions
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
@@ -123,7 +123,7 @@ class DesignReader:
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
         if key not in store:
             places = tuple(designs.key.index(name) for name in by)
-            lanes = replace(Motions(core).lanes(designs, **self.asked), now=self.now, fixed=self.fixed)
+            lanes = replace(lanes_of(core, designs, **self.asked), now=self.now, fixed=self.fixed)
             moving = self._written(designs, names, by) if by else frozenset[str]()
             made = DesignTurns(lanes, tuple(n for n in names if n != "t"), places, moving)
             if by:  # says which channels have none

@@ -20,7 +20,7 @@ from linkwright.numerics.stores import Store
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 INDEPENDENT: Store[str, Independent] = Store()  # of a mechanism, shared by all named terms
 FIRM = 1e-6  # share of a velocity that the ones chosen before must leave, for it to count as independent

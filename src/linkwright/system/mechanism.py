@@ -26,7 +26,6 @@ from linkwright.model.description import Description
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading
-from linkwright.system import runs
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
 from linkwright.verbs import ring_function
@@ -217,9 +216,10 @@ class Mechanism(MechanismVerbs):
         """
         if isinstance(start, Mapping):
             return self.with_(start=dict(start)).simulate(duration, **options)
-        options["drive"] = chosen = runs.chosen_drives(self.system, options.get("drive"), options)
-        st = self.system._starting(chosen) if start is None else start
-        return self.system.simulate(st, duration, **options)
+        from linkwright.simulation.run import chosen_drives
+
+        options["drive"] = chosen_drives(self.system.described, options.get("drive"), options.get("control"))
+        return self.system._simulated(start, duration, options)
 
     def settle(self, hold: Names = ()) -> State:
         """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
@@ -229,9 +229,7 @@ class Mechanism(MechanismVerbs):
         """Return the positions of a joint between which it can move from the start, up to its dead centers and stops."""
         return self.system.limits(joint)
 
-    def save(
-        self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False
-    ) -> Path:
+    def save(self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False) -> Path:
         """Write the model file with the numbers of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.
 
         A model that was read from a model file keeps its text: comments, units, order and line ends stay, and `digits` rounds the new

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
-from linkwright.kernels.equations.tasks import TaskRow, task_rows
+from linkwright.kernels.equations.tasks import AXES, TWIST, TaskRow, task_rows
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.structures import MAKING
+from linkwright.kernels.kernels import MAKING
 from linkwright.mechanics.closing.idle import NO_INERTIA
 from linkwright.numerics.stores import Store
 from linkwright.results.labeled_arrays import Labeled
@@ -30,7 +30,7 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.system.independent_velocities import Chosen, Independent, independent_velocities
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 LOST = 1e-9  # smallest dimensionless singular value, relative to the largest, below which velocities do not determine the motion
 DEPENDENT = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
@@ -446,3 +446,71 @@ def _solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
         return np.linalg.pinv(A, hermitian=True) @ B
+
+
+# ---------------------------------------------------------------- the Jacobian of one body or point
+
+ROW_NAMES: Store[str, tuple[str, ...]] = Store()  # by body or point
+BODY_ROWS: Store[str, tuple[int, np.ndarray | None, list[int]]] = Store()  # node, place and rows, by body or point
+
+
+def jacobian(core: Compiled, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labeled:
+    """See `System.jacobian`."""
+    names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
+    known = wrt == "drives" and isinstance(of, str) and of in ROW_NAMES.of(core) and not core.base_joints
+    if not known and (not isinstance(of, str) or not _plain(core, of) or not all(_alone(core, name) for name in names)):
+        return named_terms(core, of, wrt)(st).J
+    own = names == core.drive_names and isinstance(st, State) and st.skel is core.skel
+    kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
+    found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
+    if found is not None:
+        return Labeled(_rows_of(core, found, of), _row_names(core, of), names)
+    for name in names:
+        core.need_drive(name)
+    return Labeled(core.assembler.jacobian(st, of, names), _row_names(core, of), names)
+
+
+def _plain(core: Compiled, of: str) -> bool:
+    """True for a body or point whose rows are all wanted, in the world."""
+    body, _, point = of.partition(".")
+    return of in BODY_ROWS.of(core) or (body in {b.name for b in core.description.bodies} and "." not in point and point not in TWIST)
+
+
+def _alone(core: Compiled, name: str) -> bool:
+    """True for a joint or cylinder that is one velocity of a mechanism on ground."""
+    return not core.base_joints and name not in ("independent", "base", "coordinates") and "." not in name
+
+
+def _row_names(core: Compiled, of: str) -> tuple[str, ...]:
+    """Names of the rows of a body or point."""
+    if of not in ROW_NAMES.of(core):
+        rows = _place(core, of)[2]
+        every = AXES if core.assembler.is_point(of) else TWIST
+        ROW_NAMES.of(core)[of] = tuple(f"{of}.{every[i]}" for i in rows)
+    return ROW_NAMES.of(core)[of]
+
+
+def _rows_of(core: Compiled, found: Any, of: str) -> np.ndarray:
+    """Rows of a body or point from the twists of all bodies per unit speed of each drive."""
+    node, at, rows = BODY_ROWS.of(core).get(of) or _place(core, of)
+    if node < 0:
+        return np.zeros((len(rows), found.v.shape[1]))
+    twist = found.twist[node]
+    if at is None:
+        return twist[rows]
+    w, r = twist[:3], found.R[node] @ at
+    arm = np.array([w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2], w[0] * r[1] - w[1] * r[0]])
+    return (twist[3:] + arm)[rows]
+
+
+def _place(core: Compiled, of: str) -> tuple[int, np.ndarray | None, list[int]]:
+    """Node, place on the body (None: the body itself) and rows of a body or point by name."""
+    planar = core.description.planar
+    if core.assembler.is_point(of):
+        ref = core.assembler.point_ref(of)
+        at = np.asarray(core.description.point(ref).at, dtype=float)
+        found = core.skel.node(ref[0]), core.on_body(ref[0], at), [0, 1] if planar else [0, 1, 2]
+    else:
+        found = core.skel.node(of), None, [2, 3, 4] if planar else list(range(6))
+    BODY_ROWS.of(core)[of] = found
+    return found

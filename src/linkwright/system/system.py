@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from linkwright.errors import SimulationError, calls_explained, counted
+from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained, counted
 from linkwright.errors.arguments import Named, Names, Numbers
 from linkwright.mechanics import formulations
 from linkwright.mechanics.closing.mobility import Mobility
-from linkwright.mechanics.constraints.closure import Closure
-from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.constraints.loops import Closure
+from linkwright.mechanics.dynamics import tree as tree_dynamics
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Description
 from linkwright.motion import joint_limits
-from linkwright.motion.compiled import Compiled, Derivatives
+from linkwright.motion.cycle import at_start, cycle_of
+from linkwright.motion.equilibrium import settled
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.branches import Branches
@@ -35,11 +36,10 @@ from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, options_of, takes_options
-from linkwright.system.dynamics import Dynamics, mirrored
-from linkwright.system.motions import Motions
-from linkwright.system.named_terms import NamedTerms, named_terms
-from linkwright.system.runs import Runs
-from linkwright.system.state_batch import StateBatch, assembled
+from linkwright.system import dynamics, states
+from linkwright.system.compiled import Compiled, Derivatives
+from linkwright.system.named_terms import NamedTerms, jacobian, named_terms
+from linkwright.system.states import StateBatch
 
 if TYPE_CHECKING:
     from linkwright.integrators import Method as Integrator
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from linkwright.motion.controllability import Controllability
     from linkwright.results.channel_list import ChannelList
     from linkwright.rings.verbs import SystemVerbs
-    from linkwright.simulation.stepper import Stepper
+    from linkwright.simulation.stepper import Stepper, Stepping
 else:
     from linkwright.verbs import RingVerbs as SystemVerbs
 
@@ -74,8 +74,6 @@ class System(SystemVerbs):
         self.core = core = Compiled(description, cuts, length, free, engine)
         self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
         self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
-        self._dynamics, self._motions = Dynamics(core, cuts is not None), Motions(core)
-        self._runs = Runs(core)
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
@@ -89,7 +87,7 @@ class System(SystemVerbs):
     @property
     def channels(self) -> ChannelList:
         """Return the names that a cycle has. They print as a table with units and meanings, and `s.channels("torque")` filters them."""
-        return self._driven(self._motions.at_start(), self.core.drive_names).channels
+        return self._driven(at_start(self.core), self.core.drive_names).channels
 
     @property
     def start(self) -> State:
@@ -129,7 +127,7 @@ class System(SystemVerbs):
         >>> round(float(st["rocker.angle", "deg"]), 2)
         105.93
         """
-        return self._motions.assemble(q, v, pose, point, guess)
+        return states.assemble(self.core, q, v, pose, point, guess)
 
     def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Names | None = None) -> StateBatch:
         """Assemble many states from arrays of the positions of the drives.
@@ -156,7 +154,7 @@ class System(SystemVerbs):
         >>> batch.ok
         array([ True,  True,  True])
         """
-        return assembled(self.core, self._motions.assemble, q, v, guess, drives)
+        return states.assembled(self.core, q, v, guess, drives)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
         """Find all assembly modes at given joint values.
@@ -210,12 +208,12 @@ class System(SystemVerbs):
     def M(self, st: State) -> np.ndarray:
         """Return the mass matrix of the tree."""
         self.kernels.need_masses()
-        return dynamics.mass_matrix(self.skel, self.motion(st))
+        return tree_dynamics.mass_matrix(self.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
         """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self.kernels.need_masses()
-        return dynamics.bias_force(self.skel, self.motion(st), self.core.applied(st))
+        return tree_dynamics.bias_force(self.skel, self.motion(st), self.core.applied(st))
 
     def energy(self, st: State) -> dict[str, float]:
         """Return kinetic, potential and total energy, J."""
@@ -234,7 +232,7 @@ class System(SystemVerbs):
 
     def terms(self, st: State, wrench: Named = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
-        return self._dynamics.terms(st, wrench, more)
+        return dynamics.terms(self.core, st, wrench, more)
 
     def forward(
         self, st: State, tau: Numbers | Named = None, wrench: Named = None, *,
@@ -273,11 +271,12 @@ class System(SystemVerbs):
         >>> s.forward(s.start, {"A": "0.5 N m"}).a.shape
         (3,)
         """
-        return self._dynamics.forward(st, tau, wrench, self.formulation if formulation is None else formulation, limit, branch)
+        chosen = self.formulation if formulation is None else formulation
+        return dynamics.forward(self.core, st, tau, wrench, chosen, limit, branch)
 
     def crosscheck(self, st: State, tau: Numbers | Named = None) -> Crosscheck:
         """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
-        return self._dynamics.crosscheck(st, tau)
+        return dynamics.crosscheck(self.core, st, tau)
 
     def gicm(self, st: State) -> GicmView:
         """Return the generalized inertia constraint matrix in blocks, with its interpretation."""
@@ -325,18 +324,30 @@ class System(SystemVerbs):
         0.0052
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
-        return self._dynamics.inverse(st, a, wrench, drives, method, options)
+        return dynamics.inverse(self.core, st, a, wrench, drives, method, options)
 
     def _solved_loads(self, st: State, a: Numbers, drives: Names) -> Loads:
         """Loads on floats, with the whole problem behind them: what tables of a motion take apart."""
         options = dict.fromkeys(("rated", "preload", "stiffness", "release"))
-        return self._dynamics.solved(st, a, None, drives, "subsystem", options)
+        return dynamics.loads_on_floats(self.core, st, a, None, drives, "subsystem", options)
 
     def _loads_of_samples(self, c: Trajectory) -> Any:
-        return self._dynamics.loads_of_samples(c)
+        return dynamics.loads_of_samples(self.core, c)
 
     def _derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
-        return self._motions.derivatives(c, by, of) if c.proof is None else self._runs.derivatives(c, by, of, at)
+        if c.proof is None:
+            if of is not None:
+                raise UsageError(f"of= is for simulated runs; of a turn c.derivatives(...)['{of}', 'L1'] has every sample.")
+            from linkwright.motion.cycle_derivatives import turn_derivatives
+
+            return turn_derivatives(self.core, c, by)
+        if of is not None:
+            from linkwright.simulation.run_adjoint import run_gradient
+
+            return run_gradient(self.core, c, by, of, at)
+        from linkwright.simulation.run_derivatives import run_derivatives
+
+        return run_derivatives(self.core, c, by)
 
     def determinacy(
         self, st: State, a: Numbers | Named = None, wrench: Named = None, *, stiffness: Named = None,
@@ -357,18 +368,18 @@ class System(SystemVerbs):
 
     def mirror(self, st: State) -> State:
         """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
-        return mirrored(self.core, st)
+        return dynamics.mirrored(self.core, st)
 
     @property
     def mobility(self) -> Mobility:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
-        return self._motions.mobility
+        return self.core.mobility
 
     def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
         """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
-        c, names = self._motions.cycle(drive, steps, speed, duration, start, stop), self.core.drive_names
+        c, names = cycle_of(self.core, drive, steps, speed, duration, start, stop), self.core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def follow(
@@ -409,12 +420,16 @@ class System(SystemVerbs):
         >>> c["A.v"].round(3)
         array([0. , 0.5, 1. ])
         """
-        chosen = self.core.named_drives(drives)
-        return self._driven(self._motions.follow(motion, t, duration, steps, chosen), chosen)
+        from linkwright.motion.following import drive_speeds, follow, sample_times  # here: it loads the controllers
+
+        core, chosen = self.core, self.core.named_drives(drives)
+        times = sample_times(t, duration, steps)
+        c = follow(core.assembler, core.start, motion, times, chosen, core.walking, lambda c: drive_speeds(core, c, chosen))
+        return self._driven(c, chosen)
 
     def _driven(self, c: Trajectory, drives: Sequence[str]) -> Trajectory:
         """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
-        shared = self._dynamics.redundancy_notes(drives, lambda: self.mobility)
+        shared = dynamics.redundancy_notes(self.core, drives) if len(drives) > 1 else ()
         return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
 
     def potential(self, st: State) -> float:
@@ -441,7 +456,7 @@ class System(SystemVerbs):
         >>> round(float(lw.compile("wiper").settle()["A", "deg"]), 1)
         -107.8
         """
-        return self._motions.settled(start, hold)
+        return settled(self.core, start, hold)
 
     def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
@@ -449,7 +464,7 @@ class System(SystemVerbs):
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
         (all of names.v), or names of joints and cylinders; other independent velocities rest. `.rows` and `.columns` name them.
         """
-        return self._motions.jacobian(st, of, wrt)
+        return jacobian(self.core, st, of, wrt)
 
     def named_terms(self, tasks: Names = (), by: Names = "independent") -> NamedTerms:
         """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
@@ -461,7 +476,7 @@ class System(SystemVerbs):
 
     def limits(self, joint: str) -> joint_limits.Limits:
         """Return the positions between which a joint can move from the start, the other drives held there."""
-        return self._motions.limits(joint)
+        return joint_limits.limits_of(self.core, joint)
 
     @takes_options(RunOptions)
     def simulate(self, st: State, duration: float | str, **options: Unpack[RunOptions]) -> Trajectory:
@@ -493,8 +508,15 @@ class System(SystemVerbs):
         >>> run.t
         array([0.  , 0.05, 0.1 ])
         """
+        self.core.need_state(st)
+        return self._simulated(st, duration, options)
+
+    def _simulated(self, st: State | None, duration: Any, options: Mapping[str, Any]) -> Trajectory:
+        """A run from a state, or from the start that its drives need."""
+        from linkwright.simulation.run import simulate
+
         try:
-            return self._own(self._runs.one(st, duration, options_of(options)))
+            return self._own(simulate(self.core, st, duration, options_of(options)))
         except SimulationError as problem:  # the part computed so far has loads, too
             if problem.run is not None and problem.run.system is None:
                 problem.run = self._own(problem.run)
@@ -551,7 +573,13 @@ class System(SystemVerbs):
         >>> round(float(st["A", "deg"]), 3)
         90.27
         """
-        return self._runs.step(st, tau, dt, substeps, integrator, free)
+        return self._stepping(st, tau, dt, substeps, integrator, free)
+
+    @cached_property
+    def _stepping(self) -> Stepping:
+        from linkwright.simulation.stepper import Stepping
+
+        return Stepping(self.core)
 
     def stepper(
         self,
@@ -596,11 +624,15 @@ class System(SystemVerbs):
         (4, 3)
         """
         options = {"dt": dt, "substeps": substeps, "integrator": integrator, "start": start, "free": free, "threads": threads}
-        return self._runs.stepper(n, options)
+        from linkwright.simulation.stepper import Stepper
+
+        return call_explained(Stepper, "stepper")(self.core, n, **options)
 
     def _starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
-        return self._runs.start(drive)
+        from linkwright.simulation.run import driven_start
+
+        return driven_start(self.core, drive).state
 
     def controllable(self, st: State, drives: Names | None = None, tolerance: float = 1e-8) -> Controllability:
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].

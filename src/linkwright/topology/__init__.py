@@ -13,11 +13,9 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 
 from linkwright.model.description import Description
-from linkwright.topology.build import rebind, tree_of
 from linkwright.topology.cuts import choose_cuts, given_cuts
-from linkwright.topology.graph import check_twins, read_graph
-from linkwright.topology.inertia import InertiaTest, all_plainly_full
-from linkwright.topology.tree import Loop, Node, Subsystem, Tree
+from linkwright.topology.graph import InertiaTest, all_plainly_full, check_twins, read_graph
+from linkwright.topology.tree import Loop, Node, Subsystem, Tree, rebind, tree_of
 
 __all__ = ["Loop", "Node", "Subsystem", "Tree", "build_tree", "choose_cuts", "rebind"]
 

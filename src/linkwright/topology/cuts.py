@@ -23,8 +23,7 @@ from linkwright.joints import JOINTS
 from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description, Joint
 from linkwright.topology.cost import forward_cost
-from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span, loop_left, read_graph, span
-from linkwright.topology.inertia import InertiaTest
+from linkwright.topology.graph import FLOATING, DisjointSets, Graph, InertiaTest, Span, loop_left, read_graph, span
 
 MOST_TREES = 2000  # exact search up to so many spanning trees
 MOST_WORK = 60_000  # bodies and loops looked at by a search through exchanges, over all evaluations

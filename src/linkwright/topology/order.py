@@ -15,12 +15,11 @@ from itertools import islice
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.coordinates import lengths, movable
 from linkwright.model.description import Description
-from linkwright.topology.build import tree_of
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import search
 from linkwright.topology.elimination import eliminate
 from linkwright.topology.graph import Span, read_graph
-from linkwright.topology.tree import Tree
+from linkwright.topology.tree import Tree, tree_of
 
 MOST_GROUPS = 5000  # coupled groups looked at before the whole connected rest is taken together
 

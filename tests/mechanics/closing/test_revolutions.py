@@ -5,7 +5,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.closing import continuation
-from linkwright.mechanics.closing import revolutions as whole_turns
+from linkwright.motion import cycle as whole_turns
 from tests.sweeps import sweep
 
 TURN = 2.0 * np.pi

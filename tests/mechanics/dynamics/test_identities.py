@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright.joints import JOINTS
-from linkwright.mechanics.constraints import closure as cl
+from linkwright.mechanics.constraints import loops as cl
 from linkwright.mechanics.dynamics import tree as dyn
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, joint_rate, motion, qdot
 from tests import factory

@@ -14,7 +14,7 @@ from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import read_geometry, singular_geometry
 from linkwright.model.curves.lines import Line
-from linkwright.motion.stop_limits import coordinate_now
+from linkwright.motion.joint_limits import coordinate_now
 from linkwright.rings.papers import hoang
 from tests.sweeps import sweep
 

@@ -10,7 +10,7 @@ import pytest
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics.dynamics.terms import terms
-from linkwright.mechanics.kinematics import repeated_subsystems
+from linkwright.mechanics.kinematics import skeleton
 from linkwright.mechanics.kinematics.motion import counted_references, motion
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
@@ -24,8 +24,8 @@ ROUND_OFF = 1e-12  # times the size of the largest entry: sums are added up in a
 @pytest.fixture
 def every_class(monkeypatch):
     """Subsystems without any like them have classes too."""
-    monkeypatch.setattr(repeated_subsystems, "FEWEST_NODES", 1)
-    monkeypatch.setattr(repeated_subsystems, "FEWEST", 1)
+    monkeypatch.setattr(skeleton, "FEWEST_NODES", 1)
+    monkeypatch.setattr(skeleton, "FEWEST", 1)
 
 
 def close(a, b):
@@ -50,7 +50,7 @@ def compared(system, monkeypatch, world_axes):
     near = system.start.references
     m, classed = collected(system.loops, q, v, near, world_axes)
     assert m.like is not None
-    monkeypatch.setitem(repeated_subsystems.LIKE.of(system.loops.skel), "all", None)
+    monkeypatch.setitem(skeleton.LIKE.of(system.loops.skel), "all", None)
     plain, each = collected(system.loops, q, v, near, world_axes)
     assert plain.like is None and all(close(a, b) for a, b in zip(classed, each, strict=True))
 
@@ -64,14 +64,14 @@ def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
 
 def test_all_cells_of_a_chain_are_one_class():
     """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbor."""
-    assert sorted(len(x) for x in repeated_subsystems.LikeParts(chain(12).loops.skel).classes) == [1, 12]
+    assert sorted(len(x) for x in skeleton.LikeParts(chain(12).loops.skel).classes) == [1, 12]
 
 
 @pytest.mark.slow
 def test_a_chain_and_a_lift_have_few_classes(monkeypatch):
     lift = System(modelfile.read(models.path("scissor-lift"), N=30))
     for system, most in ((chain(60), 2), (lift, 5)):
-        assert len(repeated_subsystems.like_parts(system.loops.skel).classes) <= most
+        assert len(skeleton.like_parts(system.loops.skel).classes) <= most
         compared(system, monkeypatch, True)
 
 
@@ -79,8 +79,8 @@ def test_symbols_give_the_program_of_body_by_body(monkeypatch):
     system = chain(60)
     skel = system.loops.skel
     found = []
-    for like in (repeated_subsystems.like_parts(skel), None):
-        monkeypatch.setitem(repeated_subsystems.LIKE.of(skel), "all", like)
+    for like in (skeleton.like_parts(skel), None):
+        monkeypatch.setitem(skeleton.LIKE.of(skel), "all", like)
         g = TraceGraph()
         q, v = g.input("q", skel.tree.nq), g.input("v", skel.tree.nv)
         T = terms(system.loops, q, v, 0.0, skel.unpack(q, skel.pack(skel.start_coordinates)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.drives.place import target
+from linkwright.drives.base import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.motion.controllability import controllable, controllable_of_matrices, drive_rows

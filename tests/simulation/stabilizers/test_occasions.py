@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.rings import cli

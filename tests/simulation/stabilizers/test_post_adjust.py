@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import linkwright as lw
-from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.simulation.stabilizers import PostAdjust
 from linkwright.simulation.stabilizers.dependent import difference

@@ -15,9 +15,8 @@ import numpy as np
 from linkwright.errors import UsageError, counted
 from linkwright.joints import create
 from linkwright.mechanics.closing.idle import idle_rows
-from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Closure, Loops
 from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.equations.kinematic import Arrays, Driven, KinematicEquations, normalized, size
-from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
+from linkwright.mechanics.constraints.loops import Closure, loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.instant import Instant

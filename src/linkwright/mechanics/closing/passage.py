@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import Closure
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Closure, Loops
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import RANK_TOLERANCE, Factored, factor
 

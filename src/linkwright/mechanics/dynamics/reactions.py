@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.constraints.closure import loop_wrenches
+from linkwright.mechanics.constraints.loops import loop_wrenches
 from linkwright.mechanics.dynamics.tree import joint_wrenches
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_coordinates, node_motion, pose_of

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import reported
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Loops, reported
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes

@@ -15,6 +15,8 @@ command line) follows from the registry and from what the class says of itself (
 
 from __future__ import annotations
 
+from typing import Any
+
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.formulations.augmented import AugmentedLagrangian
 from linkwright.mechanics.formulations.base import Formulation, RawSolution, constraint_force
@@ -73,13 +75,21 @@ def compiled() -> tuple[str, ...]:
     return tuple(name for name in FORMULATIONS if traced(name) is not None)
 
 
+def has_kernel(formulation: Any) -> bool:
+    """True for auto, and for names of formulations that kernels have."""
+    if formulation is None or not isinstance(formulation, str):
+        return formulation is None
+    return formulation == "auto" or (formulation in FORMULATIONS and traced(formulation) is not None)
+
+
 def compiled_as(formulation: str | Formulation | None) -> str:
     """Name under which kernels have a formulation (sslm for auto); raise an error that says which they have, and who solves by others."""
-    found, able = formulation if isinstance(formulation, str) else registered(formulation), compiled()
+    found = formulation if isinstance(formulation, str) else registered(formulation)
     if found is None or found == "auto":
         return "sslm"
-    if found in able:
-        return str(found)
+    if isinstance(found, str) and has_kernel(found):
+        return found
+    able = compiled()
     if not isinstance(found, str):
         raise UsageError(f"a kernel's formulation is one of {', '.join(able)}, not {found!r:.60}.")
     if found not in FORMULATIONS:
@@ -97,5 +107,5 @@ def interpreted() -> tuple[str, ...]:
 
 __all__ = [
     "FORMULATIONS", "AugmentedLagrangian", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
-    "compiled", "compiled_as", "constraint_force", "create", "family", "interpreted", "registered", "traced",
+    "compiled", "compiled_as", "constraint_force", "create", "family", "has_kernel", "interpreted", "registered", "traced",
 ]  # fmt: skip

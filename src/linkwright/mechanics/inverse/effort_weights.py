@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.forces.motor_dc import DCMotor
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description, Drive
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.metric import scale
 from linkwright.text.units import FORCE, LENGTH, TORQUE, shown
 
 RANK = 1e-10  # share of a self-stress: an effort that it changes by less is not touched, that is round-off of the null space

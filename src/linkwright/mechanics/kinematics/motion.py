@@ -17,8 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import elements, joints
-from linkwright.mechanics.kinematics.repeated_subsystems import LikeParts, NodeValues, like_parts, placed_part
-from linkwright.mechanics.kinematics.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
+from linkwright.mechanics.kinematics.skeleton import (
+    LikeParts,
+    NodeValues,
+    Skeleton,
+    like_parts,
+    placed_part,
+    pose_of,
+    skeleton,
+    start_coordinates,
+    start_values,
+)
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type, solve

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +18,22 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, 
 from linkwright.model.curves.third_derivatives import third_derivatives
 from linkwright.model.file import quantity
 from linkwright.motion.assembly import Assembler
+from linkwright.motion.cycle import MOST_STEPS
 from linkwright.motion.following.authority import with_authority_notes
-from linkwright.motion.following.native import SHORT, swept
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.motion.following.smoothness import jets
+from linkwright.motion.joint_limits import beyond_stops
 from linkwright.numerics.spatial import skew
-from linkwright.results.records import THIRD
+from linkwright.results.channel_programs import cut_references
+from linkwright.results.records import THIRD, CountedReferences, cut_rows
+from linkwright.results.singular_positions import steep_minima
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.results.travel import beyond_stops
 from linkwright.text.units import KINDS
+
+if TYPE_CHECKING:
+    from linkwright.system.compiled import Compiled
+
 
 MOST_TURNS = 1000.0  # between two samples: a shaft at 60000 rpm that is sampled once a second
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach
@@ -61,7 +67,7 @@ class BodyMotion:
         return ConstraintRows(np.zeros(len(pick)), [(node, G[pick])], k[pick], np.zeros(len(pick)))
 
 
-def sample_times(t: Any, duration: Any, steps: Any, most: int) -> np.ndarray:
+def sample_times(t: Any, duration: Any, steps: Any, most: int = MOST_STEPS) -> np.ndarray:
     """The times of a motion: those given, or `steps` equal steps."""
     if t is None:
         seconds = quantity(duration, KINDS["time"], "duration")
@@ -231,3 +237,48 @@ def _reader(assembler: Assembler, st: State, w: PrescribedPath) -> Constraint:
     if w.kind == "body":
         return BodyMotion(w.name, assembler.description.planar)
     return assembler.reader(w.name, st)
+
+
+def drive_speeds(core: Compiled, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
+    """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
+    kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
+    if kernel is None:
+        return None
+    more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}
+    found = kernel(c.q, **more)
+    return None if found.failed else found.v
+
+
+# ----------------------------------------------------------------------------------------------------
+# A prescribed motion in native code: the walk of a cycle, with paths in place of drives
+
+SHORT = 0.3  # rad, or multiples of kappa: samples that far apart are joined by a straight line
+ON_FLOATS = 0.008  # seconds of a sample walked to on floats
+
+
+def swept(
+    first: State, paths: Sequence[PrescribedPath], times: np.ndarray, walking: Callable[..., Any] | None, kappa: float
+) -> Trajectory | None:
+    """Samples from the first one on; None where paths do not decide the motion one by one, or a singular position may lie on the way."""
+    if walking is None or any(w.kind == "body" or not close_together(w, times, kappa) for w in paths):
+        return None
+    names = [f"{w.name}.{axis}" if w.kind == "point" else w.name for w in paths for axis in "xyz"[: len(w.kinds)]]
+    walks = walking(names, seconds=ON_FLOATS * len(times))
+    if walks is None:
+        return None
+    skel = first.skel
+    laws = np.concatenate([np.asarray(w.jets[k], dtype=float).reshape(len(times), -1) for k in range(3) for w in paths], axis=1)
+    found = walks(first.q, skel.pack(first.references), times, laws)
+    if found.reached < len(times) or steep_minima(np.abs(found.determinant)):
+        return None
+    counted = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.references).rows)
+    return Trajectory(skel, times, found.q, found.v, found.a, counted)
+
+
+def close_together(w: PrescribedPath, times: np.ndarray, kappa: float) -> bool:
+    """True if the path between any two samples is nearly straight: both the way and its ends' speeds are short."""
+    scale = np.array([kappa if kind == "length" else 1.0 for kind in w.kinds])
+    f, df = (np.asarray(x, dtype=float).reshape(len(times), -1) / scale for x in w.jets[:2])
+    h = np.diff(times)[:, None]
+    longest = [np.abs(x).max(initial=0.0) for x in (np.diff(f, axis=0), h * df[1:], h * df[:-1])]
+    return max(longest) < SHORT

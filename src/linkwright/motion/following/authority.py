@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import target
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.drives.base import target
+from linkwright.mechanics.constraints.loops import Loops, scale
 from linkwright.motion.controllability import Reach, controllable, drive_rows, reach_of
-from linkwright.numerics.metric import scale
 from linkwright.results.records import RunEvent
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory

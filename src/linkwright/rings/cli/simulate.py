@@ -91,7 +91,7 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
     """A start position or speed that a prescribed motion would overrule is an error, not ignored."""
     from linkwright.drives import prescribed
 
-    motions = prescribed(m.system.core, drives, m.system.start)
+    motions = prescribed(m.system.core, drives, m.system.start).motions
     for name, _ in given.set:
         joint = name.removesuffix(".v")
         if joint in motions:

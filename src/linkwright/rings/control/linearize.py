@@ -21,16 +21,16 @@ from linkwright.compiler.derivatives import jacobian, places
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program
 from linkwright.drives.actuation import actuation
-from linkwright.drives.place import DriveTarget, target
+from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import SingularityError, UsageError, counted, nearest
 from linkwright.files.tables import aligned
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.kernels import Variant
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.metric import scale
 from linkwright.results.state import State
 from linkwright.rings.control.riccati import Gains, riccati
 from linkwright.rings.control.small_motions import Manifold, manifold, task_rows

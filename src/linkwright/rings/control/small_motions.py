@@ -24,9 +24,9 @@ from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.kinematics.motion import Motion, motion, qdot
 from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.metric import scale
 from linkwright.numerics.spatial import skew
 from linkwright.simulation.feedback.task_coordinates import PoseTask, Task, TaskReference, nothing_wanted
 

@@ -11,7 +11,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import listing
 from linkwright.files.tables import marked, show
-from linkwright.motion.revolution_notes import FEW
+from linkwright.motion.cycle import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.bearings import Bearings, bearings
 from linkwright.rings.design.belts import BeltTable, belts

@@ -9,7 +9,7 @@ from typing import Any
 from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Result, Table, marked
 from linkwright.model.description import Cylinder
-from linkwright.motion.stop_limits import stops_of
+from linkwright.motion.joint_limits import stops_of
 from linkwright.results.cylinder_channels import areas, force
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import extremes

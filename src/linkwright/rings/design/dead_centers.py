@@ -21,7 +21,7 @@ from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.motion.cycle import position_text
-from linkwright.motion.stop_limits import coordinate_now
+from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import factor
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System

@@ -40,7 +40,7 @@ from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
-from linkwright.topology.build import rebind
+from linkwright.topology.tree import rebind
 
 STEP = 1e-30  # its square vanishes beside every number that matters
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more

@@ -17,7 +17,7 @@ from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model import plausibility
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
-from linkwright.motion.stop_limits import stops_of
+from linkwright.motion.joint_limits import stops_of
 from linkwright.results.element_limits import REACH, element_limits, limit_checks
 from linkwright.results.measures.extremes import first_extremes
 from linkwright.results.singular_positions import PEAKS

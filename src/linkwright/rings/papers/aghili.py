@@ -24,7 +24,7 @@ from linkwright.numerics.linalg import factor
 from linkwright.rings.papers import Item, aghili_passage, compared
 from linkwright.rings.papers.aghili_projection import projector_of
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.simulation.mode_switching import engage, when
+from linkwright.simulation.events import engage, when
 from linkwright.simulation.stabilizers import Project
 from linkwright.simulation.stabilizers.dependent import difference
 from linkwright.system.mechanism import compile, load

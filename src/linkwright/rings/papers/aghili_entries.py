@@ -57,7 +57,7 @@ PROJECTION = "mechanics/formulations/projection.py"
 
 ENTRIES = (
     Entry("Theorem 1, (2)-(7), remark 1", "null space and range of a matrix and its transpose; orthogonal parts", (subspaces,), PROJECTION),
-    Entry("(8)-(10)", "metric tensor, for vectors of mixed units", (metric,), "numerics/metric.py"),
+    Entry("(8)-(10)", "metric tensor, for vectors of mixed units", (metric,), "mechanics/constraints/loops.py"),
     Entry("(11)-(13), (15), (16)", "velocities and accelerations split by the projector", (acceleration_split,), PROJECTION),
     Entry("(14)", "C = dP/dt = S + S'", (rate_of_projector,), PROJECTION),
     Entry("Sec. III", "constraints that depend on time", (rheonomic,), "mechanics/constraints/"),
@@ -116,7 +116,7 @@ ENTRIES = (
     ),
     Entry(
         "Sec. X", "changing topology, redundant constraints; flexible bodies as an outlook", (appearing_constraint,),
-        "simulation/mode_switching.py",
+        "simulation/events.py",
         "bodies are rigid here",
     ),
 )  # fmt: skip

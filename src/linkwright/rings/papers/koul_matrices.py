@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import loop_wrenches
+from linkwright.mechanics.constraints.loops import loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import koul_printed as printed_data

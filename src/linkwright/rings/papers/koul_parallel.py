@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import loop_wrenches
+from linkwright.mechanics.constraints.loops import loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations.sslm import factorize

@@ -21,8 +21,8 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError, whole_number
 from linkwright.files.tables import Table
+from linkwright.motion.cycle import MOST_STEPS
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.motions import MOST_STEPS
 from linkwright.system.system import System
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
@@ -135,9 +135,7 @@ def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None)
     return widget(mechanism, run=run, **({} if height is None else {"height": height}))
 
 
-def shown(
-    name: str, write: Callable[[Path], Path], path: str | os.PathLike[str] | None = None, browser: bool | None = None
-) -> Path:
+def shown(name: str, write: Callable[[Path], Path], path: str | os.PathLike[str] | None = None, browser: bool | None = None) -> Path:
     """Write a page, without `path` among the temporary files, and open it there (or as `browser` says); where that cannot be, say where
     it is."""
     browser = path is None if browser is None else browser

@@ -12,9 +12,9 @@ from linkwright.errors import counted, degrees_of_freedom
 from linkwright.files.tables import Table, marked, show
 from linkwright.model.coordinates import lengths
 from linkwright.motion.cycle import position_text
+from linkwright.motion.joint_limits import beyond_stops
 from linkwright.results.records import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.results.travel import beyond_stops
 from linkwright.rings.design.bearings import Bearings
 from linkwright.rings.design.belts import BeltGeometry, BeltTable
 from linkwright.rings.design.cycle_averages import cleaned

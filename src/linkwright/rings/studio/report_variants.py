@@ -11,8 +11,8 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.files.tables import marked
 from linkwright.model.parameters import every_parameter
+from linkwright.motion.joint_limits import beyond_stops
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.results.travel import beyond_stops
 from linkwright.rings.design.bearings import Bearings
 from linkwright.rings.design.cycle_averages import cleaned
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import Bound, Reading
+from linkwright.drives.base import Bound, Commanded, DriveTarget, Reading
 from linkwright.drives.effort import BoundEffort, effort_limits, limited
-from linkwright.drives.place import DriveTarget
-from linkwright.drives.signals import Commanded
 from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
@@ -139,12 +137,9 @@ def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor
         return motor_of(given)
     if given is not True:
         raise UsageError(
-            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own, "
-            f"not {type(given).__name__}."
+            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own, not {type(given).__name__}."
         )
     own = next((d for d in description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
     if own is None:
-        raise UsageError(
-            f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass motor=lw.drives.motor(...)."
-        )
+        raise UsageError(f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass motor=lw.drives.motor(...).")
     return motor_of(dict(own.motor))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class ControlLaw(Control):
     def command(self, at: Situation) -> Command:
         assert self.efforts is not None
         here = Instant.moving(at.eq.loops.skel, at.m, at.t[0], at.references)
-        here.channels = at.bound.named(here.skel)
+        here.channels = partial(at.bound.named, here.skel)
         return Command(self.efforts.at(here))
 
 

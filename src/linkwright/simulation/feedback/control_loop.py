@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import Bound
-from linkwright.drives.law_cache import fingerprint
-from linkwright.drives.place import DriveTarget
+from linkwright.drives.base import Bound, DriveTarget
+from linkwright.drives.equations import fingerprint
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description

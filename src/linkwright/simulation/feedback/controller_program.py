@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.drives.law_cache import LawCache, fingerprint, key_of
-from linkwright.drives.place import DriveTarget
+from linkwright.drives.base import DriveTarget
+from linkwright.drives.equations import LawCache, fingerprint, key_of
 from linkwright.errors import SimulationError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels

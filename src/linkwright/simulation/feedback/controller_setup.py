@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import sample_time
-from linkwright.drives.law_cache import LawCache
-from linkwright.drives.place import DriveTarget, target
+from linkwright.drives.base import DriveTarget, sample_time, target
+from linkwright.drives.equations import LawCache
 from linkwright.errors import UsageError, counted, degrees_of_freedom
-from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.motion import motion
@@ -213,9 +212,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
-        raise UsageError(
-            f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}."
-        )
+        raise UsageError(f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.")
     tasks: list[Task] = []
     paths: list[Path] = []
     m = motion(skel, st.q, st.v)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import DriveTarget
+from linkwright.drives.base import DriveTarget
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.formulations.forward import forward

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.drives.place import DriveTarget, target
+from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, call_explained
+from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, motion
 from linkwright.model.curves.reference_kinds import angular_frequency
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.metric import scale
 from linkwright.simulation.feedback.task_coordinates import CoordinateTask, nothing_wanted
 from linkwright.text.units import KINDS
 
@@ -167,8 +167,7 @@ def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEnc
     for x, (name, e) in zip(targets, pairs, strict=True):
         if not isinstance(e, Encoder):
             raise UsageError(
-                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; "
-                f"'{name}' has {type(e).__name__}."
+                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' has {type(e).__name__}."
             )
         if not (e.angle if x.rotary else e.length):
             lacks = "counts=4096 or angle='0.05 deg'" if x.rotary else "length='5 um'"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import elements
-from linkwright.drives.place import DriveTarget
+from linkwright.drives.base import DriveTarget
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.model.description import Description

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.place import target
+from linkwright.drives.base import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.model.curves.combined import Together

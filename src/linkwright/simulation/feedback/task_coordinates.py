@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import DriveTarget, target
+from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, joint_rate, locate, locate_at, node_motion
 from linkwright.model.coordinates import Distance, movable

@@ -25,9 +25,8 @@ from linkwright.errors import UsageError, call_explained, counted
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import ldl
-from linkwright.simulation.stabilizers.base import Correction, Inputs, Occasional
+from linkwright.simulation.stabilizers.base import LAW, Correction, Inputs, Occasional, step_kernel
 from linkwright.simulation.stabilizers.dependent import chosen, difference, moved, named, velocity_names
-from linkwright.simulation.stabilizers.step_kernel import LAW, step_kernel
 from linkwright.topology.elimination import eliminate
 
 if TYPE_CHECKING:

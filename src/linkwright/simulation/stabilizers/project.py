@@ -25,8 +25,7 @@ from linkwright.kernels.equations.kinematic import SHORTEST, KinematicEquations,
 from linkwright.kernels.kernels import EARLY
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import ldl
-from linkwright.simulation.stabilizers.base import Correction, Inputs, Occasional
-from linkwright.simulation.stabilizers.step_kernel import step_kernel
+from linkwright.simulation.stabilizers.base import Correction, Inputs, Occasional, step_kernel
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

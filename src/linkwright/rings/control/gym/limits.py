@@ -19,9 +19,9 @@ from linkwright.text.ranges import Place, Values, limits, meaning, tolerance_in,
 from linkwright.text.units import KINDS, NONE
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
     from linkwright.rings.control.gym.random import RowRandom
     from linkwright.rings.control.gym.task import Task
+    from linkwright.system.compiled import Compiled
     from linkwright.system.system import System
 
 

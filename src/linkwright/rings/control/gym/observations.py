@@ -27,7 +27,7 @@ from linkwright.results.state import wound
 from linkwright.simulation.step_inputs import equations
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"cos": np.cos, "sin": np.sin}
 CALL = re.compile(r"(cos|sin)\((.+)\)")

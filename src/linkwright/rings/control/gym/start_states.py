@@ -18,7 +18,7 @@ from linkwright.numerics.stores import Store
 from linkwright.simulation.start_states import closed_for
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 
 WALKS: Store[str, LaneWalking | None] = Store()  # in lanes, by the kernel

@@ -20,8 +20,8 @@ from linkwright.errors.arguments import Names, Numbers
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, options_of, takes_options
+from linkwright.simulation.run import chosen_drives
 from linkwright.system.mechanism import OF_THE_FILE, Mechanism
-from linkwright.system.runs import chosen_drives
 from linkwright.system.system import System
 
 
@@ -136,7 +136,7 @@ class Run(Case):
 
     def driven(self, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
         """The drives and the other options of a run of a System."""
-        return chosen_drives(system, self.drive, self.options), {"progress": False, **self.options}
+        return chosen_drives(system.described, self.drive, self.options.get("control")), {"progress": False, **self.options}
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
         options = {**self.options, "control": replace(self.options["control"], **gains)}

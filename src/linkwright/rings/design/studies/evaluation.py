@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright.compiler import native
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.kernels import structures
+from linkwright.kernels import kernels
 from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
 from linkwright.results.checks import Check
@@ -105,12 +105,12 @@ class Work:
     def _alone(self) -> AbstractContextManager[None]:
         """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
         if "_structures" not in vars(self):
-            with structures.reproducible(self._structures):
+            with kernels.reproducible(self._structures):
                 _ = self.system.core.all_rows_count
-        return structures.reproducible(self._structures)
+        return kernels.reproducible(self._structures)
 
     @cached_property
-    def _structures(self) -> OrderedDict[Any, structures.KernelStructure]:
+    def _structures(self) -> OrderedDict[Any, kernels.KernelStructure]:
         return OrderedDict()
 
     @property

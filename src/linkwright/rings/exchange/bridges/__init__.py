@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 from linkwright.errors import UsageError
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
     from linkwright.rings.exchange.bridges.functions import Bridge, Library
+    from linkwright.system.compiled import Compiled
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
     """Return the functions of a mechanism for "jax", "torch" or "casadi"; numbers of the model by name or pattern are free."""
-    from linkwright.motion.compiled import Compiled
     from linkwright.rings.exchange.bridges.functions import Bridge
 
     for key, value in options.items():
@@ -32,7 +31,7 @@ def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Map
     if free:
         names = [p.name for p in core.chosen(free)]
         if names != [p.name for p in core.free]:
-            core = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
+            core = core.freed(names)
     return Bridge(core, chosen)
 
 

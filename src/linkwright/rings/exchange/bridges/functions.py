@@ -25,8 +25,8 @@ from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
     from linkwright.errors.arguments import Names
-    from linkwright.integrators.tableaux import Tableau
-    from linkwright.motion.compiled import Compiled
+    from linkwright.integrators.problem import Tableau
+    from linkwright.system.compiled import Compiled
 
 CLOSED = 1e-8  # dimensionless gap above which loops are open: the result is NaN
 NEWTON_STEPS = 25  # from a guess, at most

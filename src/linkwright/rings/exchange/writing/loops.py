@@ -19,8 +19,8 @@ from linkwright.errors import AssemblyError, ModelError, UsageError, counted, li
 from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints.closure import closure
 from linkwright.mechanics.constraints.cut_joint import CutJoint
+from linkwright.mechanics.constraints.loops import closure
 from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion

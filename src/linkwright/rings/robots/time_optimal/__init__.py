@@ -23,7 +23,7 @@ import numpy as np
 from linkwright.errors import AssemblyError, LinkwrightError, SingularityError, UsageError, whole_number
 from linkwright.model.file import quantity
 from linkwright.motion.assembly import Assembler
-from linkwright.motion.following import along
+from linkwright.motion.following import along, drive_speeds
 from linkwright.motion.following.authority import authority_shares
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.results.records import Column
@@ -34,7 +34,6 @@ from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
 from linkwright.rings.robots.time_optimal.smooth import LAWS
 from linkwright.rings.robots.time_optimal.stops import pieces
 from linkwright.rings.robots.time_optimal.terms import PathTerms
-from linkwright.system.motions import drive_speeds
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
 

@@ -35,11 +35,11 @@ from linkwright.rings.robots.transmission.parts import between, half_inertia
 from linkwright.rings.robots.transmission.polynomials import Polynomials, polynomials
 from linkwright.rings.robots.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table, conditioning
 from linkwright.system.named_terms import NamedTerms, TermsByName
-from linkwright.system.state_batch import StateBatch, assembled
+from linkwright.system.states import StateBatch, assembled
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
     from linkwright.system.system import System
 
 EFFORTS = {True: "torque", False: "force"}
@@ -59,7 +59,6 @@ class Transmission(Renamed):
     def __init__(
         self,
         core: Compiled,
-        one: Callable[..., State],
         motors: Any,
         joints: Any,
         within: Mapping[str, Any] | None = None,
@@ -69,7 +68,7 @@ class Transmission(Renamed):
         """`held` gives the same map with a floating base held at the start: positions do not depend on it, and code closes them."""
         if within is not None and not isinstance(within, Mapping):
             raise UsageError(f"range is a dict of pairs by joint, {{'pitch': ('-20 deg', '30 deg')}}, not {within!r:.60}.")
-        self.core, self._one = core, one
+        self.core = core
         names, self.terms = named(core, motors, joints)
         self.motors, self.joints, self.others = names
         self.columns = [self.terms.chosen.every.index(n) for n in self.joints]
@@ -147,7 +146,7 @@ class Transmission(Renamed):
         at = self.core.start if guess is None else guess
         rest = dict(zip(self.drivable, self.core.drive_positions(at, self.drivable), strict=True))
         speed = None if v is None else {**v, **dict.fromkeys(rest, 0.0)}
-        return assembled(self.core, self._one, {**q, **rest}, speed, at, [*names, *rest], patient)
+        return assembled(self.core, {**q, **rest}, speed, at, [*names, *rest], patient)
 
     @property
     def drivable(self) -> list[str]:
@@ -471,7 +470,7 @@ class ReducedEquations:
 def transmission(system: System, motors: Any, joints: Any, within: Any) -> Transmission:
     """The map between motors and joints; its ranges, where a base floats, on the robot that is held."""
     held = partial(_held, system, motors, joints, within)
-    return Transmission(system.core, system._motions.assemble, motors, joints, within, held=held)
+    return Transmission(system.core, motors, joints, within, held=held)
 
 
 def _held(system: System, motors: Any, joints: Any, within: Any) -> Transmission | None:

@@ -17,7 +17,7 @@ from linkwright.system.named_terms import NamedTerms
 from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
-    from linkwright.motion.compiled import Compiled
+    from linkwright.system.compiled import Compiled
 
 REGULAR = 1e-6  # smallest singular value of the scaled J, relative to the largest, above which motors hold the joints
 

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
 from linkwright.rings.robots.workspace import measures, request
 from linkwright.rings.robots.workspace.coordinates import PoseCoordinates, pose_coordinates
@@ -34,6 +33,7 @@ from linkwright.rings.robots.workspace.one_mode import ComputedMap, MapTask, com
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
 from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis
+from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS, quantity
 
 UNITS = {"type1": "", "type2": ""}
@@ -226,9 +226,7 @@ def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Se
     )
 
 
-def _reachable_atlas(
-    task: MapTask, x: ReachablePlaces, pose: np.ndarray, names: Sequence[str], notes: Sequence[str]
-) -> Workspace:
+def _reachable_atlas(task: MapTask, x: ReachablePlaces, pose: np.ndarray, names: Sequence[str], notes: Sequence[str]) -> Workspace:
     solver, whole = task.solver, task.grid
     grid = PoseGrid(whole.axes[: len(names)], whole.places[: len(names)], whole.base)
     return Workspace(

@@ -20,17 +20,16 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary, movable
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
-from linkwright.motion.compiled import Compiled
 from linkwright.motion.cycle import independent
-from linkwright.motion.native_walks import native_walk
-from linkwright.motion.stop_limits import coordinate_now, stops_of
-from linkwright.motion.undriven_freedoms import check_driven
+from linkwright.motion.cycle_samples import native_walk
+from linkwright.motion.joint_limits import check_driven, coordinate_now, stops_of
 from linkwright.results.records import CutReferences
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.workspace import request
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
 from linkwright.rings.robots.workspace.result import Workspace, axis
+from linkwright.system.compiled import Compiled
 from linkwright.system.system import System
 from linkwright.text.units import KINDS, display_unit, quantity, shown
 

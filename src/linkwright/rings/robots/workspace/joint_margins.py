@@ -12,7 +12,7 @@ from linkwright import joints
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.kinematics.motion import pose_of
 from linkwright.model.coordinates import is_rotary, lengths
-from linkwright.motion.compiled import Compiled
+from linkwright.system.compiled import Compiled
 
 
 def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:

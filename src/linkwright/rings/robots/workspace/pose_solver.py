@@ -18,9 +18,9 @@ import numpy as np
 from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.kinematics.motion import displaced, velocity_kinds
 from linkwright.model.coordinates import is_rotary
-from linkwright.motion.compiled import Compiled
 from linkwright.rings.robots.workspace.coordinates import PoseCoordinates
 from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_frame
+from linkwright.system.compiled import Compiled
 
 AT_ONCE = 4096  # states in one batch: matrices of more would leave the cache
 MOST_STEPS = 9  # of Newton for one pose

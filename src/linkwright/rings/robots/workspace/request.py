@@ -13,9 +13,9 @@ from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file.written_values import bare_size
-from linkwright.motion.compiled import Compiled
 from linkwright.rings.robots.workspace.joint_margins import positions
 from linkwright.rings.robots.workspace.measures import RobotData
+from linkwright.system.compiled import Compiled
 from linkwright.text.ranges import Place, Range, Values, meaning, open_ends
 from linkwright.text.readings import typed_angle
 from linkwright.text.units import KINDS, parse_unit, quantity

@@ -17,7 +17,7 @@ from linkwright.mechanics.inverse.lines import line_eyes, line_parts
 from linkwright.mechanics.inverse.places import resting_points
 from linkwright.model.coordinates import Distance, coordinates, joint_coordinates
 from linkwright.model.description import Cylinder, PointRef
-from linkwright.motion.stop_limits import stops_of
+from linkwright.motion.joint_limits import stops_of
 from linkwright.results.cylinder_channels import areas
 from linkwright.results.records import THIRD
 from linkwright.results.trajectory import Trajectory

@@ -25,7 +25,7 @@ from linkwright.rings.exchange.writing.fmu.equations import equations
 from linkwright.rings.exchange.writing.fmu.inputs import read_inputs
 from linkwright.rings.exchange.writing.fmu.sources import sources
 from linkwright.rings.exchange.writing.fmu.variables import entries_of, finite_starts, one_line, states_of
-from linkwright.system import runs
+from linkwright.simulation.run import chosen_drives
 
 ENDINGS = (".fmu",)
 VERSIONS = ("2.0", "3.0")
@@ -80,7 +80,7 @@ def _texts(
     start: Any,
 ) -> tuple[dict[str, str], FmuDescription]:
     """C sources and the description of a mechanism."""
-    chosen = runs.chosen_drives(system, drive, {})
+    chosen = chosen_drives(system.described, drive, None)
     plan = read_inputs(system, chosen, inputs, start)
     names = [parameters] if isinstance(parameters, str) else parameters
     eq = equations(system, plan, names, [outputs] if isinstance(outputs, str) else outputs)

@@ -29,8 +29,7 @@ from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
 from linkwright.errors import UsageError, nearest, renamed_channel
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalized
-from linkwright.kernels.equations.variants import Variant
-from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant

@@ -20,13 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.drives import DRIVES, Moves, Position, Speed, Torque, Voltage
-from linkwright.drives.base import Bound, DriveOutput, Reading, Start
+from linkwright.drives.base import Bound, Called, DriveOutput, DriveTarget, OfInstant, Reading, Start, target, value_at
 from linkwright.drives.effort import BoundEffort
-from linkwright.drives.equations import InputEquations, Push
-from linkwright.drives.kernel import cannot_be_traced
+from linkwright.drives.equations import InputEquations, Push, cannot_be_traced
 from linkwright.drives.motion import BoundMotion
-from linkwright.drives.place import DriveTarget, target
-from linkwright.drives.signals import Called, OfInstant, value_at
 from linkwright.drives.voltage import KEYS, BoundVoltage, recorded
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow

@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from linkwright import elements
-from linkwright.drives.base import Reading
+from linkwright.drives.base import ChannelLaw, Reading
 from linkwright.drives.effort import OPEN, BoundEffort
-from linkwright.drives.signals import ChannelLaw
 from linkwright.errors import UsageError, nearest
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.lines import Constant
-from linkwright.model.description import Description
-from linkwright.model.substitution import compared, note_variables
+from linkwright.model.description import Description, compared, note_variables
 from linkwright.text.expressions import Expr, free_variables
 
 FORCES = (*elements.ACTING, "gravity", "parameters", "bounds")  # these hold no places

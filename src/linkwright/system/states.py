@@ -1,4 +1,4 @@
-"""Many states at once: the positions and speeds of all drives in arrays, closed eight at a time in machine code.
+"""States of a mechanism from the positions and speeds of its drives: one, or many in arrays, closed eight at a time in machine code.
 
 From the guess every state is reached on its branch by moving the drives there, in as many steps as it needs; the determinant of the driven
 Jacobian must not change its sign on the way. States that this does not reach (a singular position on the way, links that spin in place, no
@@ -7,8 +7,8 @@ code at hand) are assembled one by one, and those that cannot be assembled are N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,58 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, cou
 from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
-from linkwright.motion.compiled import Compiled
 from linkwright.numerics.stores import Store
 from linkwright.results.state import LaterReferences, State
+from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS
+
+if TYPE_CHECKING:
+    from linkwright.kernels.walk import Walking
 
 ON_FLOATS = 0.003  # seconds of one state
 BEYOND = "out of reach from the guess, or a dead center lies on the way."
+
+FARTHEST = 4.0 * np.pi  # rad, or multiples of the mechanism's length: farther ways are those of `revolutions`
+UNIT, NOW = np.array([0.0, 1.0]), np.zeros(1)
+
+
+def assemble(core: Compiled, q: Any, v: Any, pose: Any, point: Any, guess: Any) -> State:
+    """See `System.assemble`. Positions and speeds of all drives are walked to in machine code, everything else on floats."""
+    names = core.drive_names
+    every = [x is None or (isinstance(x, Mapping) and len(x) == len(names) and all(n in x for n in names)) for x in (q, v)]
+    at = core.start if guess is None else guess
+    plain = pose is None and point is None and all(every) and q and isinstance(at, State) and at.skel is core.skel
+    walks = core.walking(names, seconds=0.005) if plain else None
+    found = None if walks is None else _walked(core, walks, at, q, v)
+    return core.assembler.assemble(q, v, pose=pose, point=point, guess=guess) if found is None else found
+
+
+def _walked(core: Compiled, walks: Walking, at: State, q: Mapping[str, Any], v: Mapping[str, Any] | None) -> State | None:
+    """The state with these positions and speeds of the drives; None where a singular position may lie on the way."""
+    names = core.drive_names
+    end = np.array([_number(core, n, q[n], ("angle", "length")) for n in names])
+    way = end - core.drive_positions(at)
+    if np.abs(way).max() > FARTHEST * max(1.0, core.loops.kappa):
+        return None
+    laws = np.concatenate([end - way, way, 0.0 * way, end, way, 0.0 * way]).reshape(2, -1)
+    found = walks(at.q, core.packed_references(at), UNIT, laws)
+    if found.reached < 2:
+        return None
+    there, row, speed = found.q[1].copy(), found.references[1].copy(), np.zeros(core.tree.nv)
+    if v is not None:
+        wanted = np.array([_number(core, n, v[n], ("angular speed", "speed")) for n in names])
+        moving = walks(there, row, NOW, np.concatenate([end, wanted, 0.0 * wanted])[None])
+        if moving.reached < 1:
+            return None
+        speed = moving.v[0].copy()
+    return State(core.skel, there, speed, LaterReferences(core.skel, there, row))
+
+
+def _number(core: Compiled, name: str, value: Any, kinds: tuple[str, str]) -> float:
+    """A value of a drive in SI."""
+    if type(value) is float and value - value == 0.0:
+        return value
+    return quantity(value, KINDS[kinds[0 if is_rotary(core.description, name) else 1]], f"'{name}'")
 
 
 class StateBatch:
@@ -58,14 +103,13 @@ class StateBatch:
 
 def assembled(
     core: Compiled,
-    one: Callable[..., State],
     q: Any,
     v: Any,
     guess: State | None,
     drives: Sequence[str] | None = None,
     patient: bool = True,
 ) -> StateBatch:
-    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's. Unless
+    """See `System.assemble_batch`. `drives` in place of the model's. Unless
     `patient`, states that machine code does not reach in 64 steps do not exist."""
     names = core.named_drives(drives)
     for name in names:
@@ -92,7 +136,7 @@ def assembled(
     for i in left:
         try:
             given = [dict(zip(names, map(float, row[i]), strict=True)) for row in (drive, speed)]
-            st = one(*given, None, None, at)
+            st = assemble(core, *given, None, None, at)
             Q[i], V[i], near[i] = st.q, st.v, skel.pack(st.references)
         except LinkwrightError as problem:
             why[int(i)] = problem

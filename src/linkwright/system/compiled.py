@@ -14,11 +14,12 @@ from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
 from linkwright.kernels.traced_loops import TracedLoops
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.closing.mobility import Mobility, mobility
+from linkwright.mechanics.constraints.loops import OPEN, Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
-from linkwright.mechanics.kinematics.repeated_subsystems import like_parts
+from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
@@ -29,13 +30,14 @@ from linkwright.motion.inputs import efforts
 from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.stores import Store, Stores
+from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
+from linkwright.topology.order import inverse_tree
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
-    from linkwright.kernels.kernels import Kernels
-    from linkwright.kernels.structures import KernelStructure
+    from linkwright.kernels.kernels import Kernels, KernelStructure
     from linkwright.kernels.walk import Walking
 
 ENGINES = ("native", "python")
@@ -43,7 +45,6 @@ BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by
 WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
 ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
 REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
-OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 
 SMALL = 40  # velocities of a mechanism whose walk on floats takes some tenths of a second
 
@@ -79,7 +80,7 @@ class Compiled:
     ):
         if engine not in ENGINES:
             raise UsageError(f"engine is 'native' or 'python', not {engine!r}.")
-        self.described, self.engine = described, engine  # parameters still expressions
+        self.described, self.engine, self.cuts_given = described, engine, cuts is not None  # parameters still expressions
         self.description = described.numbers()
         self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
         self.tree: Tree = build_tree(self.description, cuts, static_structure(self.description))
@@ -102,6 +103,10 @@ class Compiled:
     def described_by(self, description: Description, free: Sequence[str] = ()) -> Compiled:
         """Return another description with the cuts, characteristic length and engine of this mechanism."""
         return Compiled(description, self.tree.cuts, self.loops.kappa, free, engine=self.engine)
+
+    def freed(self, names: Sequence[str]) -> Compiled:
+        """Return the same mechanism with these numbers as inputs of its kernels."""
+        return Compiled(self.described, self.tree.cuts, self.loops.kappa, names, self.engine)
 
     @property
     def start(self) -> State:
@@ -169,14 +174,14 @@ class Compiled:
 
     @cached_property
     def _own(self) -> KernelStructure:
-        from linkwright.kernels.structures import KernelStructure
+        from linkwright.kernels.kernels import KernelStructure
 
         return KernelStructure(self.kernels)
 
     @cached_property
     def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
         """The structure whose kernels answer, and the numbers that they are bound to."""
-        from linkwright.kernels.structures import structure, tree_numbers
+        from linkwright.kernels.kernels import structure, tree_numbers
 
         if self.free or self.engine != "native" or like_parts(self.skel) is not None:
             return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
@@ -188,6 +193,30 @@ class Compiled:
         """True unless rows that the plan of the structure leaves out, because they depend on others, are independent here."""
         st, keep = self.start, self._structure.kernels.plan.keep
         return keep is None or self.loops.factored(self.loops.at(st.q, st.v, 0.0, st.references)).rank <= len(keep)
+
+    @cached_property
+    def mobility(self) -> Mobility:
+        """Degrees of freedom at the start, by numerical rank."""
+        return mobility(self.loops, self.start.q, dict(self.start.references))
+
+    @cached_property
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the velocities of the tree."""
+        return tuple(coordinate_names(self.skel, "v_names"))
+
+    @cached_property
+    def base_joints(self) -> list[str]:
+        """Joints of floating bases."""
+        return base_joints(self.tree)
+
+    @cached_property
+    def determinate(self) -> Compiled:
+        """The mechanism on the spanning tree that is most determinate for the inverse (the same one if cuts were given, or if bodies
+        would float there: their coordinates are those of no joint)."""
+        if self.cuts_given or self.description.cuts is not None:
+            return self
+        tree = inverse_tree(self.description, self.drive_names)
+        return self if tree.cuts == self.tree.cuts or tree.floating else Compiled(self.description, tree.cuts, self.loops.kappa)
 
     def on_body(self, body: str, at: np.ndarray) -> np.ndarray:
         """A place on a body in the axes that kernels of the structure give for it."""
@@ -334,15 +363,19 @@ class Compiled:
 
     def need_motion(self, what: str) -> None:
         """Raise UsageError unless something can move and the model has drives: what a call needs that works on motions of the drives."""
-        if mobility(self.loops, self.start.q, dict(self.start.references)).freedoms == 0:
+        if self.mobility.freedoms == 0:
             raise UsageError(f"nothing can move here: this is a structure (mobility 0), so there is no motion {what}.")
         if not self.drive_names:
             raise UsageError(f"the model has no drives, so there is no motion {what}. Write `drive: {{joint: 60 rpm}}`.")
 
-    def need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
-        """Raise UsageError unless this is a state of this tree on its loops; constraints in `off` may be open."""
+    def need_state(self, st: Any) -> None:
+        """Raise UsageError unless this is a State."""
         if not isinstance(st, State):
             raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
+
+    def need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
+        """Raise UsageError unless this is a state of this tree on its loops; constraints in `off` may be open."""
+        self.need_state(st)
         mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
         if mine != theirs:
             raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")

@@ -1,27 +1,25 @@
-"""The end of a run: its trajectory with certificate, or the error that says when and where it stopped."""
+"""The proof of a run: its certificate, passages of singular positions and checks, from the evidence of its steps, computed on demand."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.mechanics import formulations
-from linkwright.numerics.sparse import LARGE
+from linkwright.numerics.linalg import LARGE
 from linkwright.results.checks import Checks
 from linkwright.results.records import RunQuality
-from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
-from linkwright.simulation.certificate import Certificate, run_checks
+from linkwright.simulation.certificate import Certificate, momentum_drift, run_checks
 from linkwright.simulation.failure_diagnosis import why
-from linkwright.simulation.momentum import momentum_drift
 from linkwright.simulation.passages import Passage
-from linkwright.simulation.run import Simulation
-from linkwright.simulation.run_records import engine, trajectory
+from linkwright.simulation.run_records import engine
 from linkwright.simulation.time_stepping import energy_size
+
+if TYPE_CHECKING:
+    from linkwright.simulation.run import Simulation
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted
@@ -139,37 +137,3 @@ class Proof:
                 retained.append(x)
         least = [min(retained, default=1.0) for retained in found]
         return least[0], least[1], least[2]
-
-
-def finished(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory:
-    """Run, and give back the trajectory; raise where the run could not continue."""
-    try:
-        status = sim.go()
-    except LinkwrightError as error:
-        if not sim.pieces:
-            raise
-        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(sim, again)) from error
-    run = _proven(sim, again, certify)
-    solution = sim.pieces[-1].solution
-    if solution.error is not None and not isinstance(solution.error, Exception):
-        raise solution.error
-    if status not in ENDED:
-        raise SimulationError(why(sim), run) from solution.error
-    if status in ("interrupted", "stopped"):
-        return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))
-    return run
-
-
-def _proven(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory:
-    if _was_near(sim) and sim.evidence.may_reverse:
-        sim.notes += [str(x) for x in sim.evidence.reversals]
-    run = trajectory(sim)
-    return replace(run, proof=Proof(sim, run.t, run.q, again, certify))
-
-
-def _was_near(sim: Simulation) -> bool:
-    """True if the run may have come near a singular position: its kernels called the rank-revealing path, or formulations that have no
-    kernel did not need to. In all other runs evidence waits until somebody asks for the certificate."""
-    named = sim.options.formulation
-    compiled = named is None or named in ("auto", *formulations.compiled())
-    return not compiled or any(p.solution.counters["fallbacks"] for p in sim.pieces)
