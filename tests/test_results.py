@@ -9,6 +9,9 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,7 @@ from linkwright.files import read_csv_table
 from linkwright.files.tables import Column, Result, Table
 from linkwright.results.checks import Checks
 from linkwright.results.loads import LoadHistory
+from linkwright.rings.papers import Entry, Item, Reproduced
 from linkwright.verbs import RingVerbs
 from tests.mechanics.constraints.test_belt import around, pulleys
 from tests.rings.control.test_analysis import controllers, crank
@@ -86,8 +90,10 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: run().certificate,
     "Checks": lambda: run().checks(),
     "Comparison": compared,
+    "Controllability": lambda: four_bar().system.controllable(four_bar().system.start),
     "ControlReport": lambda: next(iter(compared().runs.values())).control(),
     "Crosscheck": lambda: crossing()[0].crosscheck(crossing()[1]),
+    "CycleLoads": lambda: cycle_loads(four_bar()),
     "CylinderTable": lambda: lw.load(BEAM).cycle(steps=12).cylinders(),
     "Determinacy": lambda: four_bar().system.determinacy(four_bar().system.start),
     "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, ratio=20),
@@ -99,7 +105,9 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Flywheel": lambda: four_bar().flywheel(0.05),
     "FreeBody": lambda: four_bar().free_body("coupler", at="60 deg"),
     "GicmView": lambda: crossing()[0].gicm(crossing()[1]),
+    "ImportReport": lambda: imported(),
     "Identification": lambda: lw.identify(lw.load("five-bar"), measured(five_bar_run(), 1e-3, 0)),
+    "Linearized": lambda: lw.load("four-bar").system.linearize(lw.load("four-bar").system.start),
     "LoadCases": lambda: four_bar().load_cases(),
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
     "MotorChoices": lambda: four_bar().choose_motor(gearbox=False),
@@ -107,6 +115,8 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(
         ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, count=8, starts=1, points=2
     ),
+    "Polynomials": lambda: lw.load("ankle").system.transmission(["left", "right"], ["pitch", "roll"]).polynomials(2),
+    "Reproduced": lambda: Reproduced("Paper", 1, Entry("(1)", "a sum"), (Item("(1)", "a sum", "3.0", "3.01", "agrees", 0.01, 0.02),)),
     "Requirements": lambda: requirements(four_bar(), ["max A.torque < 1 N m", "full turn"]),
     "Sensitivity": lambda: lw.load("four-bar").sensitivity("peak A.torque"),
     "SobolIndices": lambda: lw.study("four-bar", {"L1": "0.28..0.32", "L2": "0.9..1"}, "max A.torque", plan="saltelli", count=16).indices(),
@@ -115,10 +125,21 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Summary": lambda: lw.load("four-bar").info(),
     "SynthesisResult": lambda: lw.synthesize(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", count=2),
     "ToleranceAnalysis": lambda: lw.load("four-bar").tolerances({"L1": "+- 1 mm", "L2": "+- 1 mm"}, "max A.torque", count=32),
+    "TopologyView": lambda: lw.load("wiper").topology,
     "Trajectory": four_bar,
     "Trajectories": lambda: lw.load("four-bar").cycles({"L1": [0.28, 0.3, 5.0]}, steps=12),
     "VelocityPlan": lambda: velocity_plan(four_bar(), "30 deg"),
 }
+
+
+def imported() -> Any:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # drives and the start belong to no URDF
+        return lw.load(lw.load("four-bar").export(Path(folder) / "bar.urdf", dialect="constraint")).imported
+
+
+def cycle_loads(c: Any) -> Any:
+    return importlib.import_module("linkwright.rings.design.cycle_loads").cycle_loads(c)
 
 
 def efforts(c: Any) -> Any:
@@ -160,6 +181,40 @@ def test_a_class_with_a_table_is_a_result() -> None:
     assert own == set(NOT_RESULTS)
     others = {"to_csv", "to_excel", "to_parquet"}
     assert not {k for k, x in classes().items() if others & set(vars(x)) and k != "linkwright.files.tables.Table"}
+
+
+def test_what_prints_several_lines_is_a_result() -> None:
+    """A report is a result, whatever returns it: it then has a table, files and the words of all others."""
+    reports = {k: x for k, x in classes().items() if "__str__" in vars(x) and "\\n" in inspect.getsource(vars(x)["__str__"])}
+    assert len(reports) > 20 and not [k for k, x in reports.items() if not issubclass(x, Result | Table)]
+
+
+def test_what_shows_itself_in_a_notebook_is_a_result() -> None:
+    shown = {k: x for k, x in classes().items() if "_repr_html_" in vars(x) and not x.__name__.endswith("Verbs")}
+    assert shown and not [k for k, x in shown.items() if not issubclass(x, Result | Table | RingVerbs)]  # a mechanism is its page
+
+
+def test_plain_data_come_from_results_and_their_parts() -> None:
+    """A class with `as_dict` is a result, or stands in the annotations of one (a row of its table), at any depth."""
+    with_data = {k: x for k, x in classes().items() if inspect.isfunction(vars(x).get("as_dict")) and not issubclass(x, Result | Table)}
+    named = {x.__name__ for x in with_data.values()}
+    owners = [x for x in classes().values() if issubclass(x, Result)]
+    found: set[str] = set()
+    while owners:
+        texts = " ".join(annotations(x) for x in owners)
+        new = {n for n in named - found if re.search(rf"\b{n}\b", texts)}
+        found |= new
+        owners = [x for x in with_data.values() if x.__name__ in new]
+    assert found == named
+
+
+def annotations(kind: type) -> str:
+    """The types of fields, properties and answers of a class."""
+    out = [str(x) for x in vars(kind).get("__annotations__", {}).values()]
+    for x in vars(kind).values():
+        member = inspect.unwrap(getattr(x, "fget", None) or getattr(x, "func", None) or x) if x is not None else x
+        out += [str(a) for a in getattr(member, "__annotations__", {}).values()] if callable(member) else []
+    return " ".join(out)
 
 
 @cache

@@ -325,6 +325,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Mechanism.turn": "cycle(...)",
     "Mechanism.turns": "cycles(...)",
     "Mechanism.widget": "show(widget=True)",
+    "ImportReport.warnings": "notes",
     "OptimizationResult.page": "show(path)",
     "OptimizationResult.rows": "table()",
     "Requirements.met": "ok",

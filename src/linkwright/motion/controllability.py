@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, counted, degrees_of_freedom
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
@@ -48,7 +49,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Controllability:
+class Controllability(Result):
     """The verdict at one state; true where every motion of the loops can be pushed."""
 
     ok: bool
@@ -76,8 +77,25 @@ class Controllability:
     def __bool__(self) -> bool:
         return self.ok
 
+    @property
+    def why(self) -> str:
+        """The reason where control is lost; empty where it is not."""
+        return "" if self.ok else self.text
+
     def __str__(self) -> str:
         return self.text
+
+    def table(self) -> Table:
+        """Return the motions of the loops, best controlled first: the speed of the drives in each, dimensionless."""
+        values = np.asarray(self.singular_values, float)
+        columns = [("motion", "", np.arange(1, len(values) + 1)), ("singular value", "-", values), ("controlled", "", values > TOLERANCE)]
+        return Table.of_columns(columns, "controllability")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data."""
+        found = {"ok": self.ok, "why": self.why, "smallest": self.smallest if np.isfinite(self.smallest) else None}
+        found |= {"freedoms": self.freedoms, "missing": self.missing, "motion": self.motion, "direction": dict(self.direction)}
+        return {**found, "singular_values": np.asarray(self.singular_values).tolist(), "advice": list(self.advice), "text": self.text}
 
 
 def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TOLERANCE, idle: np.ndarray | None = None) -> Reach:

@@ -6,8 +6,8 @@ Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,9 +61,6 @@ class ElementLimit:
     def holds(self, drive: str) -> bool:
         """True if a run stops at the limit: one of a coordinate whose motion is not given."""
         return self.enforced and self.channel != drive
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def element_limits(d: Description) -> list[ElementLimit]:

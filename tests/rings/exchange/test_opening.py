@@ -75,7 +75,7 @@ def test_one_warning_says_what_counts(tmp_path: Path) -> None:
     text = str(said[0].message)
     assert text.startswith(f"{path}: 1 mesh is not shown, there is no such file: gone.stl of base; no link has a mass")
     assert text.endswith("left out: mimic of 'B' from 'A': free and revolute joints are not coupled.")
-    assert said[0].message.warnings[:2] == m.imported.warnings and m.imported.moving[0] in m.imported.dropped
+    assert said[0].message.warnings[:2] == m.imported.notes and m.imported.moving[0] in m.imported.dropped
     assert m.imported.inferred and not any(x in text for x in m.imported.inferred)
 
 

@@ -23,7 +23,7 @@ from linkwright.compiler.program import Program
 from linkwright.drives.actuation import actuation
 from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import SingularityError, UsageError, counted, nearest
-from linkwright.files.tables import aligned
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.constraints.loops import scale
@@ -54,7 +54,7 @@ class Natural(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Linearized:
+class Linearized(Result):
     """Small deviations from a state: rows of A are `states`, columns of B are `drives`, SI and radians."""
 
     A: np.ndarray
@@ -111,21 +111,26 @@ class Linearized:
     def __str__(self) -> str:
         loop = f"under {self.control}" if self.control else "open loop"
         lines = [f"{loop}, {counted(len(self.states), 'state')} ({', '.join(self.states)}): {self.verdict}"]
-        rows = [(pole + times, frequency, damping) for pole, times, frequency, damping in _table(self.natural)]
-        lines += [f"  {line}" for line in aligned([("pole 1/s", "frequency", "damping"), *rows], left=0)]
+        lines += [f"  {line}" for line in self.table().text().splitlines()]
         return "\n".join([*lines, *(f"  note: {n}" for n in self.notes)])
 
+    def table(self) -> Table:
+        """Return the poles, or pairs of them, slowest first, with natural frequencies and damping ratios."""
+        heads = [("pole", "1/s"), ("times", ""), ("frequency", "Hz", ".4g"), ("damping", "-", ".4f")]
+        return Table.of(heads, _rows(self.natural), "poles", self.notes)
 
-def _table(natural: Sequence[Natural]) -> list[tuple[str, str, str, str]]:
+
+def _rows(natural: Sequence[Natural]) -> list[tuple[Any, ...]]:
     """Poles or pairs, how often, frequencies and damping ratios. Parts that are round-off beside the other (of a double pole: its
     square root) are not shown."""
-    often: dict[tuple[str, str, str], int] = {}
-    for p, frequency, damping in natural:
+    often: dict[str, tuple[int, Natural]] = {}
+    for found in natural:
+        p = found.pole
         re, im = (x if abs(x) > ROUND_OFF * abs(p) else 0.0 for x in (p.real, p.imag))
         text = f"{re:.5g} +- {im:.5g}i" if im else f"{re:.5g}"
-        row = (text, f"{frequency:.4g} Hz", f"{round(damping, 4) + 0.0:.4f}")
-        often[row] = often.get(row, 0) + (2 if p.imag and not im else 1)
-    return [(pole, f" ({n} times)" if n > 1 else "", f, d) for (pole, f, d), n in often.items()]
+        before, first = often.get(text, (0, found))
+        often[text] = before + (2 if p.imag and not im else 1), first
+    return [(Cell(text, text), n, x.frequency, round(x.damping, 4) + 0.0) for text, (n, x) in often.items()]
 
 
 def by_size(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:

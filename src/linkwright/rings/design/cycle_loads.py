@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.errors import listing
-from linkwright.files.tables import marked, show
+from linkwright.files.tables import Result, Table, marked, show
 from linkwright.motion.cycle import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.bearings import Bearings, bearings
@@ -22,7 +22,7 @@ from linkwright.rings.design.effort_jumps import Jump, jump_notes, jumps
 
 
 @dataclass(frozen=True)
-class CycleLoads:
+class CycleLoads(Result):
     """Efforts and bearings of a cycle, or why there are none."""
 
     why: str = ""
@@ -63,12 +63,20 @@ class CycleLoads:
         return f"{said}, with {named} as from outside of the machine; if its own frame takes {them} up, as in a press, {force} and {moment}"
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Limits of the figures: efforts that jump between samples, few samples."""
         if self.efforts is None:
-            return []
+            return ()
         few = f"figures are those of {self.steps} steps, and larger values may lie between them; 360 steps, the default, are closer"
-        return [*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < FEW else [])]
+        return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < FEW else []))
+
+    def table(self) -> Table:
+        """Return drive torques and forces, with bearings, cylinders and belts as parts; one row with the reason where there are none."""
+        tables = [x.table() for x in (self.efforts, self.bearings, self.cylinders, self.belts) if x]
+        if not tables:
+            return Table.of(["why"], [(self.why,)], "loads")
+        first, *rest = tables
+        return Table(first.columns, first.title, (*first.notes, *self.notes), tuple(rest))
 
     def as_dict(self) -> dict[str, Any]:
         """SI; `docs/loads.md` lists the fields."""

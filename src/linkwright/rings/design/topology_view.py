@@ -10,13 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from linkwright.errors import LinkwrightError, counted
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.numerics.pickling import essentials
 from linkwright.system.system import System
 from linkwright.topology import order, report
 
 
-class TopologyView:
+class TopologyView(Result):
     """Loops, cuts, subsystems, solve order and mobility of a mechanism; `print` it for the tables."""
 
     __getstate__ = essentials
@@ -51,6 +52,12 @@ class TopologyView:
     def mobility(self) -> int:
         """True mobility by rank, idle degrees of freedom included."""
         return self._system.mobility.mobility
+
+    def table(self) -> Table:
+        """Return the joints as a table; its `parts` are subsystems, loops, cuts, the patterns of J and of the GICM, and the order."""
+        found = report.tables(self._tree, [d.joint for d in self._system.description.drives])
+        first, *rest = (Table.of(x.heads, x.rows, x.title, [x.note] if x.note else []) for x in found)
+        return Table(first.columns, first.title, first.notes, tuple(rest))
 
     def __str__(self) -> str:
         text = report.report(self._tree, [d.joint for d in self._system.description.drives])

@@ -63,7 +63,7 @@ def with_masses(imported: Imported) -> Imported:
     moving = d.moving
     if all(b.mass is None for b in moving):
         said = ("no link has a mass: kinematics only. Masses can be given by name, as `link.mass`",) if moving else ()
-        return replace(imported, report=replace(imported.report, warnings=(*imported.report.warnings, *said)))
+        return replace(imported, report=replace(imported.report, notes=(*imported.report.notes, *said)))
     held = Counter(end for j in d.joints for end in (j.first, j.second))
     armed = {j.second for j in d.joints if j.armature != 0.0}
     bodies, said = [], []
@@ -73,7 +73,7 @@ def with_masses(imported: Imported) -> Imported:
                 said.append(_idle(b, next(j.name for j in d.joints if b.name in (j.first, j.second))))
             b = replace(b, mass=0.0, com=ZERO3)
         bodies.append(b)
-    report = replace(imported.report, warnings=(*imported.report.warnings, *said))
+    report = replace(imported.report, notes=(*imported.report.notes, *said))
     return replace(imported, description=replace(d, bodies=tuple(bodies)), report=report)
 
 

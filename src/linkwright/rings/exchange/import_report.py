@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from linkwright.errors import visible
+from linkwright.files.tables import Result, Table
 from linkwright.model.description import Description
 
-MOST_SAID = 8  # sentences in a warning; `m.imported.warnings` has all
+MOST_SAID = 8  # sentences in a warning; `m.imported.notes` has all
 CLOSED = 1e-6  # m and rad, in a report: below it a loop counts as closed in the file's pose
 
 
 @dataclass(frozen=True)
-class ImportReport:
+class ImportReport(Result):
     """Inferences and losses of an import, one sentence each, and how well the loops close in the file's own pose."""
 
     source: str  # the file
@@ -26,20 +27,28 @@ class ImportReport:
     moving: tuple[str, ...] = ()  # those of `dropped` without which the mechanism moves otherwise
     stays_open: str = ""  # the loop that no start near the file's pose closes
     speed_limits: tuple[tuple[str, float], ...] = ()  # joint -> largest speed that the file gives, rad/s or m/s
-    warnings: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
+    notes: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
 
     def warning(self) -> ImportedModelWarning | None:
         """Return the warning of all that counts, None where nothing does."""
-        every = (*self.warnings, *(f"left out: {x}" for x in self.moving))
+        every = (*self.notes, *(f"left out: {x}" for x in self.moving))
         return ImportedModelWarning(self.source, every) if every else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data; gaps, angles and largest speeds by joint."""
         return asdict(self) | {name: dict(getattr(self, name)) for name in ("gaps", "angles", "speed_limits")}
 
+    def table(self) -> Table:
+        """Return what was inferred, dropped and noted, and how far each loop is open in the file's pose."""
+        kinds = (("inferred", self.inferred), ("dropped", self.dropped), ("note", self.notes))
+        rows: list[tuple[Any, ...]] = [(kind, visible(text), None, None) for kind, texts in kinds for text in texts]
+        angles = dict(self.angles)
+        rows += [("loop", name, x, angles.get(name)) for name, x in self.gaps]
+        return Table.of([("kind", ""), ("what", ""), ("gap", "m", ".3g"), ("angle", "rad", ".3g")], rows, f"import of {self.format}")
+
     def __str__(self) -> str:
         lines = [f"read from {self.source} ({self.format})"]
-        for title, sentences in (("inferred", self.inferred), ("dropped", self.dropped), ("warning", self.warnings)):
+        for title, sentences in (("inferred", self.inferred), ("dropped", self.dropped), ("note", self.notes)):
             lines += [f"  {title}: {text}" for text in sentences]
         angles = dict(self.angles)
         lines += [f"  loop at {name}: {_open(x, angles.get(name, 0.0))} in the file's pose" for name, x in self.gaps]

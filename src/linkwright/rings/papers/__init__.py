@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table
 
 PAPERS = {
     "Koul2013": "koul_entries",
@@ -81,7 +82,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Reproduced:
+class Reproduced(Result):
     """An entry with its computed items."""
 
     paper: str
@@ -119,6 +120,12 @@ class Reproduced:
     def computed_in(self) -> tuple[str, ...]:
         """Functions of `linkwright.rings.papers` that compute it."""
         return tuple(map(name_of, self.entry.computations))
+
+    def table(self) -> Table:
+        """Return the computations: what is printed, what comes out here, and how far apart they are."""
+        heads = [("place", ""), ("printed", ""), ("computed", ""), ("deviation", "-", ".3g"), ("tolerance", "-", ".3g"), ("verdict", "")]
+        rows = [(x.where, x.printed, x.computed, x.deviation, x.tolerance, x.verdict) for x in self.items]
+        return Table.of(heads, rows, f"{self.paper} {self.place}".strip())
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, with all computations."""

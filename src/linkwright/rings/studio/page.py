@@ -88,7 +88,8 @@ class Page:
         self.parts.append(part)
         return self
 
-    def __str__(self) -> str:
+    def html(self) -> str:
+        """Return the page as one text."""
         title = html.escape(self.title)
         meta = f'<meta charset="utf-8">{files.GENERATOR}<meta name="viewport" content="width=device-width, initial-scale=1">'
         head = f"{meta}<title>{title}</title><style>{STYLE}</style>"
@@ -97,7 +98,7 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; an older file of that name is replaced."""
-        return files.write_text(path, files.PAGES, str(self))
+        return files.write_text(path, files.PAGES, self.html())
 
 
 def write(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None) -> Path:

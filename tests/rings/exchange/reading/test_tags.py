@@ -69,4 +69,4 @@ def test_a_joint_of_sdf_without_an_axis_turns_about_z_with_a_warning(tmp_path: P
         m = lw.load(path)
     assert m.system.pose(m.system.start, "a").R[2, 2] == 1.0
     assert said[0].filename == __file__ and len(said) == 1
-    assert said[0].message.warnings == m.imported.warnings
+    assert said[0].message.warnings == m.imported.notes

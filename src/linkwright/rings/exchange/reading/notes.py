@@ -58,7 +58,7 @@ class ImportNotes:
             tuple(_together(rest, names) for rest, names in self.inferences.items()),
             (*losses.values(), *([limits] if fast else [])),
             speed_limits=tuple(self.speed_limits.items()),
-            warnings=tuple(self.warnings),
+            notes=tuple(self.warnings),
             moving=tuple(text for kind, text in losses.items() if kind in self.moving),
         )
 

@@ -44,7 +44,7 @@ def near_closed(imported: Imported) -> Imported:
             left = _left_open(d, imported.closing, dict(distances), imported.start_given)
             said = (MOVED,) if moved and not open_there else ()
             warned = () if left else beyond
-            report = replace(report, stays_open=left, inferred=(*report.inferred, *said), warnings=(*report.warnings, *warned))
+            report = replace(report, stays_open=left, inferred=(*report.inferred, *said), notes=(*report.notes, *warned))
     return replace(imported, description=d, report=report)
 
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from linkwright.errors import UsageError, counted, listing, whole_number
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.rings.robots.transmission.naming import position
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Tie(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Polynomials:
+class Polynomials(Result):
     """Polynomials of a transmission over its range: `to_motors`, `to_joints`, `ties` (MJCF), and texts for the formats."""
 
     t: Transmission
@@ -167,8 +168,18 @@ class Polynomials:
         note = f"<!-- {t.motors[0]}: off by at most {error} over the range -->"
         return f'{note}\n<mimic joint="{t.joints[0]}" multiplier="{multiplier:.17g}" offset="{offset:.17g}" />\n'
 
+    def table(self) -> Table:
+        """Return the largest error of each polynomial over the range, in the units of the model."""
+        core = self.t.core
+        rows = []
+        for x in (self.to_motors, self.to_joints):
+            for n, e in x.error.items():
+                value, _, unit = position(core, n, e).partition(" ")
+                rows.append((n, listing(x.inputs), len(x.exponents), Cell(float(value), value), unit))
+        return Table.of(["output", "inputs", "terms", "largest error", "unit"], rows, f"polynomials of degree {self.degree}")
+
     def __str__(self) -> str:
-        """A table of the errors in the units of the model."""
+        """The errors in the units of the model."""
         core, lines = self.t.core, [f"polynomials of degree {self.degree}"]
         for x in (self.to_motors, self.to_joints):
             errors = ", ".join(f"{n} {position(core, n, e)}" for n, e in x.error.items())

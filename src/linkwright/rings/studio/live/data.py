@@ -6,6 +6,7 @@ node k of the kernels. Places on bodies are in the bodies' own coordinates at th
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
@@ -68,7 +69,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
         "checks": [] if motion.turn is None else motion.turn.checks().as_dict()["checks"],
-        "limits": [x.as_dict() for x in element_limits(d)],
+        "limits": [asdict(x) for x in element_limits(d)],
         "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
         "motors": any(x.motor for x in d.drives),
         "notes": [*elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],

@@ -159,13 +159,13 @@ def test_a_missing_mesh_costs_the_picture(tmp_path: Path) -> None:
     found = read_mjcf(written(tmp_path, MESH.format(inertial=INERTIAL)))
     assert found.description.body("b").mass == 2.0
     assert found.description.body("b").visuals == ()
-    assert found.report.warnings == ("1 mesh is not shown, there is no such file: parts/tet.stl of b",)
+    assert found.report.notes == ("1 mesh is not shown, there is no such file: parts/tet.stl of b",)
 
 
 def test_a_missing_mesh_that_gives_the_mass_leaves_a_body_without_one(tmp_path: Path) -> None:
     found = read_mjcf(written(tmp_path, MESH.format(inertial="")))
     assert found.description.body("b").mass == 0.0
-    assert found.report.warnings[0].startswith("the mass of b lacks that of meshes which are missing (tet): allow their folder")
+    assert found.report.notes[0].startswith("the mass of b lacks that of meshes which are missing (tet): allow their folder")
 
 
 def test_a_damaged_mesh_is_named_and_left_out_of_the_masses(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_damaged_mesh_is_named_and_left_out_of_the_masses(tmp_path: Path) -> N
     (tmp_path / "parts" / "tet.stl").write_bytes(bytes(80) + struct.pack("<I", 9) + b"cut off")
     found = read_mjcf(written(tmp_path, MESH.format(inertial="")))
     assert found.description.body("b").mass == 0.0
-    assert found.report.warnings[0].startswith("the mesh parts/tet.stl cannot be read: ")
+    assert found.report.notes[0].startswith("the mesh parts/tet.stl cannot be read: ")
 
 
 def test_meshes_of_included_files_may_lie_beside_these(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_no_file_is_read_outside_of_the_folders(tmp_path: Path) -> None:
     text = MESH.format(inertial="").replace('meshdir="parts"', 'meshdir=".."')
     found = read_mjcf(written(inside, text))
     assert found.description.body("b").mass == 0.0
-    assert "outside the folders that may be read" in " ".join(found.report.warnings)
+    assert "outside the folders that may be read" in " ".join(found.report.notes)
     allowed = read_mjcf(inside / "model.xml", folders=[tmp_path])
     assert allowed.description.body("b").mass == pytest.approx(2.0, rel=1e-6)  # 1000 kg/m^3, 0.001 m^3 scaled by 2
 

@@ -33,7 +33,7 @@ def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
     """Zero is closed, but not within 0.2 .. 1: the start is closed and within, 2 % of the range inside, and the report says so."""
     m = lw.load(limited(tmp_path, A=(0.2, 1.0)))
     assert 0.2 < float(m.system.start["A"]) < 0.25 and m.system.mobility.freedoms == 1
-    assert m.imported is not None and MOVED in m.imported.inferred and not m.imported.warnings
+    assert m.imported is not None and MOVED in m.imported.inferred and not m.imported.notes
     assert abs(m.system.phi(m.system.start)).max() < 1e-12
     kept = lw.load(limited(tmp_path, A=(-0.2, 1.0)))
     assert kept.imported is not None and MOVED not in kept.imported.inferred and float(kept.system.start["A"]) == 0.0
@@ -42,7 +42,7 @@ def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
 def test_a_start_that_only_loses_round_off_is_not_called_moved(tmp_path: Path) -> None:
     """The file's pose is open by 6e-11 m, as nine digits leave it, and within its limits: closing it moves nothing into them."""
     m = lw.load(limited(tmp_path, 1e-10, A=(-0.2, 1.0)))
-    assert m.imported is not None and m.imported.inferred.count(MOVED) == 0 and not m.imported.warnings
+    assert m.imported is not None and m.imported.inferred.count(MOVED) == 0 and not m.imported.notes
     with pytest.warns(ImportedModelWarning, match="no closed position near it is within all of them"):
         m = lw.load(limited(tmp_path, 1e-10, A=(0.5, 1.0), D=(-0.001, 0.001)))
     assert m.imported is not None and MOVED not in m.imported.inferred
@@ -53,7 +53,7 @@ def test_a_loop_that_cannot_close_is_not_searched_for_limits(tmp_path: Path) -> 
     path = limited(tmp_path, A=(0.5, 1.0))
     path.write_text(path.read_text().replace('xyz="0.8 0 0"', 'xyz="9 0 0"'))
     report = lw.load(path).imported
-    assert report is not None and "stays open by" in report.stays_open and not report.warnings
+    assert report is not None and "stays open by" in report.stays_open and not report.notes
 
 
 def test_an_open_pose_is_closed_within_the_limits(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_shapes(tmp_path: Path) -> None:
     report = m.imported
     assert report is not None and {"1 collision shape", "1 shape without a size"} <= set(report.dropped)
     assert any(x.startswith("1 <cone> shape: ") for x in report.dropped)
-    assert any("no such file: package://gone/c.stl of arm" in x for x in report.warnings)
-    assert any("meshes/b.dae of arm" in x for x in report.warnings)
+    assert any("no such file: package://gone/c.stl of arm" in x for x in report.notes)
+    assert any("meshes/b.dae of arm" in x for x in report.notes)
     (tmp_path / "else").mkdir()
     again = lw.load(m.save(tmp_path / "else" / "r.yaml"))
     assert again.description.body("arm").visuals[0].file == "../meshes/a.stl" and not again.description.warnings
@@ -139,7 +139,7 @@ def test_gears(tmp_path: Path, place: str) -> None:
         inside = f'<joint name="j">{parts["joint"]}</joint><actuator name="m">{parts["actuator"]}</actuator>'
         m = loaded(tmp_path, ARM + joint("j", "base", "arm", "0 0 0") + f'<transmission name="t">{inside}</transmission>')
         assert [d.gear for d in m.description.drives] == [gear]
-        assert m.imported is not None and any("of zero" in x for x in m.imported.warnings) == (text == "0")
+        assert m.imported is not None and any("of zero" in x for x in m.imported.notes) == (text == "0")
     bodies = {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}}
     file, drive = tmp_path / "there.urdf", {"A": {"gear": 20, "limits": 3}}
     lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "bodies": bodies, "drive": drive}).export(file)
@@ -179,11 +179,11 @@ def test_springs_of_drake(tmp_path: Path) -> None:
 def test_links_without_masses(tmp_path: Path) -> None:
     text = ARM + '<link name="tip"/>\n' + joint("j", "base", "arm", "0 0 0") + joint("k", "arm", "tip", "0.4 0 0")
     m = loaded(tmp_path, text)
-    assert m.imported is not None and any("link 'tip' has no mass, and joint 'k' alone holds it" in x for x in m.imported.warnings)
+    assert m.imported is not None and any("link 'tip' has no mass, and joint 'k' alone holds it" in x for x in m.imported.notes)
     heavy = m.with_(**{"tip.mass": 0.2})
     assert heavy.description.body("tip").mass == 0.2
     none = loaded(tmp_path, BASE + '<link name="a"/>' + joint("j", "base", "a", "0 0 0"))
-    assert none.imported is not None and any("kinematics only" in x for x in none.imported.warnings)
+    assert none.imported is not None and any("kinematics only" in x for x in none.imported.notes)
 
 
 @pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")
@@ -196,8 +196,8 @@ def test_an_inertia_that_no_body_has_is_computed_with(tmp_path: Path) -> None:
     negative = ARM.replace(INERTIA, INERTIA.replace('izz="0.002"', 'izz="-0.2"')) + joint("j", "base", "arm", "0 0 0")
     m = loaded(tmp_path, negative + '<transmission><joint name="gone"/></transmission>')
     assert m.description.body("arm").inertia == ((0.001, 0.0, 0.0), (0.0, 0.001, 0.0), (0.0, 0.0, 0.0)) and m.imported is not None
-    assert any("link 'arm': a principal moment of inertia is negative (-0.2" in x for x in m.imported.warnings)
-    assert any("the joint 'gone', which is not there" in x for x in m.imported.warnings)
+    assert any("link 'arm': a principal moment of inertia is negative (-0.2" in x for x in m.imported.notes)
+    assert any("the joint 'gone', which is not there" in x for x in m.imported.notes)
 
 
 def test_names_that_a_model_file_refuses(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_gepetto_types_of_joints(tmp_path: Path) -> None:
     Rz = np.array([[c(0.3), -n(0.3), 0], [n(0.3), c(0.3), 0], [0, 0, 1]])
     Rx = np.array([[1, 0, 0], [0, c(0.5), -n(0.5)], [0, n(0.5), c(0.5)]])
     np.testing.assert_allclose(s.pose(st, "l0").R.T @ s.pose(st, "l1").R, Rz @ Rx, atol=1e-15)
-    assert m.imported is not None and any("there is no joint 'gone'" in x for x in m.imported.warnings)
+    assert m.imported is not None and any("there is no joint 'gone'" in x for x in m.imported.notes)
 
 
 def test_frames_that_round_off_parts_give_a_body_no_length(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def read_sketch(
     text = model_text(out, name or usable(place.stem) or "sketch")
     description = modelfile.read_text(text, f"model of {place.name}")
     report = _report(out)
-    return SketchModel(text, replace(report, warnings=(NO_MASSES,)), Imported(description, (), report, text=files.signed(text)))
+    return SketchModel(text, replace(report, notes=(NO_MASSES,)), Imported(description, (), report, text=files.signed(text)))
 
 
 def _shortened(sentences: list[str]) -> list[str]:
