@@ -141,7 +141,7 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
     for _ in range(repeats):
         for name, threads in ways.items():
             begin, used = time.perf_counter(), time.thread_time()
-            how = {"threads": threads, "tolerance": BATCH_TOLERANCE, "sample_interval": [seconds], "progress": False}
+            how: dict[str, Any] = {"threads": threads, "tolerance": BATCH_TOLERANCE, "sample_interval": [seconds], "progress": False}
             done = run_batch(system.core, states, seconds, **how)
             wall[name], own[name] = min(wall[name], time.perf_counter() - begin), min(own[name], time.thread_time() - used)
             ends[name] = done["A"][:, -1]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from linkwright.errors import Renamed, UsageError, counted, nearest, package
 from linkwright.files.marks import OWNER
 from linkwright.files.sheets import CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.files.writing import checked, replacing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DASH = "-"  # in place of a value that there is not
 MOST_ROWS = 60  # of a table that is printed by itself; of a longer one both ends are shown
@@ -304,7 +307,7 @@ class Table:
         out: dict[str, Any] = {"title": self.title, "columns": columns, "notes": list(self.notes)}
         return out | ({"parts": [t.as_dict() for t in self.parts]} if self.parts else {})
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame; `frame.attrs["units"]` has the units."""
         out = package("pandas").DataFrame({c.name: c.values for c in self.columns})
         out.attrs["units"] = self.units
@@ -434,7 +437,7 @@ class Result(Renamed):
         """Return the result as plain data for JSON."""
         return self.table().as_dict()
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return the table as a pandas DataFrame; `frame.attrs["units"]` has the units."""
         return self.table().to_pandas()
 

@@ -26,7 +26,7 @@ class Pose(NamedTuple):
     def inverse(self) -> Pose:
         return Pose(self.R.T, -(self.R.T @ self.p))
 
-    def point(self, p: Any) -> Any:
+    def point(self, p: Any) -> np.ndarray:
         """Return a point given in B, in A."""
         return self.R @ p + self.p
 

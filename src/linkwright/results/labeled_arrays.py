@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest, package
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Labeled(np.ndarray):
@@ -60,7 +63,7 @@ class Labeled(np.ndarray):
             return x[..., i]
         return x[..., i, :] if column is None else x[..., i, _place(column, self.columns, "Columns")]
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a pandas DataFrame (of a vector a Series); of many states the index has the state first."""
         pd = package("pandas")
         x = np.asarray(self)

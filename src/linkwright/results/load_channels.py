@@ -70,8 +70,9 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
             f"smallest tension of all spans of {b.name}",
             lambda x, n=b.name: reduce(minimum, belt_tensions(x.loads, n)),
         )
+    joined = movable(d)
     for e in line_eyes(d)[1::2]:
-        if e.part.name not in movable(d):
+        if e.part.name not in joined:
             add(f"{e.part.name}.force", "force", f"force of {e.part.name}, positive if it pushes", lambda x, e=e: line_force(x.loads, e))
     out |= element_channels(d)
     pick = slice(0, 2) if d.planar else slice(0, 3)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import UsageError, nearest, package
 from linkwright.text.units import KINDS, display_unit
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from xarray import Dataset
 
 Units = str | Mapping[str, str] | None
 
@@ -63,7 +67,7 @@ def flat(v: Variable) -> list[Variable]:
     return [Variable(f"{v.name}[{i}]", x, v.unit) for i, x in enumerate(v.values.reshape(len(v.values), -1).T)]
 
 
-def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
+def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> DataFrame:
     pd = package("pandas")
     t, *rest = [x for v in variables(c, channels, units, with_time=True) for x in flat(v)]
     out = pd.DataFrame({v.name: v.values for v in rest}, index=pd.Index(t.values, name="t"))
@@ -71,7 +75,7 @@ def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
     return out
 
 
-def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
+def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Dataset:
     xr = package("xarray")
     t, *rest = variables(c, channels, units, with_time=True)
     d = c.skel.tree.description

@@ -31,7 +31,7 @@ from linkwright.results.channel_readings import Readings
 from linkwright.results.channels import Channel
 from linkwright.results.checks import Checks
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
-from linkwright.results.measure_tables import dwells_of, measured
+from linkwright.results.measure_tables import Dwells, dwells_of, measured
 from linkwright.results.motion_checks import motion_checks
 from linkwright.results.records import Column, RunEvent, RunQuality, checked_arrays, checked_columns, plain
 from linkwright.results.sample_interpolation import at_times
@@ -41,7 +41,13 @@ from linkwright.results.tables import unit_of
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+    from xarray import Dataset
+
+    from linkwright.results.derivatives import MotionDerivatives
     from linkwright.rings.verbs import TrajectoryVerbs
+    from linkwright.simulation.certificate import Certificate
+    from linkwright.simulation.passages import Passage
     from linkwright.system.system import System
 else:
     from linkwright.verbs import RingVerbs as TrajectoryVerbs
@@ -136,7 +142,11 @@ class Trajectory(TrajectoryVerbs, Result):
         found = self.arrays.get(NEAR_SINGULAR)
         return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
 
-    def place(self, x: float | np.ndarray) -> Any:
+    @overload
+    def place(self, x: float) -> float: ...
+    @overload
+    def place(self, x: np.ndarray) -> np.ndarray: ...
+    def place(self, x: float | np.ndarray) -> float | np.ndarray:
         """Return a position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
         if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
             return x
@@ -144,12 +154,12 @@ class Trajectory(TrajectoryVerbs, Result):
         return np.where(2.0 * np.pi - y < 1e-9, 0.0, y)[()]
 
     @property
-    def certificate(self) -> Any:
+    def certificate(self) -> Certificate | None:
         """None for a turn; of a run the certificate: residuals of loops, energy and branch."""
         return None if self.proof is None else self.proof.certificate
 
     @property
-    def passages(self) -> tuple[Any, ...]:
+    def passages(self) -> tuple[Passage, ...]:
         """Return the singular positions a run passed."""
         return () if self.proof is None else tuple(self.proof.passages)
 
@@ -286,7 +296,7 @@ class Trajectory(TrajectoryVerbs, Result):
         """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; text as in `lw.study`."""
         return measured(self, text, unit)
 
-    def dwells(self, channel: str, within: Any, *, least: Any = None, by: str = "") -> Any:
+    def dwells(self, channel: str, within: Any, *, least: Any = None, by: str = "") -> Dwells:
         """Return the dwells of a channel, longest first: where it stays within a band of the height `within` ("1 mm").
 
         Dwells do not overlap; those shorter than `least` (default 10 deg of the leading drive, or a 36th of the time) are left out.
@@ -294,7 +304,13 @@ class Trajectory(TrajectoryVerbs, Result):
         """
         return dwells_of(self, channel, within, least, by)
 
-    def derivatives(self, by: str | Sequence[str], *, of: str | None = None, at: Any = None) -> Any:
+    @overload
+    def derivatives(self, by: str | Sequence[str], *, of: None = ..., at: None = ...) -> MotionDerivatives: ...
+    @overload
+    def derivatives(self, by: str | Sequence[str], *, of: str, at: float | str | None = ...) -> dict[str, float]: ...
+    def derivatives(
+        self, by: str | Sequence[str], *, of: str | None = None, at: float | str | None = None
+    ) -> MotionDerivatives | dict[str, float]:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
         Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
@@ -373,11 +389,11 @@ class Trajectory(TrajectoryVerbs, Result):
         multipliers and energies only when asked for."""
         return self._readings.main()
 
-    def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+    def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> DataFrame:
         """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
         return table_views.to_pandas(self, channels, units)
 
-    def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+    def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Dataset:
         """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from linkwright.motion.joint_limits import Limits
     from linkwright.results.channel_list import ChannelList
     from linkwright.results.state import State
+    from linkwright.rings.design.studies.study import Study
     from linkwright.rings.verbs import MechanismVerbs
     from linkwright.system.cycles import Trajectories
 else:
@@ -255,7 +256,7 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = No
 
 
 @call_explained
-def load_result(path: str | os.PathLike[str]) -> Any:
+def load_result(path: str | os.PathLike[str]) -> Trajectory | Study:
     """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
     folder the study in it."""
     if os.path.isdir(path):

@@ -52,12 +52,12 @@ class DCMotor:
         return f"lw.drives.motor({', '.join(given)})"
 
     @property
-    def armature(self) -> Any:
+    def armature(self) -> float:
         """Inertia of the rotor as the joint feels it."""
         return self.ratio * self.ratio * self.J
 
     @property
-    def torque_at_rest(self) -> Any:
+    def torque_at_rest(self) -> float | None:
         """Largest torque of the shaft at rest, at the rated voltage or the largest current; None where neither limits it."""
         currents = [x for x in (None if self.rated is None else self.rated / self.R, self.max_current) if x is not None]
         return self.Kt * min(currents) if currents else None

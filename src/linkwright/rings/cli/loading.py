@@ -57,9 +57,13 @@ def open_run(options: argparse.Namespace) -> Trajectory:
     """A saved turn or run."""
     refuse_changes(options)
     existing(Path(options.model))
+    from linkwright.results.trajectory import Trajectory
     from linkwright.system.mechanism import load_result
 
-    return load_result(options.model)
+    found = load_result(options.model)
+    if not isinstance(found, Trajectory):
+        raise UsageError(f"'{options.model}' is the folder of a study; a saved cycle or run is needed.")
+    return found
 
 
 def refuse_changes(options: argparse.Namespace) -> None:

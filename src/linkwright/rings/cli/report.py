@@ -41,7 +41,7 @@ def run(given: argparse.Namespace) -> int:
             name = m.name
             variants = {name: m.with_(**to) if isinstance(to, dict) else loading.load_named(to) for name, to in given.variant}
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
-            if simulated is not None and simulated.certificate.status == "interrupted":
+            if simulated is not None and simulated.certificate is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
             motor, no_motor = _motor(given, m)
             content: dict[str, Any] = {"variants": variants or None, "motor": motor, **_content(given)}

@@ -56,7 +56,8 @@ def _report(m: Mechanism, found: Trajectory, stopped: SimulationError | None, gi
     written, problems = _write(found, names, given)
     outputs.report_files(written, given.json)
     rest = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.output}' if given.output in written else 'shown'}"
-    early = stopped is not None or found.certificate.status == "interrupted"
+    interrupted = found.certificate is not None and found.certificate.status == "interrupted"
+    early = stopped is not None or interrupted
     if problems and not early:
         raise problems[0]
     for problem in problems:
@@ -64,7 +65,7 @@ def _report(m: Mechanism, found: Trajectory, stopped: SimulationError | None, gi
     if stopped is not None:
         console.error(f"{str(stopped).replace(IN_PYTHON, '')} Nothing is lost: {rest}.")
         return 1
-    if found.certificate.status == "interrupted":
+    if interrupted:
         print(f"interrupted; {rest}", file=sys.stderr)
         return console.exit_code_of_signal()
     return 0

@@ -175,7 +175,7 @@ def _loads_at(c: Trajectory, times: np.ndarray) -> list[Loads]:
     """The loads at times, which may lie between samples."""
     at = {float(t): i for i, t in enumerate(c.t)}
     between = [t for t in times if t not in at]
-    found = dict(zip(between, c.at(between).loads if between else (), strict=True))
+    found = dict(zip(between, c.at(between)._each_loads if between else (), strict=True))
     return [c._each_loads[at[t]] if t in at else found[t] for t in times]
 
 

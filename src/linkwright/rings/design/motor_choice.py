@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -26,6 +27,11 @@ from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_duty import cycle_axis, drive_history, summary
 from linkwright.rings.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
 from linkwright.text.units import KINDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 SORTS = ("heat", "mass", "price")
 PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word
@@ -177,7 +183,9 @@ class MotorChoices(Result):
         more = self.undominated - len(self.rows)
         return below + (f"\n{more} more could be listed (top={self.undominated})" if more else "")
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Any) -> Any:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Unpack[Paper]
+    ) -> Figure | Path:
         """Draw the cycle of a choice over its continuous and peak torque (matplotlib Figure, or with `path` the file)."""
         chosen = self[index]
         options.setdefault("title", chosen.name)

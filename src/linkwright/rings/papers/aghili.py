@@ -292,7 +292,7 @@ def turning_round() -> Item:
     known, off = {}, 0.0
     for d in (1e-8, 1e-2):
         run = s.simulate(start, 6.0, drive={"A": drives.torque(-energy / (way - d))})
-        known[d] = not run.certificate.branch_doubts
+        known[d] = run.certificate is not None and not run.certificate.branch_doubts
         off = max(off, abs(float(np.max(run["A"])) - (1.5 * math.pi - d)) if d > 1e-3 else 0.0)
     return compared(
         "Sec. VIII-A",

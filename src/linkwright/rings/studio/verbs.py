@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from linkwright.results.trajectory import with_mechanism
 
 if TYPE_CHECKING:
+    from anywidget import AnyWidget
+    from matplotlib.figure import Figure
+
     from linkwright.results.trajectory import Trajectory
     from linkwright.rings.studio.free_body import FreeBody
+    from linkwright.rings.studio.plots.frame import PlotOptions
     from linkwright.system.mechanism import Mechanism
 
 
@@ -34,10 +38,12 @@ class MechanismVerbs:
         """Write one cycle as an animated picture, .gif or .mp4, that repeats without a jump; `c.animate` shows a motion in its own time."""
         from linkwright.rings.studio import animation
 
-        look = {"width": width, "resolution": resolution, "dark": dark, "progress": progress}
+        look: dict[str, Any] = {"width": width, "resolution": resolution, "dark": dark, "progress": progress}
         return animation.animate(self, path, seconds=seconds, fps=fps, trace=trace, loads=loads, **look)
 
-    def plot(self: Mechanism, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self: Mechanism, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]
+    ) -> Figure | Path:
         """Plot the mechanism or its cycle (matplotlib Figure, or a file): "mechanism", "topology", "gicm", or names of channels.
 
         `m.plot("mechanism", "wiper.png", at=state, trace=["coupler.P"], size=(6, 4), labels=False)` draws the links at a state.
@@ -51,13 +57,13 @@ class MechanismVerbs:
         self: Mechanism, path: str | os.PathLike[str] | None = ..., *, steps: int | None = ..., browser: bool | None = ...
     ) -> Path: ...
     @overload
-    def show(self: Mechanism, *, widget: Literal[True], height: int = ...) -> Any: ...
+    def show(self: Mechanism, *, widget: Literal[True], height: int = ...) -> AnyWidget: ...
     def show(
         self: Mechanism,
         path: str | os.PathLike[str] | None = None,
         *,
         steps: int | None = None, browser: bool | None = None, widget: bool = False, height: int | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Path | AnyWidget:  # fmt: skip
         """Open the page of this mechanism in the browser, or with `path` write it: one HTML file that computes by itself.
 
         steps: of its cycle, 360 by default. browser: True opens a page that is written to `path`, too; False opens none. widget: return a
@@ -151,13 +157,13 @@ class TrajectoryVerbs:
     @overload
     def show(self: Trajectory, path: str | os.PathLike[str] | None = ..., *, browser: bool | None = ...) -> Path: ...
     @overload
-    def show(self: Trajectory, *, widget: Literal[True], height: int = ...) -> Any: ...
+    def show(self: Trajectory, *, widget: Literal[True], height: int = ...) -> AnyWidget: ...
     def show(
         self: Trajectory,
         path: str | os.PathLike[str] | None = None,
         *,
         browser: bool | None = None, widget: bool = False, height: int | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Path | AnyWidget:  # fmt: skip
         """Open the page that plays this motion in the browser, or with `path` write it: one HTML file that needs nothing else.
 
         browser, widget, height: as in `m.show`.
@@ -189,7 +195,9 @@ class TrajectoryVerbs:
         texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
         return report(with_mechanism(self, "report"), path, run=self, motor=motor, **content, **texts)
 
-    def plot(self: Trajectory, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self: Trajectory, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]
+    ) -> Figure | Path:
         """Plot this motion (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy" or "mechanism"."""
         from linkwright.rings.studio.plots import plot_of
 
@@ -213,7 +221,7 @@ class TrajectoryVerbs:
         from linkwright.rings.studio.animation import play
 
         with_mechanism(self, "animate")
-        look = {"width": width, "resolution": resolution, "dark": dark, "progress": progress}
+        look: dict[str, Any] = {"width": width, "resolution": resolution, "dark": dark, "progress": progress}
         return play(self, path, speed=speed, fps=fps, trace=trace, loads=loads, **look)
 
     def _repr_html_(self: Trajectory) -> str | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from linkwright.errors import Renamed, UsageError, call_explained, counted
 from linkwright.files.tables import Result, Table
@@ -13,6 +15,11 @@ from linkwright.model.file import read_text
 from linkwright.rings.synthesis.linkage import Linkage
 from linkwright.system.mechanism import Mechanism
 from linkwright.text.units import parse_unit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import SynthesisPlotOptions
 
 DEFECTS = {
     "grashof": "the crank cannot turn fully",
@@ -118,7 +125,7 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
             raise UsageError(" ".join([f"{self.task}: no linkage was found.", *self.notes]))
         return self.found[0]
 
-    def plot(self, path: Any = None, **options: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[SynthesisPlotOptions]) -> Figure | Path:
         """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); count: how many, six at most."""
         from linkwright.rings.studio.synthesis_plots import plot
 

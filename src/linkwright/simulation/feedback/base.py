@@ -80,7 +80,7 @@ class Control(ABC):
     optional_reference = False
     held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form
 
-    def fingerprint(self) -> Any:
+    def fingerprint(self) -> tuple[Any, ...]:
         """Fingerprint of what its law reads once it is bound; see `drives.law_cache`."""
         return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.held_elsewhere)
 
@@ -95,7 +95,7 @@ class Control(ABC):
         """The kind's own channels with their dimensions, in the order of `records`."""
         return {}
 
-    def outputs(self, at: Situation) -> Any:
+    def outputs(self, at: Situation) -> np.ndarray:
         """Rows of what is wanted per unit effort of the drives: their typical sizes are taken where a controller begins."""
         return at.J @ at.model.G
 

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from linkwright.rings.design.comparison.report import ROUTINE_NOTES, ControlRepo
 from linkwright.simulation.feedback.base import Control
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 SHORT = 160  # characters of a reason in a table
 
@@ -184,7 +190,9 @@ class Comparison(Result):
         shown = Table(tuple(c for c in t.columns if c.name != "why" and (c.name != "ok" or self.why)))
         return "\n".join([shown.text(), *self.notes])
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Unpack[Paper]
+    ) -> Figure | Path:
         """Norm of the efforts, errors and force errors over time of all controllers, or of those in `names`; of one alone what it
         followed and did (matplotlib Figure, or with `path` the file)."""
         runs = self.runs

@@ -8,11 +8,13 @@ any shape, and each point has its own certificate. `search="nsga2"` (package pym
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -31,6 +33,11 @@ from linkwright.rings.design.optimization.global_search import (
 from linkwright.rings.design.optimization.local_search import LocalOptimum, violation_of
 from linkwright.rings.design.optimization.problem import FEASIBLE, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.result import OptimizationResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 HELD = 1e-6  # relative slack of a goal that is held at its best
 SAME = 1e-5  # of the range of a goal: designs so near each other count as one
@@ -79,7 +86,7 @@ class ParetoFront(Result, Sequence[OptimizationResult]):
         span = np.where(np.ptp(x, axis=0) > 0.0, np.ptp(x, axis=0), 1.0)
         return self.designs[int(np.argmin(np.linalg.norm((x - x.min(axis=0)) / span, axis=1)))]
 
-    def plot(self, path: Any = None, **options: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Plot the front (matplotlib Figure, or a file)."""
         return import_module("linkwright.rings.studio.front_plot").front_plot(self, path, **options)
 

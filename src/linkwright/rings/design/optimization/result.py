@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from linkwright.rings.design.optimization.certificate import Binding, OptimumCer
 from linkwright.rings.design.optimization.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import OfMotion
 from linkwright.system.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ class OptimizationResult(Result):
         own = Mechanism(self.original.described)
         return write(own, self.mechanism, path, names=list(self.numbers), table=table, bounds=bounds, channel=channel)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Plot the channels of goals and constraints, before and after (matplotlib Figure, or a file)."""
         return import_module("linkwright.rings.studio.front_plot").before_and_after(self, path, **options)
 

@@ -85,7 +85,7 @@ class BatchedRuns:
     def _begun(self, starts: list[State] | None, values: np.ndarray, threads: int | None) -> BatchRun:
         drive, options = self.case.driven(self.system)
         begin = self.system._starting(drive) if starts is None else starts
-        own = {"free": values[:, self._parameters]} if self._parameters else {}
+        own: dict[str, Any] = {"free": values[:, self._parameters]} if self._parameters else {}
         return run_batch(self.system.core, begin, self.case.duration, threads=threads, drive=drive, **own, **options)
 
     @property

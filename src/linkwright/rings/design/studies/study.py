@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from linkwright.rings.design.studies.statistics import SobolIndices, StudySummar
 from linkwright.rings.design.studies.store import FolderStore, MemoryStore, Part
 from linkwright.system.mechanism import Mechanism
 from linkwright.text.units import shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+    from xarray import Dataset
+
+    from linkwright.rings.studio.plots.frame import StudyPlotOptions
 
 VERDICT_COLUMNS = ("ok", "verdict", "why")
 
@@ -161,7 +168,7 @@ class Study(Result):
         facts = [("model", self.manifest["name"], ""), *plan, *(("measure", m, self.units.get(m, "")) for m in self.measures)]
         return Table.of(["fact", "value", "unit"], facts, "model")
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return all rows as a pandas table in SI, indexed by row; `frame.attrs["units"]` has the units."""
         out = self.table().to_pandas().set_index("row")
         out.attrs |= {"units": dict(self.units), "not_checked": list(self.not_checked)}
@@ -174,7 +181,7 @@ class Study(Result):
         """Return the table as plain data, and how many rows are done."""
         return {"rows": len(self), "of": self.total, **self.table().as_dict()}
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Dataset:
         """Return the measures as an xarray Dataset: over the axes of the grid where the plan is one, else over rows."""
         xr = package("xarray")
         attrs = {"mechanism": self.manifest["name"]}
@@ -282,7 +289,7 @@ class Study(Result):
         at = known[np.argmin(y[known]) if word == "min" else np.argmax(y[known])]
         return int(self.rows[at])
 
-    def best(self, goal: str) -> Any:
+    def best(self, goal: str) -> Mechanism:
         """Return the mechanism with the least or greatest measure: `study.best("min max A.torque")`."""
         return self.mechanism(self.best_row(goal))
 
@@ -293,7 +300,9 @@ class Study(Result):
 
     # ---------------------------------------------------------------- pictures
 
-    def plot(self, what: str | Sequence[str] | None = None, path: Any = None, **options: Any) -> Any:
+    def plot(
+        self, what: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, **options: Unpack[StudyPlotOptions]
+    ) -> Figure | Path:
         """Plot the study: "histogram", "tornado", "scatter", "map", "curves", or None for what suits the plan.
 
         Return the Figure, or with `path` the file written.

@@ -60,7 +60,7 @@ class PinocchioAcceleration:
     moment: Mapping[str, np.ndarray]
     read: Any = field(repr=False)
 
-    def __getitem__(self, joint: str) -> Any:
+    def __getitem__(self, joint: str) -> float | np.ndarray:
         """Acceleration of any joint, cut or not."""
         return self.read(joint)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from linkwright.results.checks import Check, Checks
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.time_optimal.limits import RMS, MotionLimit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import PlotOptions
 
 ACTIVE = 1e-2  # share of a limit that may be left where it decides: polygons of vectors leave 0.4 %
 TOLERATED = 1e-6  # share of a limit by which a checked motion may exceed it
@@ -176,7 +181,9 @@ class TimeOptimalMotion(Result):
         """Write the trajectory: .csv, .npz, .parquet or .xlsx; `f.table().save(...)` writes the limits."""
         return self.trajectory.save(path, channels=channels, sep=sep, decimal=decimal)
 
-    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]
+    ) -> Figure | Path:
         """Plot channels over time; by default the speed along the path, and drive torques and forces."""
         c = self.trajectory
         names = [n for n in c.channels if n.endswith((".torque", ".force")) and n.rsplit(".", 1)[0] in c.drives]

@@ -180,7 +180,7 @@ def _with_parts(b: Body, parts: Iterable[tuple[Body, Pose]]) -> Body:
     mass = sum(m for m, _, _ in every)
     if not mass > 0.0:
         return b
-    com = sum(m * c for m, c, _ in every) / mass
+    com: Any = sum(m * c for m, c, _ in every) / mass
     inertia = sum(I + m * ((c - com) @ (c - com) * np.eye(3) - np.outer(c - com, c - com)) for m, c, I in every)
     as_tuple = tuple(tuple(map(float, row)) for row in np.asarray(inertia))
     return replace(b, mass=float(mass), com=tuple(map(float, com)), inertia=as_tuple)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from linkwright.rings.robots.workspace import pieces
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed
 from linkwright.text.units import KINDS, display_unit, quantity, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 KIND_NAMES = ("type I", "type II", "limit")
 
@@ -287,7 +292,7 @@ class Workspace(Result):
         """All located points of a kind."""
         return np.concatenate([np.zeros((0, len(self.axes))), *(x.points for x in self.located if x.kind == kind)])
 
-    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
         from linkwright.rings.studio.atlas_plots import maps
 
@@ -351,7 +356,7 @@ class WorkspaceModes(Result):
         rows = [(a.mode, int(a.reach.sum()), a.reach.size, *n) for a, n in zip(self.modes, points, strict=True)]
         return Table.of(["mode", "in reach", "poses", *(f"points {k}" for k in kinds)], rows, "working modes")
 
-    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Draw one measure of all modes side by side."""
         from linkwright.rings.studio.atlas_plots import maps
 

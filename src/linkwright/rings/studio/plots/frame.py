@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -35,6 +35,51 @@ class Paper(TypedDict, total=False):
     dark: bool
     size: tuple[float, float] | None  # inches
     title: str | None
+
+
+class PlotOptions(Paper, total=False):
+    """Options of the plots of a mechanism or motion; each plot has some of them."""
+
+    over: str | None
+    at: Any
+    trace: Sequence[str] | None
+    labels: bool
+    off: Sequence[str]
+    drives: Sequence[str] | None
+    pins: Sequence[tuple[str, str]] | None
+    pin: str | None
+    on: str | None
+    frames: Sequence[str] | None
+    most: int
+    drive: str | None
+    motor: Any
+    ratio: Any
+    efficiency: Any
+    lead: Any
+    points: str | Sequence[str] | None
+    mechanism: bool
+    of: str | Sequence[str] | None
+    other: Trajectory | Mapping[str, Trajectory] | None
+    name: str
+    difference: bool
+    marks: bool
+
+
+class StudyPlotOptions(Paper, total=False):
+    """Options of the plots of a study; each plot has some of them."""
+
+    of: str | Sequence[str] | None
+    over: Any
+    at: Any
+    limits: Any
+    bins: int | None
+    most: int
+
+
+class SynthesisPlotOptions(Paper, total=False):
+    """Options of the plot of a synthesis."""
+
+    n: int
 
 
 @dataclass
