@@ -25,7 +25,7 @@ from linkwright.errors import RENAMED, Renamed
 from linkwright.files import read_csv_table
 from linkwright.files.tables import Column, Result, Table
 from linkwright.results.checks import Checks
-from linkwright.results.loads import LoadHistory
+from linkwright.rings import verbs as all_verbs
 from linkwright.rings.papers import Entry, Item, Reproduced
 from linkwright.verbs import RingVerbs
 from tests.mechanics.constraints.test_belt import around, pulleys
@@ -86,6 +86,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "BeltTable": lambda: lw.load(pulleys(around(0.04, 0.06, pretension="20 N"))).cycle(steps=12).belts(),
     "Branches": lambda: four_bar().system.branches({"A": 1.0}),
     "Calibration": lambda: lw.calibrate(lw.load("five-bar"), poses(0), VARY, offsets=True),
+    "ChannelList": lambda: four_bar().channels,
     "CamDesign": lambda: cam_model().cam(),
     "Certificate": lambda: run().certificate,
     "Checks": lambda: run().checks(),
@@ -108,6 +109,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "ImportReport": lambda: imported(),
     "Identification": lambda: lw.identify(lw.load("five-bar"), measured(five_bar_run(), 1e-3, 0)),
     "Linearized": lambda: lw.load("four-bar").system.linearize(lw.load("four-bar").system.start),
+    "LoadHistory": lambda: four_bar().load("C", on="rocker"),
     "LoadCases": lambda: four_bar().load_cases(),
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
     "MotorChoices": lambda: four_bar().choose_motor(gearbox=False),
@@ -210,11 +212,49 @@ def test_plain_data_come_from_results_and_their_parts() -> None:
 
 def annotations(kind: type) -> str:
     """The types of fields, properties and answers of a class."""
-    out = [str(x) for x in vars(kind).get("__annotations__", {}).values()]
-    for x in vars(kind).values():
+    out = [str(x) for n, x in vars(kind).get("__annotations__", {}).items() if not n.startswith("_")]
+    for x in (x for n, x in vars(kind).items() if not n.startswith("_")):
         member = inspect.unwrap(getattr(x, "fget", None) or getattr(x, "func", None) or x) if x is not None else x
         out += [str(a) for a in getattr(member, "__annotations__", {}).values()] if callable(member) else []
     return " ".join(out)
+
+
+@cache
+def public() -> frozenset[type]:
+    """The classes that a user meets: those of `lw.__all__`, and what their members and calls are annotated with, at any depth."""
+    by_name: dict[str, list[type]] = {}
+    for x in classes().values():
+        by_name.setdefault(x.__name__, []).append(x)
+    spaces = [getattr(lw, n) for n in lw.__all__ if inspect.ismodule(getattr(lw, n))]
+    met = [*(getattr(lw, n) for n in lw.__all__), *(getattr(s, n) for s in spaces for n in getattr(s, "__all__", ()))]
+    texts = [str(getattr(inspect.unwrap(x), "__annotations__", {}).get("return", "")) for x in met if inspect.isfunction(x)]
+    found = {x for x in met if inspect.isclass(x)}
+    open_ = set(found)
+    while open_ or texts:
+        texts += [annotations(base) for x in open_ for base in (*x.__mro__, *vars(all_verbs).values()) if is_of(base, x)]
+        named = {k for text in texts for n in re.findall(r"[A-Za-z]\w*", text) for k in by_name.get(n, ())}
+        open_, texts = named - found, []
+        found |= open_
+    return frozenset(found)
+
+
+def is_of(base: Any, kind: type) -> bool:
+    """True for a class of the package among the bases of a class, or with verbs of rings for it."""
+    own = inspect.isclass(base) and base.__module__.startswith("linkwright")
+    return own and (base in kind.__mro__ or base.__name__ == f"{kind.__name__}Verbs")
+
+
+def test_a_motion_is_a_trajectory() -> None:
+    """Samples of times and coordinates: one type for a motion, one for many of them."""
+    assert {lw.Trajectory, lw.Trajectories, lw.State, lw.Study} <= public() and len(public()) > 200
+    motions = {x.__name__ for x in public() if hasattr(x, "__len__") and {"t", "q"} <= members(x)}
+    assert motions == {"Trajectory"}
+    many = {x.__name__ for x in public() if {"measure", "cycle", "ok", "why", "__getitem__"} <= members(x)}
+    assert many == {"Trajectories"}
+
+
+def members(kind: type) -> set[str]:
+    return {n for base in kind.__mro__ for n in (*vars(base), *vars(base).get("__annotations__", {}))}
 
 
 @cache
@@ -266,7 +306,7 @@ def _files(t: Table, folder: Path) -> None:
 @pytest.mark.parametrize("old", RENAMED)
 def test_an_old_name_gives_the_new_one(old: str) -> None:
     owner, _, member = old.partition(".")
-    every = {*classes().values(), lw.Mechanism, lw.System, LoadHistory}
+    every = {*classes().values(), lw.Mechanism, lw.System}
     (kind,) = [x for x in every if x.__name__ == owner and issubclass(x, Renamed | RingVerbs)]
     bare = object.__new__(kind)
     with pytest.raises(AttributeError) as problem:

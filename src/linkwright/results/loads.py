@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import Renamed, UsageError
+from linkwright.errors import UsageError
+from linkwright.files.tables import MOST_ROWS, Result, Table
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
@@ -34,7 +35,7 @@ LOADS: Store[tuple[tuple[str, ...], bool], dict[str, Channel]] = Store()  # chan
 
 
 @dataclass(frozen=True)
-class LoadHistory(Renamed):
+class LoadHistory(Result):
     """The force of a pin on a body over a trajectory; `frame` says whose axes."""
 
     pin: str
@@ -45,10 +46,29 @@ class LoadHistory(Renamed):
     moment: np.ndarray = field(repr=False)  # (n, 3)
     magnitude: np.ndarray = field(repr=False)  # |force|
     unique: bool
+    axes: str = "xyz"  # of the force
 
     @property
     def max(self) -> float:
+        """The largest force, N."""
         return float(self.magnitude.max())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence if the force is not determined by the mechanism."""
+        return () if self.unique else ("the force is not unique: it depends on how redundant constraints share loads",)
+
+    def table(self) -> Table:
+        """Return force and moment over the time."""
+        forces = [(f"F{a}", "N", self.force[:, k]) for k, a in enumerate(self.axes)]
+        planar = len(self.axes) == 2
+        moments = [(f"M{'' if planar else 'xyz'[k]}", "N m", self.moment[:, k]) for k in ((2,) if planar else (0, 1, 2))]
+        columns = [("t", "s", self.t), *forces, ("|F|", "N", self.magnitude), *moments]
+        return Table.of_columns(columns, f"load of {self.pin} on {self.on}, axes of {self.frame}", self.notes)
+
+    def __str__(self) -> str:
+        t = self.table()
+        return "\n".join([t.title, t.text(MOST_ROWS), *(f"note: {x}" for x in self.notes)])
 
 
 class EachLoads(Sequence[Any]):
@@ -149,7 +169,8 @@ class SampleLoads:
             bodies = dict.fromkeys(b for j in joints for b in (j.first, j.second))
             at = f"on one of {', '.join(bodies)}" if bodies else "on one of its bodies"
             raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').")
-        pick = slice(0, 2) if self.c.skel.tree.description.planar else slice(0, 3)
+        axes = self.c.skel.tree.description.plane or "xyz"
+        pick = slice(0, len(axes))
 
         def wrench(x: Instant) -> Any:
             w = x.loads.on(pin, on, frame)
@@ -160,7 +181,7 @@ class SampleLoads:
         looks = [x.loads.on(pin, on, frame) for x in self.judges]
         force, moment = both[:, :3][:, pick], both[:, 3:]
         unique = all(w.unique_force[pick].all() for w in looks)
-        return LoadHistory(pin, on, frame, self.c.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
+        return LoadHistory(pin, on, frame, self.c.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique), axes)
 
     @cached_property
     def judges(self) -> list[Instant]:
