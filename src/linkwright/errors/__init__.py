@@ -61,12 +61,35 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
+class Suggestion(str):
+    """The end of a message about an unknown name, with the name and the names that are allowed."""
+
+    name: str
+    allowed: tuple[str, ...]
+
+    def __new__(cls, text: str, name: str, allowed: Iterable[str]) -> Suggestion:
+        made = super().__new__(cls, text)
+        made.name, made.allowed = name, tuple(allowed)
+        return made
+
+
 class LinkwrightError(Exception):
-    """Base of all errors that a user's input can cause. `index` is the place, in a batch, of the state that caused it."""
+    """Base of all errors that a user's input can cause. Sentences are joined to one message.
+
+    `index` is the place, in a batch, of the state that caused the error. `name` is an unknown name and `allowed` are the names that exist,
+    where a `Suggestion` is one of the sentences.
+    """
 
     index: int | None = None
+    name: str = ""
+    allowed: tuple[str, ...] = ()
 
     def __init__(self, *given: Any):
+        for x in given:
+            if isinstance(x, Suggestion):
+                self.name, self.allowed = x.name, x.allowed
+        if len(given) > 1 and all(isinstance(x, str) for x in given):
+            given = (" ".join(given),)
         super().__init__(*(readable(x) if isinstance(x, str) else x for x in given))
 
 
@@ -149,7 +172,7 @@ def degrees_of_freedom(count: int) -> str:
     return counted(count, "degree of freedom", "degrees of freedom")
 
 
-def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
+def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> Suggestion:
     """The tail of an unknown-name message: did-you-mean, then what is allowed, all of it up to MOST_NAMES.
 
     Letters' case does not matter for the guess; `synonyms` are other names of allowed ones.
@@ -161,8 +184,8 @@ def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str,
     hint = _hint(str(name), every, synonyms or {})
     if len(every) > MOST_NAMES:
         alike = get_close_matches(str(name), every, n=12, cutoff=0.0)
-        return f"{hint}{kind}: {', '.join(alike)}, ... ({len(every)} in all)."
-    return f"{hint}{kind}: {listing(every, MOST_NAMES) or 'none'}."
+        return Suggestion(f"{hint}{kind}: {', '.join(alike)}, ... ({len(every)} in all).", str(name), every)
+    return Suggestion(f"{hint}{kind}: {listing(every, MOST_NAMES) or 'none'}.", str(name), every)
 
 
 def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, synonyms: Mapping[str, str] | None = None) -> str:

@@ -247,7 +247,7 @@ class Table:
         for c in self.columns:
             if c.name == name:
                 return c
-        raise UsageError(f"the table has no column '{name}'. {nearest(str(name), self.names, 'Columns')}")
+        raise UsageError(f"the table has no column '{name}'.", nearest(str(name), self.names, "Columns"))
 
     def without_empty(self) -> Table:
         """Return the table without columns in which no value is known; all of them where there are no rows."""

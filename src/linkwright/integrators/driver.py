@@ -251,7 +251,7 @@ def method_of(given: str | Method) -> Method:
             f"an integrator is a name ({', '.join(INTEGRATORS)}) or a Method (linkwright.integrators.Method), not {type(given).__name__}."
         )
     if given not in INTEGRATORS:
-        raise UsageError(f"there is no integrator '{given}'. {nearest(given, INTEGRATORS, 'Integrators')}")
+        raise UsageError(f"there is no integrator '{given}'.", nearest(given, INTEGRATORS, "Integrators"))
     return INTEGRATORS[given]
 
 

@@ -58,7 +58,7 @@ PLANE_ROWS = ("tx", "ty", "tn", "rz")  # what is left of a joint's rows in a pla
 def create(kind: str, options: tuple[tuple[str, Any], ...] = ()) -> Any:
     """The joint type of that name with its options (`pitch` of a screw)."""
     if kind not in JOINTS:
-        raise UsageError(f"there is no joint type '{kind}'. {nearest(kind, JOINTS, 'Types')}")
+        raise UsageError(f"there is no joint type '{kind}'.", nearest(kind, JOINTS, "Types"))
     return JOINTS[kind](**dict(options))
 
 

@@ -334,7 +334,7 @@ class Kernel:
         known = [b.name for b in self.inputs]
         for key in more:
             if key not in known and key not in self._defaults:
-                raise UsageError(f"kernel '{self.name}' has no input '{key}'. {nearest(key, known, 'Inputs')}")
+                raise UsageError(f"kernel '{self.name}' has no input '{key}'.", nearest(key, known, "Inputs"))
         values = {**self._defaults, **more, **dict(zip(needed, arrays, strict=False))}
         out = []
         for b in self.inputs:
@@ -361,7 +361,7 @@ class Kernel:
         names = list(self.names.get(b.name, ()))
         for key in value:
             if key not in names:
-                raise UsageError(f"'{key}' is not an entry of '{b.name}'. {nearest(str(key), names, 'Entries')}")
+                raise UsageError(f"'{key}' is not an entry of '{b.name}'.", nearest(str(key), names, "Entries"))
         base = self._defaults.get(b.name, np.zeros(b.size))
         return np.array([value.get(n, base[i]) for i, n in enumerate(names)])
 

@@ -83,7 +83,7 @@ class Variant:
         names = movable(d)
         for name in self.drivers:
             if joint_name(name) not in names:
-                raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")
+                raise UsageError(f"there is no joint or cylinder '{name}' to move.", nearest(name, names, "Joints"))
             driven(d, name, Parabola(0.0))  # refuses joints with several degrees of freedom
         if len(set(self.drivers)) != len(self.drivers):
             raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.")
@@ -114,7 +114,7 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
                     f"joint '{name}' is cut, so that its speed is no coordinate and the inertia of a rotor has no place there. "
                     f"Choose other cuts: cuts=[...] without '{name}'."
                 )
-            raise UsageError(f"there is no joint '{name}' to carry a rotor. {nearest(name, skel.tree.node_of_joint, 'Joints')}")
+            raise UsageError(f"there is no joint '{name}' to carry a rotor.", nearest(name, skel.tree.node_of_joint, "Joints"))
         span = skel.tree.nodes[node].v
         if span.stop - span.start != 1:
             raise UsageError(f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.")
@@ -244,7 +244,7 @@ class Kernels:
     ) -> Kernel:
         name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
-            raise UsageError(f"there is no kernel '{name}'. {nearest(name, [*KERNELS, 'derivatives'], 'Kernels')}")
+            raise UsageError(f"there is no kernel '{name}'.", nearest(name, [*KERNELS, "derivatives"], "Kernels"))
         signature = KERNELS[name]
         self._need_inputs(name, by)
         if of:
@@ -302,7 +302,7 @@ class Kernels:
         for key in by:
             if key not in known:
                 more = " Its q follows from the drives." if name in FOLLOWING and key == "q" else ""
-                raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more} {nearest(str(key), known, 'Inputs')}")
+                raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more}", nearest(str(key), known, "Inputs"))
         if "free" in by and not self.free:
             raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
 
@@ -311,7 +311,7 @@ class Kernels:
         known = [b.name for b in self.get(name).outputs]
         for key in of:
             if key not in known:
-                raise UsageError(f"kernel '{name}' has no output '{key}'. {nearest(str(key), known, 'Outputs')}")
+                raise UsageError(f"kernel '{name}' has no output '{key}'.", nearest(str(key), known, "Outputs"))
         if name in FOLLOWING:
             raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.")
         if not by:

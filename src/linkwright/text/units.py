@@ -160,7 +160,7 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
             continue
         known = UNITS.get(token) or LITERS.get(token)
         if known is None:
-            raise UsageError(f"'{token}' is not a unit. {nearest(token, UNITS, 'Units', UNIT_NAMES)}")
+            raise UsageError(f"'{token}' is not a unit.", nearest(token, UNITS, "Units", UNIT_NAMES))
         exponent = 1
         if position + 1 < len(tokens) and tokens[position][1] in ("^", "**"):
             position, exponent = _exponent(tokens, position + 1, text)

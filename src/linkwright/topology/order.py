@@ -67,7 +67,7 @@ def _drive_unknown(tree: Tree, name: str) -> UnknownEfforts:
         a, b = (tree.node_of_body[body] for body, _ in between)
         return UnknownEfforts(name, "drive", 1, _between(tree, a, b))
     allowed = movable(tree.description)
-    raise UsageError(f"there is no joint or cylinder '{name}' to drive. {nearest(name, allowed, 'Joints and cylinders')}")
+    raise UsageError(f"there is no joint or cylinder '{name}' to drive.", nearest(name, allowed, "Joints and cylinders"))
 
 
 def _between(tree: Tree, a: int, b: int) -> tuple[int, ...]:

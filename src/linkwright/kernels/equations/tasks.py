@@ -67,14 +67,14 @@ def _rows(d: Description, name: str) -> list[TaskRow]:
     moved, _, frame = name.partition(IN)
     bodies = [b.name for b in d.bodies[1:]]
     if frame and frame not in bodies:
-        raise UsageError(f"there is no moving body '{frame}' in '{name}'. {nearest(frame, bodies, 'Bodies')}")
+        raise UsageError(f"there is no moving body '{frame}' in '{name}'.", nearest(frame, bodies, "Bodies"))
     body, _, rest = moved.partition(".")
     end = f"{IN}{frame}" if frame else ""
     if body == COM and body not in bodies:
         every = [TaskRow(f"{COM}.{x}{end}", "", None, i, frame) for i, x in enumerate(AXES) if not d.planar or x != "z"]
         body = ""
     elif body not in bodies:
-        raise UsageError(f"there is no moving body '{body}' in '{name}'. {nearest(body, [*bodies, COM], 'Bodies')}")
+        raise UsageError(f"there is no moving body '{body}' in '{name}'.", nearest(body, [*bodies, COM], "Bodies"))
     elif not rest or rest in TWIST:
         every = [TaskRow(f"{body}.{x}{end}", body, None, i, frame) for i, x in enumerate(TWIST) if not d.planar or x in ("wz", "vx", "vy")]
     else:

@@ -40,7 +40,7 @@ def create(formulation: str | Formulation) -> Formulation:
     """A formulation by name, or the object itself."""
     if isinstance(formulation, str):
         if formulation not in FORMULATIONS:
-            raise UsageError(f"there is no formulation '{formulation}'. {nearest(formulation, ['auto', *FORMULATIONS], 'Formulations')}")
+            raise UsageError(f"there is no formulation '{formulation}'.", nearest(formulation, ["auto", *FORMULATIONS], "Formulations"))
         return FORMULATIONS[formulation]()
     if isinstance(formulation, type) or not callable(formulation) or not hasattr(formulation, "needs_inertia"):
         raise UsageError(
@@ -93,7 +93,7 @@ def compiled_as(formulation: str | Formulation | None) -> str:
     if not isinstance(found, str):
         raise UsageError(f"a kernel's formulation is one of {', '.join(able)}, not {found!r:.60}.")
     if found not in FORMULATIONS:
-        raise UsageError(f"there is no formulation '{found}'. {nearest(found, able, 'Formulations of kernels')}")
+        raise UsageError(f"there is no formulation '{found}'.", nearest(found, able, "Formulations of kernels"))
     raise UsageError(
         f"the formulation '{found}' is not compiled; kernels have {', '.join(able)}. "
         f"s.forward(st, formulation='{found}') and s.simulate(st, 1, formulation='{found}') solve by it in Python."

@@ -91,7 +91,7 @@ def method_of(method: str | Method) -> Method:
     """Return a method by name, or the function itself."""
     if isinstance(method, str):
         if method not in METHODS:
-            raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
+            raise UsageError(f"there is no method '{method}'.", nearest(method, METHODS, "Methods"))
         return METHODS[method]
     if isinstance(method, type) or not callable(method):
         raise UsageError(

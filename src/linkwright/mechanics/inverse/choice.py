@@ -72,7 +72,7 @@ def _by_name(word: str, given: Any, known: Any, kind: str, values: str) -> Mappi
         raise UsageError(f"{word} is a dict by name, {word}={{'{name}': {values}}}, not {given!r:.60}.")
     for name in given or {}:
         if name not in known:
-            raise UsageError(f"{word}: there is no '{name}' here. {nearest(str(name), known, kind)}")
+            raise UsageError(f"{word}: there is no '{name}' here.", nearest(str(name), known, kind))
     return given or {}
 
 
@@ -93,7 +93,7 @@ def _released(name: str, given: Any, rows: tuple[str, ...]) -> list[str]:
     wanted = [given] if isinstance(given, str) else list(given) if isinstance(given, Sequence) else [given]
     for row in wanted:
         if row not in rows:
-            raise UsageError(f"cannot release '{row}' of '{name}'. {nearest(str(row), rows, 'Its rows')}")
+            raise UsageError(f"cannot release '{row}' of '{name}'.", nearest(str(row), rows, "Its rows"))
     return wanted
 
 

@@ -97,7 +97,7 @@ def rated_efforts(desc: Description, drives: Sequence[str], given: Any, who: str
     out = {}
     for name, x in (given or {}).items():
         if name not in drives:
-            raise UsageError(f"{who}rated: '{name}' is not a drive here. {nearest(str(name), list(drives), 'Drives')}")
+            raise UsageError(f"{who}rated: '{name}' is not a drive here.", nearest(str(name), list(drives), "Drives"))
         out[name] = quantity(x, TORQUE if is_rotary(desc, name) else FORCE, f"{who}rated effort of '{name}'")
         if not 0.0 < out[name] < np.inf:
             raise UsageError(f"{who}the rated effort of '{name}' must be greater than zero, not {out[name]:g}.")

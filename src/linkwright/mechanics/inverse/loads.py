@@ -123,7 +123,7 @@ class Loads(Result):
     def _joint(self, name: str) -> Joint:
         every = {j.name: j for j in self.skel.tree.description.joints}
         if name not in every:
-            raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
+            raise ChannelError(f"there is no joint '{name}'.", nearest(name, every, "Joints"))
         return every[name]
 
     @property
@@ -154,7 +154,7 @@ class Loads(Result):
         if not at_pin:
             eyes = sorted({j.pin or j.name for j in d.joints if body in (j.first, j.second)})
             eyes += [e.pin for e in line_eyes(d) if e.body == body]
-            raise ChannelError(f"body '{body}' has no pin '{pin}'. {nearest(pin, eyes, 'Its pins')}")
+            raise ChannelError(f"body '{body}' has no pin '{pin}'.", nearest(pin, eyes, "Its pins"))
         if len(at_pin) == 1 and at_pin[0].pin:
             at_pin = [j for j in d.joints if j.pin == at_pin[0].pin and body in (j.first, j.second)]
         signs = [1.0 if j.second == body else -1.0 for j in at_pin]

@@ -125,7 +125,7 @@ class LawFactors:
 def law_factors(law: str) -> LawFactors:
     """Return the peak factors of a law, computed from it; known in textbooks as Cv, Ca and Cj."""
     if law not in LAWS:
-        raise UsageError(f"there is no law {law!r:.40}. {nearest(str(law), LAWS, 'Laws', SYNONYMS)}")
+        raise UsageError(f"there is no law {law!r:.40}.", nearest(str(law), LAWS, "Laws", SYNONYMS))
     x = np.linspace(0.0, 1.0, GRID)
     _, v, a = (np.broadcast_to(y, x.shape) for y in LAWS[law](x))
     jerk = np.imag(LAWS[law](x + 1e-30j)[2]) / 1e-30

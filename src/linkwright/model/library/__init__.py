@@ -23,7 +23,7 @@ def names() -> list[str]:
 def path(name: str) -> Path:
     """Return the file of a shipped model."""
     if name not in (known := names()):
-        raise UsageError(f"there is no shipped model '{name}'. {nearest(name, known, 'Models')}")
+        raise UsageError(f"there is no shipped model '{name}'.", nearest(name, known, "Models"))
     return _FOLDER / f"{name}.yaml"
 
 

@@ -65,7 +65,7 @@ def model_file(model: str | os.PathLike[str]) -> Path:
         raise UsageError(f"'{text}' is not a model file. {_inner(Path(text))}{why}")
     if looks_like_path or Path(text).exists():
         return Path(text)
-    raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
+    raise UsageError(f"there is no shipped model '{text}' and no file of that name.", nearest(text, models.names(), "Shipped models"))
 
 
 def existing(path: Path) -> Path:

@@ -61,7 +61,7 @@ def _stabilizer(part: Any, text: str) -> Stabilizer:
     if not isinstance(called, ast.Name) or any(x.arg is None for x in options):
         raise UsageError(_wrong(text))
     if called.id not in STABILIZERS:
-        raise UsageError(f"there is no stabilizer '{called.id}'. {nearest(called.id, STABILIZERS, 'Stabilizers')}")
+        raise UsageError(f"there is no stabilizer '{called.id}'.", nearest(called.id, STABILIZERS, "Stabilizers"))
     given = {str(x.arg): _value(x.value, text) for x in options}
     return call_explained(STABILIZERS[called.id], called.id)(*(_value(x, text) for x in values), **given)
 

@@ -34,7 +34,7 @@ def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
             out += range(span.start, span.stop)
         else:
             known = [*names, *(j for j in tree.node_of_joint if j not in names)]
-            raise UsageError(f"'{name}' is not a coordinate that can be adjusted. {nearest(str(name), known, 'Coordinates')}")
+            raise UsageError(f"'{name}' is not a coordinate that can be adjusted.", nearest(str(name), known, "Coordinates"))
     if len(set(out)) < len(out) or not out:
         what = "names a coordinate twice" if out else "is empty"
         raise UsageError(f"the list of dependent coordinates {what}: {', '.join(map(str, dependent)) or 'give at least one'}.")

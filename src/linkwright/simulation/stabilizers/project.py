@@ -48,7 +48,7 @@ class Project(Occasional):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.metric not in METRICS:
-            raise UsageError(f"there is no metric '{self.metric}' to project in. {nearest(str(self.metric), METRICS, 'Metrics')}")
+            raise UsageError(f"there is no metric '{self.metric}' to project in.", nearest(str(self.metric), METRICS, "Metrics"))
         if not isinstance(self.velocities, bool):
             raise UsageError(f"velocities is True or False, not {self.velocities!r}.")
 
