@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from linkwright import files
@@ -29,7 +28,7 @@ def run(given: argparse.Namespace) -> None:
     chosen = IDENTIFY.given(given)
     if "friction" in chosen:
         chosen["friction"] = _friction(chosen["friction"])
-    _written(identify(m, given.data, **_all(chosen, "armature", "gains")), given, "identify", _identification)
+    _written(identify(m, given.data, **_all(chosen, "armature", "gains")), given, "identify")
 
 
 def run_calibrate(given: argparse.Namespace) -> None:
@@ -41,44 +40,18 @@ def run_calibrate(given: argparse.Namespace) -> None:
     if any(vary.values()):
         raise UsageError("--vary names the numbers that are sought, without values: --vary '*.length' --vary E.x")
     found = calibrate(m, given.data, list(vary), **_all(CALIBRATION.given(given), "offsets"))
-    _written(found, given, "calibrate", _calibration)
+    _written(found, given, "calibrate")
 
 
-def _written(found: Any, given: argparse.Namespace, command: str, data: Callable[[Any], dict[str, Any]]) -> None:
+def _written(found: Any, given: argparse.Namespace, command: str) -> None:
     """The model file, and the result as text or JSON."""
     written = outputs.write([(given.output, lambda path: found.mechanism.save(path, digits=DIGITS, force=given.force))])
-    outputs.deliver(command, given, lambda: data(found), lambda: str(found), written)
+    outputs.deliver(command, given, found.as_dict, lambda: str(found), written)
 
 
 def _all(chosen: dict[str, Any], *names: str) -> dict[str, Any]:
     """Options in which '*' is True."""
     return chosen | {name: True for name in names if chosen.get(name) == [EVERY]}
-
-
-def _identification(found: Any) -> dict[str, Any]:
-    rows = zip(found.names, found.values.tolist(), found.deviations.tolist(), strict=True)
-    return {
-        "model": found.description.name,
-        "base": [{"name": n, "value": x, "deviation": s} for n, x, s in rows],
-        "possible": found.possible,
-        "condition": found.condition,
-        "samples": len(found.t),
-        "residual": found.residual,
-        "gains": {n: {"value": x, "deviation": s} for n, (x, s) in found.gains.items()},
-        "unknown": {kind.replace(" ", "_"): list(names) for kind, names in found.unknown.items()},
-        "values": found.values_by_name,
-    }
-
-
-def _calibration(found: Any) -> dict[str, Any]:
-    rows = zip(found.names, found.before.tolist(), found.values.tolist(), found.deviations.tolist(), strict=True)
-    return {
-        "model": found.description.name,
-        "values": [{"name": n, "before": b, "value": x, "deviation": s} for n, b, x, s in rows],
-        "unobservable": list(found.unobservable),
-        "condition": found.condition,
-        "residual": found.residual,
-    }
 
 
 def _friction(given: list[str]) -> Any:

@@ -9,7 +9,10 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError, visible
 from linkwright.rings.cli import console, loading, options, outputs
+from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand
+
+PAGE = Verb("linkwright.rings.studio.verbs:MechanismVerbs.show", only=("steps",))
 
 
 def run(given: argparse.Namespace) -> int:
@@ -86,7 +89,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.FOLDERS,
-        options.STEPS,
+        PAGE,
         options.NO_BROWSER,
         options.PORT,
         options.OUTPUT("the page (.html), instead of opening it"),

@@ -46,34 +46,7 @@ def run(given: argparse.Namespace) -> None:
     with console.waiting(f"{given.task}: searching"):
         found = synthesize(**{given.task.replace("-", "_"): task}, **chosen, **more)
     written = [str(p) for p in ([] if folder is None else _written(found, folder, given.force))]
-    outputs.deliver("synthesize", given, lambda: {**as_data(found), "files": written}, lambda: str(found), written)
-
-
-def as_data(found: Any) -> dict[str, Any]:
-    """Plain data of all answers, SI and radians."""
-    answers = [
-        {
-            "kind": x.linkage.kind,
-            "usable": x.usable,
-            "error": float(x.error),
-            "defects": list(x.defects),
-            "missed": list(x.missed),
-            "measures": {name: float(value) for name, value in x.measures.items()},
-            "notes": list(x.notes),
-            "pins": _places(x.linkage),
-            "drive": x.linkage.drive,
-            "output": x.linkage.output,
-            "angles": list(x.at),
-            "cognates": [_places(c) for c in x.cognates],
-        }
-        for x in found
-    ]
-    facts = {str(k): v if isinstance(v, (str, int, float, bool)) else str(v) for k, v in found.facts.items()}
-    return {"task": found.task, "answers": answers, "facts": facts, "notes": list(found.notes)}
-
-
-def _places(linkage: Any) -> dict[str, dict[str, float]]:
-    return {name: {"x": float(z.real), "y": float(z.imag)} for name, z in linkage.pins.items()}
+    outputs.deliver("synthesize", given, lambda: {**found.as_dict(), "files": written}, lambda: str(found), written)
 
 
 def _folder(path: str, count: int, force: bool) -> Path:

@@ -36,27 +36,10 @@ def run(given: argparse.Namespace) -> int:
             (given.plot, lambda path: found.plot(given.channels, path)),
         )
     )
-    data, text = (lambda: as_data(found, given.channels or ())), (lambda: f"{m.description.name}, {found}")
+    shown = given.channels or ()
+    data, text = (lambda: {**found.as_dict(), "channels": outputs.channel_data(found.trajectory, shown)}), lambda: f"{m.name}, {found}"
     outputs.deliver("time-optimal", given, data, text, written)
     return 0 if found.ok else 1
-
-
-def as_data(found: Any, channels: Sequence[str]) -> dict[str, Any]:
-    """Plain data of a motion: its limits and the channels asked for, SI and radians."""
-    limits = [
-        {"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in found.used
-    ]
-    c = found.trajectory
-    return {
-        "law": found.law,
-        "time": found.time,
-        "ok": bool(found.ok),
-        "limits": limits,
-        "notes": list(found.notes),
-        "t": [float(x) for x in found.t],
-        "s": [float(x) for x in found.s],
-        "channels": outputs.channel_data(c, channels),
-    }
 
 
 # -------------------------------------------------------------------- paths

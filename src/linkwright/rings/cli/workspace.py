@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
             (given.page, found.show),
         )
     )
-    outputs.deliver("workspace", given, lambda: {"model": m.name, "modes": [as_data(a) for a in every]}, lambda: str(found), written)
+    outputs.deliver("workspace", given, lambda: {"model": m.name, "modes": [a.as_dict() for a in every]}, lambda: str(found), written)
     return 0 if any(a.reach.any() for a in every) else 1
 
 
@@ -87,26 +87,6 @@ def _by_drive(given: list[str], flag: str) -> Any:
     if any("=" not in text for text in given):
         raise UsageError(f"{flag} is one value for all drives, or NAME=VALUE of each drive.")
     return by_name((options.assignment(text) for text in given), flag)
-
-
-def as_data(a: Any) -> dict[str, Any]:
-    """Plain data of an atlas: axes, counts, ranges of the measures and curves; SI and radians."""
-    curves = [
-        {"kind": c.kind, "closed": bool(c.closed), "points": c.points.tolist(), "determinant": c.determinant.tolist()} for c in a.curves
-    ]
-    known = {n: v[a.reach] for n, v in a.values.items()}
-    ends = {n: (float(v.min()), float(v.max())) if len(v) else (float("nan"),) * 2 for n, v in known.items()}
-    return {
-        "mode": a.mode,
-        "axes": [{"name": x.name, "unit": "m" if x.kind == "length" else "rad", "values": x.values.tolist()} for x in a.axes],
-        "fixed": dict(a.fixed),
-        "counts": a.counts,
-        "size": a.size,
-        "measures": {n: {"unit": a.units[n] or "-", "min": low, "max": high} for n, (low, high) in ends.items()},
-        "curves": curves,
-        "located": {k: sum(len(x.share) for x in a.located if x.kind == k) for k in ("type I", "type II", "limit")},
-        "notes": list(a.notes),
-    }
 
 
 COMMAND = CliCommand(

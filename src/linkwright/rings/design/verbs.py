@@ -52,7 +52,24 @@ class MechanismVerbs:
         return TopologyView(self.system)
 
     def info(self: Mechanism) -> Summary:
-        """Return degrees of freedom, reach, swing and transmission as a Summary."""
+        """Summarize degrees of freedom, reach, swing of the links and transmission.
+
+        Returns
+        -------
+        Summary
+            Facts with their text: `freedoms`, `motion`, `swings`, `transmission_angles`, `strokes`, `mass`, `notes` and more.
+
+        Raises
+        ------
+        LinkwrightError
+            If the model cannot be assembled.
+
+        Examples
+        --------
+        >>> s = lw.load("wiper").info()
+        >>> s.freedoms, s.motion
+        (1, 'full turn')
+        """
         from linkwright.rings.design.summary import summarize
 
         return summarize(self.system)

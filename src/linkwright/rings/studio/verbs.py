@@ -64,11 +64,36 @@ class MechanismVerbs:
         *,
         steps: int | None = None, browser: bool | None = None, widget: bool = False, height: int | None = None,
     ) -> Path | AnyWidget:  # fmt: skip
-        """Open the page of this mechanism in the browser, or with `path` write it: one HTML file that computes by itself.
+        """Open the page of this mechanism in the browser, or write it as one HTML file that computes by itself.
 
-        steps: of its cycle, 360 by default. browser: True opens a page that is written to `path`, too; False opens none. widget: return a
-        notebook widget of `height` pixels instead (needs anywidget): `w.values` and `w.picked` follow the page and move it, `w.mechanism`
-        is the mechanism with its numbers.
+        Parameters
+        ----------
+        path : path, optional
+            File to write, .html. By default the page opens in the browser.
+        steps : int, optional
+            Number of equal steps: of the cycle (default 360).
+        browser : bool, optional
+            True opens a page that is written to `path`, too. False opens none.
+        widget : bool, default False
+            True for a notebook widget (needs anywidget): `w.values` and `w.picked` follow the page and move it, `w.mechanism` is the
+            mechanism with its numbers.
+        height : int, optional
+            Height of the widget in pixels.
+
+        Returns
+        -------
+        Path or widget
+            File of the page, or the widget.
+
+        Raises
+        ------
+        LinkwrightError
+            If the file cannot be written, or anywidget is missing.
+
+        Examples
+        --------
+        >>> lw.load("wiper").show("wiper.html", steps=36).name
+        'wiper.html'
         """
         from linkwright.rings.studio.page import show
 

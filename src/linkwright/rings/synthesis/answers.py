@@ -82,6 +82,23 @@ class SynthesizedLinkage(Renamed):
         comment += [f"# {note}" for note in self.notes]
         return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the linkage, its defects and measures as plain data; SI and radians."""
+        return {
+            "kind": self.linkage.kind,
+            "usable": self.usable,
+            "error": float(self.error),
+            "defects": list(self.defects),
+            "missed": list(self.missed),
+            "measures": {name: float(value) for name, value in self.measures.items()},
+            "notes": list(self.notes),
+            "pins": _pins(self.linkage),
+            "drive": self.linkage.drive,
+            "output": self.linkage.output,
+            "angles": list(self.at),
+            "cognates": [_pins(c) for c in self.cognates],
+        }
+
     def shown(self, measure: str) -> str:
         """Return a measure with its unit: lengths in the user's unit, angles in degrees."""
         factor, unit = self.unit_of(measure)
@@ -93,6 +110,10 @@ class SynthesizedLinkage(Renamed):
         if measure in ANGLES or (rotary and measure in OUTPUTS):
             return math.pi / 180.0, "deg"
         return (parse_unit(self.unit)[0], self.unit) if measure in LENGTHS | OUTPUTS else (1.0, "")
+
+
+def _pins(linkage: Linkage) -> dict[str, dict[str, float]]:
+    return {name: {"x": float(z.real), "y": float(z.imag)} for name, z in linkage.pins.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +151,11 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
         from linkwright.rings.studio.synthesis_plots import plot
 
         return call_explained(plot)(self, path, **options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all linkages as plain data; SI and radians."""
+        facts = {str(k): v if isinstance(v, (str, int, float, bool)) else str(v) for k, v in self.facts.items()}
+        return {"task": self.task, "answers": [x.as_dict() for x in self], "facts": facts, "notes": list(self.notes)}
 
     def table(self) -> Table:
         """Return a row for each linkage, best first: what was minimized (SI), measures in the user's units, defects."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,17 @@ class Calibration(Result):
     def __repr__(self) -> str:
         open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""
         return f"<Calibration of {self.description.name!r}: {counted(len(self.values), 'unknown')}{open_}, condition {self.condition:.3g}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers before and after, and what cannot be observed, as plain data; SI."""
+        rows = zip(self.names, self.before.tolist(), self.values.tolist(), self.deviations.tolist(), strict=True)
+        return {
+            "model": self.description.name,
+            "values": [{"name": n, "before": b, "value": x, "deviation": s} for n, b, x, s in rows],
+            "unobservable": list(self.unobservable),
+            "condition": self.condition,
+            "residual": self.residual,
+        }
 
     def table(self) -> Table:
         """Return the numbers and offsets before and after with their deviations, in SI and radians."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -110,6 +111,21 @@ class Identification(Result):
     def mechanism(self) -> Mechanism:
         """Return the mechanism with the identified masses, friction and armatures; `.mechanism.save(path)` writes its model file."""
         return Mechanism(identified(self.description, self.regressor.columns, self.theta))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return base parameters, what the data leave open, and all unknowns as plain data; SI."""
+        rows = zip(self.names, self.values.tolist(), self.deviations.tolist(), strict=True)
+        return {
+            "model": self.description.name,
+            "base": [{"name": n, "value": x, "deviation": s} for n, x, s in rows],
+            "possible": self.possible,
+            "condition": self.condition,
+            "samples": len(self.t),
+            "residual": self.residual,
+            "gains": {n: {"value": x, "deviation": s} for n, (x, s) in self.gains.items()},
+            "unknown": {kind.replace(" ", "_"): list(names) for kind, names in self.unknown.items()},
+            "values": self.values_by_name,
+        }
 
     def table(self) -> Table:
         """Return the base parameters with their deviations, in SI."""

@@ -151,6 +151,12 @@ class TimeOptimalMotion(Result):
         c, b = self.trajectory, self.before
         return {name: DriveLaw(name, _quintics(c.t, c[name], c[f"{name}.v"], c[f"{name}.a"], b[f"{name}.a"])) for name in c.drives}
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return law, time, limits and samples of the path as plain data; SI and radians."""
+        limits = [{"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in self.used]
+        samples = {"t": [float(x) for x in self.t], "s": [float(x) for x in self.s]}
+        return {"law": self.law, "time": self.time, "ok": bool(self.ok), "limits": limits, "notes": list(self.notes), **samples}
+
     def table(self) -> Table:
         """Return a row for each limit: the largest value, its share of the limit, where, and for how much of the time it decides."""
         heads = [

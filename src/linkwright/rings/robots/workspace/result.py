@@ -278,6 +278,26 @@ class Workspace(Result):
         measures = [(n, self.units[n] or "-", v.ravel()) for n, v in self.values.items()]
         return Table.of_columns([*axes, ("reach", "", self.reach.ravel()), *measures, ("why", "", why)], "poses", self.notes)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return axes, counts, ranges of the measures and curves as plain data; SI and radians."""
+        curves = [
+            {"kind": c.kind, "closed": bool(c.closed), "points": c.points.tolist(), "determinant": c.determinant.tolist()}
+            for c in self.curves
+        ]
+        known = {n: v[self.reach] for n, v in self.values.items()}
+        ends = {n: (float(v.min()), float(v.max())) if len(v) else (float("nan"),) * 2 for n, v in known.items()}
+        return {
+            "mode": self.mode,
+            "axes": [{"name": x.name, "unit": "m" if x.kind == "length" else "rad", "values": x.values.tolist()} for x in self.axes],
+            "fixed": dict(self.fixed),
+            "counts": self.counts,
+            "size": self.size,
+            "measures": {n: {"unit": self.units[n] or "-", "min": low, "max": high} for n, (low, high) in ends.items()},
+            "curves": curves,
+            "located": {k: sum(len(x.share) for x in self.located if x.kind == k) for k in ("type I", "type II", "limit")},
+            "notes": list(self.notes),
+        }
+
     def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
         """Write all poses as a table (.csv, .xlsx, .parquet, .json), or all arrays (.npz)."""
         if files.checked(path, (*ENDINGS, ".npz")).suffix.lower() != ".npz":

@@ -13,7 +13,7 @@ OPTIONS = {
     "pins": "layer of the pins (default: by its name, else every circle and point)",
     "links": "layers of the links (default: by their names)",
     "ground": "layer of the ground, or names of fixed pins (default: layer 'ground')",
-    "tolerance": "distance within which a line touches a pin (default: 1/1000 of the drawing's size)",
+    "gap": "distance within which a line touches a pin (default: 1/1000 of the drawing's size)",
     "unit": "unit of length, in place of the file's",
 }
 
