@@ -210,6 +210,8 @@ def amount(p: Phrase) -> Amount:
 
 def amounts(p: Phrase) -> list[Amount]:
     """The numbers of a slice, one after another with blanks between them: `60 240`, `60 mm 2*120 mm`."""
+    if not p:
+        raise p.error("a number is missing here.")
     found: list[Phrase] = []
     for word in p.split():
         if found and not NUMBER_BEGINS.match(word.text):  # the unit of the number before it

@@ -249,7 +249,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     empty, _ = new()
     with pytest.raises(ModelError, match="model space has no circles"):
         read_sketch(saved(empty, path))
-    with pytest.raises(UsageError, match="tolerance is a length above 0"):
+    with pytest.raises(UsageError, match="gap is a length above 0"):
         read_sketch(saved(wiper(), path), gap="0 mm")
 
 
