@@ -253,6 +253,10 @@ def test_an_old_option_gives_the_new_one(old):
     verb, _, option = old.partition(".")
     m, vary = lw.load("wiper"), {"A.x": "+- 1 mm"}
     calls = {
+        "animate": lambda **more: m.animate("a.gif", **more),
+        "free_body": lambda **more: TURN.free_body("coupler", **more),
+        "report": lambda **more: m.report("a.html", **more),
+        "show": lambda **more: m.show("a.html", **more),
         "optimize": lambda **more: m.optimize("min rms A.torque", vary, **more),
         "simulate": lambda **more: m.simulate(0.01, **more),
         "study": lambda **more: lw.study(m, vary, "max A.torque", **more),

@@ -308,8 +308,12 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 # -------------------------------------------------------------------- names of the past
 
 RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
+    "animate.turn": "c.animate(path)",
+    "free_body.path": "c.free_body(body).plot(path)",
     "optimize.n": "count",
     "optimize.subject_to": "require",
+    "report.run": "run.report(path)",
+    "show.run": "run.show(path)",
     "simulate.output": "sample_interval",
     "study.n": "count",
     "synthesize.n": "count",

@@ -56,9 +56,9 @@ def test_the_trajectory_reads_saves_and_plots(by_pins: lw.TimeOptimalMotion, tmp
     assert len(by_pins.s) == len(by_pins.t) == 201 and by_pins.s[-1] == 1.0
     text = str(by_pins)
     assert "E.load" in text and "15 N" in text
-    assert by_pins.save(tmp_path / "fast.csv", channels=["A", "A.torque", "path.s"]).stat().st_size > 1000
+    assert by_pins.trajectory.save(tmp_path / "fast.csv", channels=["A", "A.torque", "path.s"]).stat().st_size > 1000
     assert by_pins.plot(path=tmp_path / "fast.png").stat().st_size > 1000
-    again = lw.load_result(by_pins.save(tmp_path / "fast.npz"))
+    again = lw.load_result(by_pins.trajectory.save(tmp_path / "fast.npz"))
     np.testing.assert_array_equal(again["A.torque"], by_pins["A.torque"])
 
 

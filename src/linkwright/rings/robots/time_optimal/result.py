@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -175,17 +175,6 @@ class TimeOptimalMotion(Result):
     def __str__(self) -> str:
         head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"
         return "\n".join([head, self.table().text(), *(f"note: {x}" for x in self.notes)])
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        channels: Sequence[str] | None = None,
-        sep: str | None = None,
-        decimal: str | None = None,
-    ) -> Path:
-        """Write the trajectory: .csv, .npz, .parquet or .xlsx; `f.table().save(...)` writes the limits."""
-        return self.trajectory.save(path, channels=channels, sep=sep, decimal=decimal)
 
     def plot(
         self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]
