@@ -51,7 +51,7 @@ def timed(name: str, model: str, drive: Any) -> FmuTiming:
     """Export a model and time its steps."""
     fmpy: Any = import_module("fmpy")
     fmi3: Any = import_module("fmpy.fmi3")
-    drives = drive and {joint: lw.drives.voltage(volts, motor=lw.drives.motor(**data)) for joint, (volts, data) in drive.items()}
+    drives = drive and {joint: lw.drives.voltage(volts, motor=lw.drives.dc_motor(**data)) for joint, (volts, data) in drive.items()}
     with tempfile.TemporaryDirectory() as folder:
         before = time.perf_counter()
         path = lw.load(model).export(Path(folder) / "unit.fmu", drive=drives)

@@ -63,7 +63,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Bridge": ("The result of `s.jax()`, `s.torch()` and `s.casadi()` ([JAX, PyTorch and CasADi](bridges.md)).", ("Bridge",)),
     "Drives": (
         "For `simulate(drive={...})` ([drives](drives.md)).",
-        _in("drives", "torque force speed position moves law_factors voltage motor"),
+        _in("drives", "torque force speed position moves law_factors voltage dc_motor"),
     ),
     "Events": (
         "For `simulate(events=[...])` ([events](simulation.md#events-and-switching)).",

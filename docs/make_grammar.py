@@ -43,8 +43,8 @@ FORMS = {
 SPAN = "time | angle | length"
 MOVE = {"to": "position", "in": SPAN, "law": "law", "dwell": SPAN}
 DRIVE = {
-    "speed": "varying", "position": "varying", "moves": "[move, ..]", "torque": "varying", "force": "varying", "motor_dc": "motor",
-    "free": "true", "gear": "number", "limits": "torque | force | [least, most]",
+    "speed": "varying", "position": "varying", "moves": "[move, ..]", "torque": "varying", "force": "varying", "dc_motor": "motor",
+    "undriven": "true", "gear_ratio": "number", "limits": "torque | force | [least, most]",
 }  # fmt: skip
 TABLE = {"table": "[[x, y], ..]", "x": "[number, ..]", "y": "[number, ..]"}
 
@@ -147,7 +147,7 @@ def _lines(pieces: Iterable[str], sign: str) -> str:
     """Pieces with a sign between them, in lines that break between pieces."""
     lines = [""]
     for piece in pieces:
-        if len(lines[-1] + piece) + 2 > WIDTH - len(INDENT):
+        if lines[-1] and len(lines[-1] + piece) + 2 > WIDTH - len(INDENT):
             lines.append("")
         lines[-1] += f"{piece}{sign} "
     return f"\n{INDENT}".join(line.rstrip() for line in lines).removesuffix(sign)

@@ -18,7 +18,7 @@ motor = {
     "R": "0.3 ohm",
     "J": "2e-4 kg m^2",
     "friction": "0.02 N m",
-    "voltage": "48 V",
+    "supply_voltage": "48 V",
     "rated_current": "10 A",
     "max_current": "40 A",
     "max_speed": "4500 rpm",
@@ -27,12 +27,12 @@ c = lw.load("carpet-scraper").cycle(steps=120)
 print(c.drive_sizing())
 
 for ratio in (30, 60, 90):
-    sizing = c.drive_sizing(motor=motor, ratio=ratio, efficiency=0.85)
+    sizing = c.drive_sizing(motor=motor, gear_ratio=ratio, efficiency=0.85)
     x = sizing.figures()
     verdict = "fits" if sizing.ok else "does not fit: " + ", ".join(m.what for m in sizing.margins if not m.ok)
     print(f"ratio {ratio}: {x['current_rms']:.2f} A RMS, {x['current_peak']:.1f} A peak, {x['voltage_max']:.1f} V, {verdict}")
 
-sizing = c.drive_sizing(motor=motor, ratio=60, efficiency=0.85)
+sizing = c.drive_sizing(motor=motor, gear_ratio=60, efficiency=0.85)
 print(f"\n{sizing}")
 load_plots.torque_speed(sizing, folder / "motor.png")
 

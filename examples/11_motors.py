@@ -35,8 +35,16 @@ paper = m.simulate(0.5, drive=volts(), tolerance=1e-10)  # the file's motors: Kt
 print(paper.checks())
 
 # a motor that exists: Kt = Ke, with friction, a gearbox that loses a tenth, inductance, and an amplifier with limits
-real = lw.drives.motor(
-    Kt="0.3 N m/A", R="3 ohm", L="1.5 mH", J="0.001 kg m^2", ratio=10, efficiency=0.9, friction="0.02 N m", rated="34 V", max_current="2 A"
+real = lw.drives.dc_motor(
+    Kt="0.3 N m/A",
+    R="3 ohm",
+    L="1.5 mH",
+    J="0.001 kg m^2",
+    gear_ratio=10,
+    efficiency=0.9,
+    friction="0.02 N m",
+    supply_voltage="34 V",
+    max_current="2 A",
 )
 run = m.simulate(0.5, drive=volts(real))
 print(f"\n{real}")

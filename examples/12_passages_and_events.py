@@ -33,7 +33,7 @@ m = lw.load(
             "lever": {"pins": ["E"], "points": ["W"], "mass": 0.5, "com": "W", "inertia": "0.01 kg m^2"},
         },
         "couplings": {"catch": {"from": "D", "to": "E", "ratio": 1, "offset": -120}},  # the lever 120 deg behind the rocker
-        "drive": {"A": "free"},
+        "drive": {"A": "undriven"},
     }
 )
 s = lw.compile(m)

@@ -40,7 +40,7 @@ m = lw.load(
                 "moves": [{"to": "stroke", "in": 120}, {"dwell": 60}, {"to": 0, "in": 120}, {"dwell": 60}],
             }
         },
-        "springs": {"return": {"between": ["ground.W", "pusher.S"], "stiffness": "3 N/mm", "free": 110}},
+        "springs": {"return": {"between": ["ground.W", "pusher.S"], "stiffness": "3 N/mm", "free_length": 110}},
         "drive": {"A": "150 rpm"},
     }
 )

@@ -21,11 +21,11 @@ from linkwright.rings.studio.load_plots import torque_speed
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
-MOTOR = {"Kt": "0.05 N m/A", "R": "0.6 ohm", "J": "2e-5 kg m^2", "voltage": "12 V", "rated_current": "3 A", "max_current": "6 A"}
+MOTOR = {"Kt": "0.05 N m/A", "R": "0.6 ohm", "J": "2e-5 kg m^2", "supply_voltage": "12 V", "rated_current": "3 A", "max_current": "6 A"}
 RATIO, EFFICIENCY = 50, 0.9
 m = lw.load("delta")
 c = m.cycle(steps=60)
-sizing = c.drive_sizing("A1", motor=MOTOR, ratio=RATIO, efficiency=EFFICIENCY)
+sizing = c.drive_sizing("A1", motor=MOTOR, gear_ratio=RATIO, efficiency=EFFICIENCY)
 print(sizing)
 
 # ---- on paper

@@ -21,7 +21,7 @@ folder.mkdir(parents=True, exist_ok=True)
 
 K, R, J, N = 0.3, 3.0, 0.001, 10  # N m/A and V s/rad, ohm, kg m^2, gearbox
 VOLTS = {"A1": 5.0, "A2": -5.0, "A3": 5.0}
-motor = lw.drives.motor(Kt=K, R=R, J=J, ratio=N, rated="34 V")
+motor = lw.drives.dc_motor(Kt=K, R=R, J=J, gear_ratio=N, supply_voltage="34 V")
 m = lw.load("3-rrr-motors")
 run = m.simulate(0.5, drive={d: lw.drives.voltage(u, motor=motor) for d, u in VOLTS.items()}, tolerance=1e-10, sample_interval="0.5 ms")
 print(run.checks())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
 import linkwright as lw
-from linkwright.errors import OLD_CHANNELS, renamed_channel
+from linkwright.errors import OLD_CHANNELS, OLD_KEYS, renamed_channel
 from linkwright.rings import cli, exchange
 from linkwright.rings.cli.dispatch import NAMES, OLD_COMMANDS
 from tests.rings.design.test_cylinders import BEAM
@@ -60,3 +62,44 @@ def test_every_old_channel_is_in_a_case_and_no_new_one_is_old() -> None:
 def test_an_old_converter_gives_the_new_way(old: str, new: str) -> None:
     with pytest.raises(AttributeError, match=re.escape(f"lw.exchange.{old} is now {new}.")):
         getattr(lw.exchange, old)
+
+
+ARM = {
+    "plane": "xy",
+    "drawing": {"A": [0, 0], "P": [100, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["P"]}},
+}
+OLD_FILE_KEYS = [
+    ({"drive": {"A": {"motor_dc": {"Kt": 1, "R": 1}}}}, "motor_dc", "dc_motor"),
+    ({"drive": {"A": "free"}}, "free", "undriven"),
+    ({"drive": {"A": {"dc_motor": {"Kt": 1, "R": 1, "ratio": 3}}}}, "ratio", "gear_ratio"),
+    ({"drive": {"A": {"dc_motor": {"Kt": 1, "R": 1, "rated": "24 V"}}}}, "rated", "supply_voltage"),
+    ({"drive": {"A": {"torque": 2, "gear": 3}}}, "gear", "gear_ratio"),
+    ({"drive": {"A": {"free": True}}}, "free", "undriven"),
+    ({"springs": {"k": {"joint": "A", "stiffness": 1, "free": 0}}}, "free", "free_length' or 'free_position"),
+    ({"stops": {"A": {"between": [-30, 30]}}}, "between", "range"),
+]
+
+
+@pytest.mark.parametrize(("part", "old", "new"), OLD_FILE_KEYS)
+def test_an_old_key_of_a_model_file_gives_the_line_and_the_new_one(part: dict, old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.yaml"
+    path.write_text(json.dumps(ARM | part, indent=1), encoding="utf-8")
+    with pytest.raises(lw.ModelError, match=re.escape(f"'{old}' has a new name: write '{new}'.")) as problem:
+        lw.load(path)
+    where = problem.value.where
+    assert where is not None and where.file.endswith("old.yaml") and 1 < where.line <= len(path.read_text().splitlines())
+    assert f"{where}: " in str(problem.value)
+
+
+def test_every_old_word_is_in_a_case() -> None:
+    c = lw.load("wiper").cycle(steps=8)
+    with pytest.raises(lw.UsageError, match="'voltage' has a new name: write 'supply_voltage'"):
+        c.drive_sizing(motor={"Kt": "0.1 N m/A", "R": "1 ohm", "voltage": "24 V"})
+    cases = {(old, new) for _, old, text in OLD_FILE_KEYS for new in text.split("' or '")} | {("voltage", "supply_voltage")}
+    assert {(old, new) for old, news in OLD_KEYS.items() for new in news} == cases
+
+
+def test_an_old_maker_of_drives_gives_the_new_one() -> None:
+    with pytest.raises(AttributeError, match=r"lw\.drives\.motor is now lw\.drives\.dc_motor"):
+        _ = lw.drives.motor

@@ -90,8 +90,8 @@ def test_a_damping_by_revolutions_is_in_doubt(tmp_path, unit):
 
 def test_a_motor_constant_by_revolutions_is_in_doubt():
     with pytest.raises(lw.UsageError, match=r"could mean 0\.1 V/Hz/rad or 0\.1 V/Hz/rev"):
-        lw.drives.motor(Kt="0.1 V/Hz", R="1 ohm")
-    assert lw.drives.motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
+        lw.drives.dc_motor(Kt="0.1 V/Hz", R="1 ohm")
+    assert lw.drives.dc_motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
 
 
 OVER_A_FREQUENCY = [

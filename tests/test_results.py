@@ -97,7 +97,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "CycleLoads": lambda: cycle_loads(four_bar()),
     "CylinderTable": lambda: lw.load(BEAM).cycle(steps=12).cylinders(),
     "Determinacy": lambda: four_bar().system.determinacy(four_bar().system.start),
-    "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, ratio=20),
+    "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, gear_ratio=20),
     "Dwells": lambda: four_bar().dwells("D", "5 deg"),
     "Efforts": lambda: efforts(four_bar()),
     "TimeOptimalMotion": lambda: lw.load("five-bar").time_optimal(

@@ -44,8 +44,8 @@ CALLS = {
     "motor that is a number": (lambda: TURN.drive_sizing(motor=5), "motor is a dict such as .*not int"),
     "inherited verb": (lambda: WIPER.simulate(WIPER.start), "simulate needs duration"),
     "size of a picture": (lambda: lw.load("wiper").plot("mechanism", size="x"), "size is .width, height."),
-    "motor without resistance": (lambda: lw.drives.motor(Kt=0.1), "motor needs R"),
-    "motor with a capital": (lambda: lw.drives.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
+    "motor without resistance": (lambda: lw.drives.dc_motor(Kt=0.1), "motor needs R"),
+    "motor with a capital": (lambda: lw.drives.dc_motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'gear_ratio'"),
     "stiffness of nothing": (lambda: DOOR.inverse(DOOR.start, stiffness={"H9": 2}), "no 'H9' here.*Joints: H1, H2, H3"),
     "preload of nothing": (lambda: DOOR.inverse(DOOR.start, preload={"Q": 1}), "preload: there is no 'Q' here"),
     "release of nothing": (lambda: BARS.inverse(BARS.start, release={"Q": ["tx"]}), "release: there is no 'Q' here"),
@@ -123,7 +123,7 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
     lw.stabilizers: {"post_adjust": {}},
     lw.control: {"pd": {"reference": {"A": 0.3}}, "encoder": {}, "polyline": {}, "spline": {}},
     lw.events: {"lock": {}, "release": {}, "when": {}},
-    lw.drives: {"law_factors": {}, "motor": {"Kt": 0.1, "R": 1}, "torque": {}, "speed": {}, "position": {}, "voltage": {},
+    lw.drives: {"law_factors": {}, "dc_motor": {"Kt": 0.1, "R": 1}, "torque": {}, "speed": {}, "position": {}, "voltage": {},
     },
 }  # fmt: skip
 SWAPPED = [
@@ -243,7 +243,7 @@ def test_drives_of_wrong_numbers_can_be_printed_and_are_refused_where_they_are_u
 
 
 def test_a_start_current_is_one_number():
-    motor = lw.drives.motor(Kt=1.0, R=1.0, L=0.1)
+    motor = lw.drives.dc_motor(Kt=1.0, R=1.0, L=0.1)
     with pytest.raises(lw.UsageError, match="a number"):
         lw.load("wiper").simulate(0.01, drive={"A": lw.drives.voltage("12 V", motor=motor, current=np.zeros(3))})
 

@@ -177,7 +177,7 @@ OLD_NAMES = {  # names that were, and where to look now
     "lock": "events.lock",
     "lqr": "control.lqr",
     "minimum_jerk": "control.minimum_jerk",
-    "motor": "drives.motor",
+    "motor": "drives.dc_motor",
     "moves": "drives.moves",
     "noise": "control.noise",
     "open": "load_result",

@@ -21,7 +21,9 @@ BOOM = {
     },
     "cylinders": {"lift": {"between": ["ground.F", "boom.Q"]}},
 }  # fmt: skip
-MOTOR = lw.drives.motor("0.2 N m/A", "1.5 ohm", L="3 mH", J="1e-4 kg m^2", ratio=20, efficiency=0.8, friction="0.01 N m", rated="24 V")
+MOTOR = lw.drives.dc_motor(
+    "0.2 N m/A", "1.5 ohm", L="3 mH", J="1e-4 kg m^2", gear_ratio=20, efficiency=0.8, friction="0.01 N m", supply_voltage="24 V"
+)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +193,10 @@ def test_drives_of_a_model_file():
     np.testing.assert_allclose(halfway, [0.5 * (begin + np.pi / 2), 2.0 * (np.pi / 2 - begin), 0.0], atol=1e-12)  # cycloid: twice the mean
     later = actuation(s.core, drives_of_description(s.description), at(s, halfway, 0.5))
     np.testing.assert_allclose(later.equations.inputs(later.start)[1:], halfway, atol=1e-9)  # taken up in the middle of a move
-    kinds = {"O": "2 N m", "lift": {"motor_dc": {"Kt": "1 N m/A", "R": "1 ohm", "ratio": "600 rad/m", "voltage": "5 V*sin(2 rad/s*t)"}}}
+    kinds = {
+        "O": "2 N m",
+        "lift": {"dc_motor": {"Kt": "1 N m/A", "R": "1 ohm", "gear_ratio": "600 rad/m", "voltage": "5 V*sin(2 rad/s*t)"}},
+    }
     s = lw.compile(lw.load(dict(BOOM, drive=kinds)))
     a = actuation(s.core, drives_of_description(s.description), s.start)
     columns = a.columns(np.array([0.4]), s.start.q[None], s.start.v[None])

@@ -138,7 +138,7 @@ def test_drives_print_as_they_are_written():
         lw.drives.torque(wave, every="1 ms"),
         lw.drives.position((T, T)),
         lw.drives.speed(2.0),
-        lw.drives.voltage(12, motor=lw.drives.motor(1, 2)),
+        lw.drives.voltage(12, motor=lw.drives.dc_motor(1, 2)),
     ]
     shown = [
         "lw.drives.torque('2 N m')",
@@ -146,7 +146,7 @@ def test_drives_print_as_they_are_written():
         "lw.drives.position((6 times, 6 values))",
         "lw.drives.speed(2.0)",
     ]
-    assert [repr(d) for d in written] == [*shown, "lw.drives.voltage(12, motor=lw.drives.motor(Kt=1, R=2, Ke=1))"]
+    assert [repr(d) for d in written] == [*shown, "lw.drives.voltage(12, motor=lw.drives.dc_motor(Kt=1, R=2, Ke=1))"]
     assert [d.kind for d in written] == ["torque", "torque", "position", "speed", "voltage"] and lw.drives.force is lw.drives.torque
 
 

@@ -39,7 +39,7 @@ def test_speed_step_with_inductance():
     """L i' = u - R i - K N w, (I + N^2 J) w' = N K i: linear, so the matrix exponential is the answer."""
     K, R, L, J, N, u = 0.08, 0.5, 0.02, 2e-4, 12.0, 9.0
     times = np.linspace(0.0, 0.4, 9)
-    a, found, rows = run(lw.drives.motor(K, R, L=L, J=J, ratio=N), u, times)
+    a, found, rows = run(lw.drives.dc_motor(K, R, L=L, J=J, gear_ratio=N), u, times)
     A = np.array([[-R / L, -K * N / L, u / L], [N * K / (INERTIA + N * N * J), 0.0, 0.0], [0.0, 0.0, 0.0]])
     exact = np.array([expm(A * t) @ [0.0, 0.0, 1.0] for t in times])
     np.testing.assert_allclose(found[:, 1], exact[:, 1], atol=1e-8)
@@ -50,11 +50,11 @@ def test_speed_step_with_inductance():
 
 def test_a_stalled_coil_and_a_quasi_static_step():
     times = np.linspace(0.0, 0.3, 7)
-    heavy = lw.drives.motor(1e-9, 2.0, L=0.1)  # hardly a motor: i = u/R (1 - exp(-R t/L))
+    heavy = lw.drives.dc_motor(1e-9, 2.0, L=0.1)  # hardly a motor: i = u/R (1 - exp(-R t/L))
     _, found, _ = run(heavy, "6 V", times)
     np.testing.assert_allclose(found[:, 2], 3.0 * (1.0 - np.exp(-20.0 * times)), atol=1e-8)
     K, R, N, b = 0.08, 0.5, 12.0, 1e-3
-    _, found, _ = run(lw.drives.motor(K, R, ratio=N, viscous=b), "6 V", times)
+    _, found, _ = run(lw.drives.dc_motor(K, R, gear_ratio=N, viscous=b), "6 V", times)
     top, rate = (N * K * 6.0 / R) / (N * N * (K * K / R + b)), N * N * (K * K / R + b) / INERTIA
     np.testing.assert_allclose(found[:, 1], top * (1.0 - np.exp(-rate * times)), atol=1e-8)
 
@@ -62,15 +62,17 @@ def test_a_stalled_coil_and_a_quasi_static_step():
 def test_the_current_stays_within_its_limit():
     times = np.linspace(0.0, 0.5, 201)
     _, found, rows = run(
-        lw.drives.motor(0.08, 0.5, L=5e-3, ratio=12, max_current="4 A", rated="24 V"), lambda t: 40.0 * np.sin(30.0 * t), times
+        lw.drives.dc_motor(0.08, 0.5, L=5e-3, gear_ratio=12, max_current="4 A", supply_voltage="24 V"),
+        lambda t: 40.0 * np.sin(30.0 * t),
+        times,
     )
     assert 3.9 < np.abs(found[:, 2]).max() <= 4.0 + 1e-9
     assert np.abs(rows["motor.A.voltage"][0]).max() <= 24.0
 
 
 def test_powers_of_a_run_balance():
-    motor = lw.drives.motor(
-        "3 N m/A", "3 ohm", Ke="0.1 V s/rad", L="0.2 H", J="0.01 kg m^2", ratio=10, efficiency=0.7, viscous=0.02, friction=0.5
+    motor = lw.drives.dc_motor(
+        "3 N m/A", "3 ohm", Ke="0.1 V s/rad", L="0.2 H", J="0.01 kg m^2", gear_ratio=10, efficiency=0.7, viscous=0.02, friction=0.5
     )
     times = np.linspace(0.0, 0.5, 101)
     a, _, rows = run(motor, lambda t: 5.0 * np.cos(20.0 * t), times)
@@ -101,7 +103,7 @@ def test_the_robot_with_three_motors():
 
 def test_a_sampled_voltage_is_held_while_the_back_emf_is_not():
     s = lw.compile(lw.load(WHEEL))
-    a = actuation(s.core, {"A": lw.drives.voltage(lambda t: 1.0, every=0.01, motor=lw.drives.motor(0.1, 0.5))}, s.start)
+    a = actuation(s.core, {"A": lw.drives.voltage(lambda t: 1.0, every=0.01, motor=lw.drives.dc_motor(0.1, 0.5))}, s.start)
     row = Row(s, a)
     effort = [called(a.inputs(row), row, v=[w], held=[2.0])[1][0] for w in (0.0, 10.0)]
     np.testing.assert_allclose(effort, [0.1 * 2.0 / 0.5, 0.1 * (2.0 - 1.0) / 0.5])
@@ -110,14 +112,14 @@ def test_a_sampled_voltage_is_held_while_the_back_emf_is_not():
 @pytest.mark.parametrize(
     ("drive", "message"),
     [
-        (lambda: lw.drives.voltage(3.0), "'A' has no motor.*lw.drives.motor"),
-        (lambda: lw.drives.voltage("3 A", motor=lw.drives.motor(1, 1)), "voltage of 'A' must be voltage"),
-        (lambda: lw.drives.voltage(3.0, motor=7), "pass lw.drives.motor"),
-        (lambda: lw.drives.motor("0.1 N m/A", 0), "R greater than zero"),
-        (lambda: lw.drives.motor("0.1 N m", 1), "motor: Kt must be torque constant"),
-        (lambda: lw.drives.motor(0.1, 1, efficiency=1.1), "at most 1"),
-        (lambda: lw.drives.motor(0.1, 1, J=-1), "must not be negative"),
-        (lambda: lw.drives.motor(0.1, 1, lead="5 mm", ratio=3), "not both"),
+        (lambda: lw.drives.voltage(3.0), "'A' has no motor.*lw.drives.dc_motor"),
+        (lambda: lw.drives.voltage("3 A", motor=lw.drives.dc_motor(1, 1)), "voltage of 'A' must be voltage"),
+        (lambda: lw.drives.voltage(3.0, motor=7), "pass lw.drives.dc_motor"),
+        (lambda: lw.drives.dc_motor("0.1 N m/A", 0), "R greater than zero"),
+        (lambda: lw.drives.dc_motor("0.1 N m", 1), "motor: Kt must be torque constant"),
+        (lambda: lw.drives.dc_motor(0.1, 1, efficiency=1.1), "at most 1"),
+        (lambda: lw.drives.dc_motor(0.1, 1, J=-1), "must not be negative"),
+        (lambda: lw.drives.dc_motor(0.1, 1, lead="5 mm", gear_ratio=3), "not both"),
         (lambda: lw.drives.voltage(3.0, motor={"Kt": 1, "R": 1, "Kf": 1}), "no 'Kf'"),
     ],
 )
@@ -130,6 +132,6 @@ def test_what_is_wrong_with_a_motor(drive, message):
 def test_a_rotor_needs_a_joint_of_the_tree():
     s = lw.compile("four-bar", cuts=["C"])
     with pytest.raises(lw.UsageError, match="choose other cuts="):
-        actuation(s.core, {"C": lw.drives.voltage(1.0, motor=lw.drives.motor(1, 1, J=0.1))}, s.start)
-    assert repr(lw.drives.motor(1, 2, J=0.1)) == "lw.drives.motor(Kt=1, R=2, Ke=1, J=0.1)"
-    assert lw.drives.motor(1, 2, lead="10 mm").ratio == pytest.approx(200 * np.pi)
+        actuation(s.core, {"C": lw.drives.voltage(1.0, motor=lw.drives.dc_motor(1, 1, J=0.1))}, s.start)
+    assert repr(lw.drives.dc_motor(1, 2, J=0.1)) == "lw.drives.dc_motor(Kt=1, R=2, Ke=1, J=0.1)"
+    assert lw.drives.dc_motor(1, 2, lead="10 mm").gear_ratio == pytest.approx(200 * np.pi)

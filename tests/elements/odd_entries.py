@@ -22,7 +22,7 @@ def _coupling(**pairs: str) -> Good:
 
 
 def _motor(more: str, base: str = "plane") -> Good:
-    return good("drive", base, "A", motor_dc=f"{{Kt: 0.05 N m/A, R: 1 ohm, {more}}}")
+    return good("drive", base, "A", dc_motor=f"{{Kt: 0.05 N m/A, R: 1 ohm, {more}}}")
 
 
 SPRINGS = (
@@ -32,7 +32,7 @@ SPRINGS = (
     good("springs", "plane", joint="swing", stiffness="3 N m/rad"),
     good("springs", "plane", joint="swing.x", stiffness="3 N/m"),
     good("springs", "plane", joint="swing.z", stiffness="3 N/m"),
-    good("springs", "space", joint="hip", stiffness="3 N m/rad", free="20"),
+    good("springs", "space", joint="hip", stiffness="3 N m/rad", free_position="20"),
     good("springs", "space", joint="hip.wx", stiffness="3 N m/rad"),
     good("springs", "space", joint="tube", stiffness="3 N m/rad"),
     good("springs", "plane", type="leaf", joint="A", stiffness="3 N m/rad"),
@@ -51,13 +51,13 @@ IN_JOINTS = (
     good("friction", "plane", "A", viscous="1 N m s/rad", speed="1"),
     good("friction", "space", "hip", mu="0.1", radius="5"),
     good("friction", "space", "tube.travel", coulomb="2 N"),
-    good("stops", "plane", "A", between="[60, -30]"),
+    good("stops", "plane", "A", range="[60, -30]"),
     good("stops", "plane", "A", min="60", max="60"),
     good("stops", "plane", "A", min="-10", restitution="1.5"),
     good("stops", "plane", "A", min="-10", restitution="0.5", stiffness="1 N m/rad"),
     good("stops", "plane", "swing", min="-10"),
     good("stops", "plane", joint="jack", min="200 deg"),
-    good("stops", "plane", "jack", between="[100, 900]", stiffness="20 N/mm"),
+    good("stops", "plane", "jack", range="[100, 900]", stiffness="20 N/mm"),
     good("stops", "space", "hip", min="-10", stiffness="1 N m/rad"),
     good("stops", "space", "hip.wx", min="-10"),
     good("stops", "space", "knee.angle2", max="10"),
@@ -174,7 +174,7 @@ BELTS = (
 )
 DRIVES = (
     good("drive", "plane", "A", force="2 N"),
-    good("drive", "plane", "A", torque="2 N m", gear="0"),
+    good("drive", "plane", "A", torque="2 N m", gear_ratio="0"),
     good("drive", "plane", "A", torque="2 N m", limits="-2 N m"),
     good("drive", "plane", "A", torque="2 N m", limits="[5 N m, -5 N m]"),
     good("drive", "plane", "A", torque="2 N m", limits="[none, 5 N m]"),
@@ -184,20 +184,20 @@ DRIVES = (
     good("drive", "plane", "swing", speed="2 rpm"),
     good("drive", "plane", "weld", speed="2 rpm"),
     good("drive", "space", "hip", torque="2 N m"),
-    _motor("ratio: 0"),
+    _motor("gear_ratio: 0"),
     _motor("L: -1 mH"),
     _motor("L: 1 mH, time_constant: 1 ms"),
     _motor("efficiency: 1.2"),
     _motor("efficiency: 0.8, voltage: 12 V * sin(t * 1 rad/s)"),
     _motor("speed: 5 rpm"),
-    _motor("ratio: 20 rad/mm", "space"),
+    _motor("gear_ratio: 20 rad/mm", "space"),
 )
 ODD_ENTRIES = (*SPRINGS, *IN_JOINTS, *LOADS, *LINES, *TIES, *CAMS, *BELTS, *DRIVES)
 WHOLE = (  # two sections, or an entry that is a text: section it belongs to, base, lines
     ("drive", "plane", "drive: A"),
     ("drive", "plane", "drive: [A, D]"),
     ("drive", "plane", "drive: [A, A]"),
-    *(("drive", "plane", f"drive: {{A: {x}}}") for x in ("45 rpm", "90 deg", "2 N m", "3 N", "4 kg", "5", "free", "t", "p * 2 rpm")),
+    *(("drive", "plane", f"drive: {{A: {x}}}") for x in ("45 rpm", "90 deg", "2 N m", "3 N", "4 kg", "5", "undriven", "t", "p * 2 rpm")),
     *(("drive", "plane", f"drive: {{lift: {x}}}") for x in ("20 mm/s", "50 mm", "100 N", "3 N m", "45 rpm")),
     ("drive", "plane", "drive: {jack: 20 mm/s}"),
     ("drive", "plane", "drive: {A: 45 rpm}\nstart: {A: 20, Z: 3, A.v: 4}"),

@@ -91,7 +91,7 @@ def test_a_freewheel_holds_one_way_and_runs_free_the_other() -> None:
 
 
 def test_a_torsion_bar_runs_onto_its_ends() -> None:
-    bar = "springs: {b: {joint: O, stiffness: 20, free: 0.1, end_stiffness: 3000, min: -0.2, max: 0.3}}\n"
+    bar = "springs: {b: {joint: O, stiffness: 20, free_position: 0.1, end_stiffness: 3000, min: -0.2, max: 0.3}}\n"
     m = mechanism(ARM + bar)
     for angle, torque in ((0.1, 0.0), (0.25, -20 * 0.15), (0.32, -20 * 0.22 - 3000 * 0.02), (-0.3, 20 * 0.4 + 3000 * 0.1)):
         assert m.simulate(0.0, start={"O": angle})["b.torque"][0] == pytest.approx(torque, rel=1e-12)

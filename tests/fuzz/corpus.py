@@ -36,11 +36,11 @@ bodies:
   crank: {pins: [A, B], mass: 0.3}
   coupler: {pins: [B, C], points: [P], mass: 0.9}
   rocker: {pins: [D, C], mass: 0.8, com: [950, 380], inertia: 0.04 kg m^2}
-springs: {s: {between: [ground.A, coupler.P], stiffness: k, free: 500}}
+springs: {s: {between: [ground.A, coupler.P], stiffness: k, free_length: 500}}
 dampers: {d: {between: [ground.D, coupler.P], damping: 20 N s/m}}
 loads: {w: {on: coupler.P, force: [0, -20 N]}}
 friction: {C: {viscous: 0.1 N m s/rad}}
-stops: {D: {between: [-170, 170], stiffness: 50 N m/rad}}
+stops: {D: {range: [-170, 170], stiffness: 50 N m/rad}}
 drive: {A: 45 rpm}
 start: {A: 10}
 """

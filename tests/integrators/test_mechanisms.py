@@ -223,7 +223,7 @@ def test_an_interrupt_keeps_what_was_done(scraper):
 def wound_up(cut):
     """A four-bar whose crank winds up a torsion spring, with the crank's joint in the tree or cut."""
     document = yaml.safe_load((Path(models.__file__).parent / "four-bar.yaml").read_text())
-    document["springs"] = {"s": {"joint": "A", "stiffness": 0.05, "free": 0}}
+    document["springs"] = {"s": {"joint": "A", "stiffness": 0.05, "free_position": 0}}
     document["start"] = {"A": "60 deg", "A.v": 20}
     return lw.compile(lw.load(document), cuts=[cut])
 

@@ -247,7 +247,7 @@ def sprung() -> lw.System:
                 "coupler": {"pins": ["B", "C"], "mass": 0.5},
                 "rocker": {"pins": ["D", "C"], "mass": 0.8},
             },
-            "springs": {"s": {"joint": "B", "stiffness": "0.2 N m/rad", "free": "0.1 rad"}},
+            "springs": {"s": {"joint": "B", "stiffness": "0.2 N m/rad", "free_position": "0.1 rad"}},
             "cylinders": {"c": {"between": ["ground.A", "rocker.C"]}},
             "drive": {"A": "45 rpm"},
         }

@@ -39,8 +39,8 @@ WORKSHOP: dict[str, Any] = {
         "rocker": {"pins": ["D", "C"], "mass": 2.5},
     },
     "springs": {
-        "s": {"joint": "A", "stiffness": 5, "free": 0.2},
-        "c": {"between": ["ground.F", "coupler.E"], "stiffness": 40, "free": 0.5},
+        "s": {"joint": "A", "stiffness": 5, "free_position": 0.2},
+        "c": {"between": ["ground.F", "coupler.E"], "stiffness": 40, "free_length": 0.5},
     },
     "dampers": {"d": {"joint": "B", "coefficient": 0.7}, "e": {"between": ["ground.F", "coupler.E"], "coefficient": 3}},
     "friction": {"A": {"coulomb": 0.4, "viscous": 0.2}},

@@ -35,8 +35,8 @@ SPRUNG = {
         "rocker": {"pins": ["C", "D"], "mass": 1.5},
     },
     "springs": {
-        "coil": {"between": ["ground.G", "coupler.P"], "stiffness": "k", "free": "L"},
-        "twist": {"joint": "D", "stiffness": "kt", "free": "0.3 rad", "preload": "r*F"},
+        "coil": {"between": ["ground.G", "coupler.P"], "stiffness": "k", "free_length": "L"},
+        "twist": {"joint": "D", "stiffness": "kt", "free_position": "0.3 rad", "preload": "r*F"},
         "strut": {"between": ["ground.G", "rocker.C"], "force": "gas", "length": "1.2 m", "stroke": "0.8 m", "progression": 1.4},
     },
     "dampers": {"d": {"between": ["ground.G", "coupler.P"], "coefficient": "c"}},

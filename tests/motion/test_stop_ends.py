@@ -27,7 +27,7 @@ def turned(stop, speed="60 rpm", drive="A", start=None):
 
 @pytest.mark.parametrize("speed", ["60 rpm", "-60 rpm"])
 def test_a_crank_swings_between_its_stops(speed):
-    m, c = turned({"between": ["30 deg", "150 deg"]}, speed)
+    m, c = turned({"range": ["30 deg", "150 deg"]}, speed)
     assert not c.full_turn and np.ptp(c["A"]) == pytest.approx(np.radians(120))
     assert min(c["A"]) == pytest.approx(np.radians(30)) and max(c["A"]) == pytest.approx(np.radians(150))
     assert c.notes == ("drive 'A' cannot turn fully: it swings 30.00 .. 150.00 deg, between its stops",)
@@ -37,14 +37,14 @@ def test_a_crank_swings_between_its_stops(speed):
 
 
 def test_a_start_at_an_end_and_one_end_alone():
-    _, c = turned({"between": ["90 deg", "150 deg"]})
+    _, c = turned({"range": ["90 deg", "150 deg"]})
     assert (c["A"].min(), c["A"].max()) == pytest.approx((np.pi / 2, np.radians(150)))
     _, c = turned({"max": "150 deg"})
     assert (c["A"].min(), c["A"].max()) == pytest.approx((np.radians(-210), np.radians(150))) and "up to its stop" in c.notes[0]
-    for stop in ({"min": "30 deg"}, {"between": ["0 deg", "500 deg"]}, {"max": "30 deg"}):
+    for stop in ({"min": "30 deg"}, {"range": ["0 deg", "500 deg"]}, {"max": "30 deg"}):
         _, c = turned(stop)  # a whole turn ahead is free; a start beyond an end passes it
         assert c.full_turn
-    _, c = turned({"between": ["80 deg", "150 deg"], "stiffness": "10 N m/rad"})
+    _, c = turned({"range": ["80 deg", "150 deg"], "stiffness": "10 N m/rad"})
     assert c.full_turn and any("beyond its end" in n for n in c.notes)
 
 
@@ -60,9 +60,9 @@ def test_a_dead_center_before_a_stop_still_ends_the_swing():
 def test_a_slide_and_designs_with_other_ends():
     ram = {"plane": "xy", "drawing": {"A": [0, 0]}, "bodies": {"ground": {}, "ram": {"points": ["A"], "mass": 1, "com": "A", "inertia": 1}},
            "joints": {"G": {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [1, 0]}}}  # fmt: skip
-    c = lw.load({**ram, "stops": {"G": {"between": [-0.2, 0.3]}}, "drive": {"G": "1 m/s"}}).cycle()
+    c = lw.load({**ram, "stops": {"G": {"range": [-0.2, 0.3]}}, "drive": {"G": "1 m/s"}}).cycle()
     assert (c["G"].min(), c["G"].max()) == pytest.approx((-0.2, 0.3)) and c.notes[0].endswith("between the ends of its stroke")
-    m, _ = turned({"between": ["30 deg", "150 deg"]})
+    m, _ = turned({"range": ["30 deg", "150 deg"]})
     assert m.with_(**{"A.upper": "120 deg"}).cycle()["A"].max() == pytest.approx(np.radians(120))
 
 

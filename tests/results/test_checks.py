@@ -151,10 +151,10 @@ def test_a_limit_that_is_passed_between_samples_is_not_passed() -> None:
 
 def test_a_run_judges_its_motor() -> None:
     """12 V on 0.4 ohm are 30 A and 1.5 N m at the start; no speed is above 12 V / Ke."""
-    data = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "J": "1e-5 kg m^2", "ratio": 10, "voltage": "12 V"}
+    data = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "J": "1e-5 kg m^2", "gear_ratio": 10, "voltage": "12 V"}
 
     def checked(**more: str) -> Check:
-        return lw.load({**LIMITED, "gravity": 0, "drive": {"A": {"motor_dc": {**data, **more}}}}).simulate(2.0).checks()["drives"]
+        return lw.load({**LIMITED, "gravity": 0, "drive": {"A": {"dc_motor": {**data, **more}}}}).simulate(2.0).checks()["drives"]
 
     strong = checked(max_torque="1.51 N m", max_speed="241 rad/s")
     assert strong.verdict == "passed", strong.text

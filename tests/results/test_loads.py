@@ -92,7 +92,7 @@ def test_efforts_that_were_not_recorded_are_noticed():
 def test_loads_of_a_simulated_motor_hold_the_shaft_torque():
     """The rotor takes its share of the motor's torque; what is left turns the crank, as the inverse says."""
     s = lw.compile("wiper")
-    motor = lw.drives.motor(Kt=0.05, R=0.4, J=1e-4, ratio=20)
+    motor = lw.drives.dc_motor(Kt=0.05, R=0.4, J=1e-4, gear_ratio=20)
     run = s.simulate(s.assemble(v={"A": 1.0}), 0.3, drive={"A": lw.drives.voltage("12 V", motor=motor)}, sample_interval=0.01)
     i = 12
     loads = s.inverse(run.state(i), run.a[i], drives=["A"])

@@ -40,7 +40,7 @@ PLAY = {  # a spring with free play, written in four ways
             }
         }
     },
-    "stops": {"stops": {"X": {"between": [-GAP, GAP], "stiffness": SPRING}}},
+    "stops": {"stops": {"X": {"range": [-GAP, GAP], "stiffness": SPRING}}},
 }
 
 

@@ -84,7 +84,7 @@ def test_a_mass_between_two_ends():
     e = 0.8
     bodies = {k: BLOCKS["bodies"][k] for k in ("ground", "first")}
     d = {**BLOCKS, "bodies": bodies, "joints": {"x": BLOCKS["joints"]["x"]}, "start": {"x.v": 1.0}}
-    found = lw.load({**d, "stops": {"x": {"between": [-0.5, 0.5], "restitution": e}}}).simulate(8.0)
+    found = lw.load({**d, "stops": {"x": {"range": [-0.5, 0.5], "restitution": e}}}).simulate(8.0)
     k = np.arange(len(found.events))
     np.testing.assert_allclose([x.time for x in found.events], 0.5 + np.concatenate([[0.0], np.cumsum(e ** -(k[:-1] + 1.0))]), rtol=1e-8)
     np.testing.assert_allclose([x.values["energy lost"] for x in found.events], 0.5 * (1 - e * e) * e ** (2.0 * k), rtol=1e-8)

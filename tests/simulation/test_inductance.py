@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.errors import ModelError, UsageError
 from linkwright.model import library as models
 
-PLATE = {"Kt": 0.05, "R": 0.4, "J": 2e-5, "ratio": 50}
+PLATE = {"Kt": 0.05, "R": 0.4, "J": 2e-5, "gear_ratio": 50}
 
 
 def noted(run: Any) -> list[str]:
@@ -35,7 +35,7 @@ def test_the_estimate_of_a_wiper_is_that_of_a_run_with_inductance(tau: float) ->
         return 12.0 * np.sin(20.0 * t)
 
     without, right = (
-        s.simulate(s.start, 1, drive={"A": lw.drives.voltage(volts, motor=lw.drives.motor(**PLATE, **more))}, tolerance=1e-9)
+        s.simulate(s.start, 1, drive={"A": lw.drives.voltage(volts, motor=lw.drives.dc_motor(**PLATE, **more))}, tolerance=1e-9)
         for more in ({"time_constant": tau}, {"L": PLATE["R"] * tau})
     )
     (note,) = noted(without)
@@ -49,12 +49,12 @@ def test_the_estimate_of_a_wiper_is_that_of_a_run_with_inductance(tau: float) ->
 def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
     """Case 1 of Hoang et al., strongly nonlinear: within a factor of 3 for every time constant that is noted."""
     s = lw.compile("3-rrr-motors")
-    plate = {"Kt": 3.0, "Ke": 0.1, "R": 3.0, "J": 0.01, "ratio": 10.0}
+    plate = {"Kt": 3.0, "Ke": 0.1, "R": 3.0, "J": 0.01, "gear_ratio": 10.0}
 
     def run(**more: float) -> Any:
         volts = {"A1": 5.0, "A2": -5.0, "A3": 5.0}
         return s.simulate(
-            s.start, 1, drive={n: lw.drives.voltage(u, motor=lw.drives.motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9
+            s.start, 1, drive={n: lw.drives.voltage(u, motor=lw.drives.dc_motor(**plate, **more)) for n, u in volts.items()}, tolerance=1e-9
         )
 
     plain = run()
@@ -70,15 +70,15 @@ def test_the_estimate_of_a_robot_is_of_the_right_size() -> None:
 def test_a_time_constant_changes_no_motion_and_excludes_an_inductance(tmp_path: Any) -> None:
     s = lw.compile("wiper")
     a, b = (
-        s.simulate(s.start, 0.2, drive={"A": lw.drives.voltage(12, motor=lw.drives.motor(**PLATE, **x))})
+        s.simulate(s.start, 0.2, drive={"A": lw.drives.voltage(12, motor=lw.drives.dc_motor(**PLATE, **x))})
         for x in ({}, {"time_constant": "5 ms"})
     )
     assert np.array_equal(a.q, b.q) and np.array_equal(a.v, b.v)
     with pytest.raises(UsageError, match="Leave out L or time_constant"):
-        lw.drives.motor(**PLATE, L="1 mH", time_constant="5 ms")
+        lw.drives.dc_motor(**PLATE, L="1 mH", time_constant="5 ms")
     with pytest.raises(UsageError, match="time_constant"):
-        lw.drives.motor(**PLATE, time_constant="-5 ms")
-    text = "motor_dc: {Kt: 0.05 N m/A, R: 0.4 ohm, ratio: 50, voltage: 12 V, time_constant: 20 ms"
+        lw.drives.dc_motor(**PLATE, time_constant="-5 ms")
+    text = "dc_motor: {Kt: 0.05 N m/A, R: 0.4 ohm, gear_ratio: 50, voltage: 12 V, time_constant: 20 ms"
     source = models.path("wiper").read_text(encoding="utf-8")
     path = tmp_path / "motor.yaml"
     path.write_text(re.sub(r"(?m)^drive:.*$", "drive: {A: {" + text + "}}}", source), encoding="utf-8")

@@ -134,7 +134,7 @@ def test_a_little_inductance_changes_little(robot):
     volts = {"A1": 5, "A2": -5, "A3": 5}
 
     def run(L, **how):
-        motor = lw.drives.motor(Kt=3, Ke=0.1, R=3, L=L, J=0.01, ratio=10)
+        motor = lw.drives.dc_motor(Kt=3, Ke=0.1, R=3, L=L, J=0.01, gear_ratio=10)
         drive = {j: lw.drives.voltage(u, motor=motor) for j, u in volts.items()}
         return robot.simulate(robot.start, 0.5, drive=drive, sample_interval=0.005, **how)
 

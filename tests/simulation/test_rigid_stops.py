@@ -79,7 +79,7 @@ def test_it_rests_until_the_stop_would_have_to_pull():
 @pytest.mark.slow
 def test_a_loop_strikes_its_stop_and_leaves_it_again_and_again():
     """Of a four-bar: never beyond the end, never pulled, energy and loops kept, the same by another formulation."""
-    d = {**LOOP, "stops": {"R": {"joint": "D", "between": [1.0, 1.9]}}, "drive": {"A": {"torque": "20 N m * sin(4 rad/s * t)"}}}
+    d = {**LOOP, "stops": {"R": {"joint": "D", "range": [1.0, 1.9]}}, "drive": {"A": {"torque": "20 N m * sin(4 rad/s * t)"}}}
     run = lw.load(d).simulate(3.0)
     assert [e.values["did"] for e in run.events][:4] == ["reach R upper", "leave R upper", "reach R upper", "leave R upper"]
     assert run["D"].max() < 1.9 + 1e-9 and run["D"].min() > 1.0 - 1e-9
@@ -158,7 +158,7 @@ def test_exports_say_what_they_leave_out(tmp_path):
 
 
 def test_rigid_stops_are_written_and_wrong_ones_refused():
-    for stop in ({"min": -1.0}, {"between": [-1, 2], "restitution": 0.3}, {"max": 1, "stiffness": 20, "damping": 0.1}):
+    for stop in ({"min": -1.0}, {"range": [-1, 2], "restitution": 0.3}, {"max": 1, "stiffness": 20, "damping": 0.1}):
         d = read({**PENDULUM, "stops": {"A": stop}})
         assert read_text(write(d)) == d
     m = pendulum(min=-1.0).with_(**{"A.lower": "-30 deg"})

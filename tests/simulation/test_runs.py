@@ -49,7 +49,7 @@ def test_any_stabilizer_with_any_formulation(bar):
 def test_both_engines_do_the_same(bar, how):
     """The same bits, through inputs with a state of their own, quadratures and events."""
     s, st = bar
-    motor = lw.drives.motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, ratio=5)
+    motor = lw.drives.dc_motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, gear_ratio=5)
     given = {"drive": {"A": lw.drives.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "sample_interval": 0.05, **how}
     runs = [s.simulate(st, 0.15, engine=engine, **given) for engine in ("native", "python")]
     assert runs[0].certificate.engine == "native" and runs[1].certificate.engine.startswith("python")

@@ -20,7 +20,7 @@ WOUND = {
         "ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"], "mass": 1, "inertia": 0.05},
         "coupler": {"pins": ["B", "C"], "mass": 0.5}, "rocker": {"pins": ["D", "C"], "mass": 0.5},
     },
-    "springs": {"coil": {"joint": "A", "stiffness": 0.02, "free": 0}},
+    "springs": {"coil": {"joint": "A", "stiffness": 0.02, "free_position": 0}},
     "loads": {"pull": {"on": "rocker", "moment": "0.5 N m * sin(9 rad/s * t)"}},
     "drive": {"A": 0}, "start": {"A.v": 30},
 }  # fmt: skip

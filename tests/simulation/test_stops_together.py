@@ -143,7 +143,7 @@ def chain(count):
     for i in range(count):
         last = {"points": [f"A{i + 1}"]} if i == count - 1 else {}
         bodies[f"arm{i}"] = {"pins": [f"A{i}", *([] if last else [f"A{i + 1}"])], **last, "mass": 1.0 + 0.3 * i}
-    stops = {f"A{i}": {"between": [-0.3 - 0.2 * i, 0.4]} for i in range(count)}
+    stops = {f"A{i}": {"range": [-0.3 - 0.2 * i, 0.4]} for i in range(count)}
     return {"plane": "xy", "gravity": [0, -9.81], "drawing": drawing, "bodies": bodies, "stops": stops}
 
 

@@ -144,7 +144,7 @@ def test_no_momentum_is_claimed_where_the_base_is_pushed_or_missing(tmp_path: Pa
 
 
 def test_a_spring_between_bodies_keeps_the_momentum(tmp_path: Path) -> None:
-    s = with_section(tmp_path, "springs: {s: {between: [trunk.T, shank.F], stiffness: 200 N/m, free: 300 mm}}")
+    s = with_section(tmp_path, "springs: {s: {between: [trunk.T, shank.F], stiffness: 200 N/m, free_length: 300 mm}}")
     found = s.simulate(s.start, 0.1).certificate
     assert found.momentum_drift is not None and found.momentum_drift < 1e-8
 

@@ -13,9 +13,9 @@ from typing import Any
 from linkwright.drives.actuation import Actuation, actuation, prescribed
 from linkwright.drives.effort import Torque
 from linkwright.drives.motion import Moves, Position, Speed
-from linkwright.drives.voltage import Voltage, motor, motor_of
+from linkwright.drives.voltage import Voltage, dc_motor, motor_of
 from linkwright.errors import call_explained
-from linkwright.mechanics.forces.motor_dc import DCMotor
+from linkwright.mechanics.forces.dc_motor import DCMotor
 from linkwright.model.curves.laws import law_factors
 from linkwright.model.description import Description
 
@@ -23,15 +23,15 @@ DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, V
 
 
 @call_explained
-def torque(value: Any, *, every: Any = None, gear: Any = 1.0, limits: Any = None) -> Torque:
+def torque(value: Any, *, every: Any = None, gear_ratio: Any = 1.0, limits: Any = None) -> Torque:
     """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
 
     value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values), or a function of t or of (t, st) with
     st["A.v"]. (times, values) is a table: a monotone curve, constant outside; (times, values, "linear"), "cubic" or "periodic" joins
     the points in another way. every: seconds between samples ("1 ms"); the value is held in between, and the function, called once
-    per sample, may remember. At the joint acts gear times the value, within limits: "20 N m" for both directions, or (low, high).
+    per sample, may remember. At the joint acts gear_ratio times the value, within limits: "20 N m" for both directions, or (low, high).
     """
-    return Torque(value, every, gear, limits)
+    return Torque(value, every, gear_ratio, limits)
 
 
 force = torque
@@ -64,7 +64,7 @@ def moves(pieces: Any) -> Moves:
 
 @call_explained
 def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
-    """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.drives.motor(Kt=..., R=...).
+    """A voltage ("12 V") at the joint's DC motor: the model's `dc_motor`, or motor=lw.drives.dc_motor(Kt=..., R=...).
 
     value and every as in `torque`; current: at the start, of a motor with inductance.
     """
@@ -72,20 +72,26 @@ def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, curre
 
 
 def drives_of_description(description: Description) -> dict[str, Any]:
-    """The `drive:` section of a model as drives of a simulation; a `motor_dc` without voltage has 0 V, `free` no effort."""
+    """The `drive:` section of a model as drives of a simulation; a `dc_motor` without voltage has 0 V, `undriven` no effort."""
     out: dict[str, Any] = {}
     for d in description.numbers().drives:
         if d.kind == "moves":
             out[d.joint] = Moves(d.moves)
-        elif d.kind == "motor_dc":
+        elif d.kind == "dc_motor":
             out[d.joint] = Voltage(d.value, motor=motor_of(dict(d.motor)))
-        elif d.kind == "free":
+        elif d.kind == "undriven":
             out[d.joint] = Torque(0.0)
         elif d.kind == "torque":
-            out[d.joint] = Torque(d.value, gear=d.gear, limits=None if d.limits == (None, None) else d.limits)
+            out[d.joint] = Torque(d.value, gear_ratio=d.gear_ratio, limits=None if d.limits == (None, None) else d.limits)
         else:
             out[d.joint] = DRIVES[d.kind](d.value)
     return out
+
+
+def __getattr__(name: str) -> Any:
+    if name == "motor":
+        raise AttributeError("lw.drives.motor is now lw.drives.dc_motor.")
+    raise AttributeError(f"module 'linkwright.drives' has no attribute '{name}'")
 
 
 __all__ = [
@@ -98,10 +104,10 @@ __all__ = [
     "Torque",
     "Voltage",
     "actuation",
+    "dc_motor",
     "drives_of_description",
     "force",
     "law_factors",
-    "motor",
     "moves",
     "position",
     "prescribed",

@@ -22,12 +22,12 @@ OPEN = (-np.inf, np.inf)
 class Torque(DriveSpecification):
     """`lw.drives.torque(value)`: a constant, (times, values), or a function of t or of t and the state.
 
-    At the joint acts gear times the value, not beyond `limits`: one number for both directions, or (low, high), None for an open end.
+    At the joint acts gear_ratio times the value, not beyond `limits`: one number for both directions, or (low, high), None for an open end.
     """
 
     value: Any
     every: Any = None
-    gear: Any = 1.0
+    gear_ratio: Any = 1.0
     limits: Any = None
     kind = "torque"
 
@@ -35,10 +35,10 @@ class Torque(DriveSpecification):
         what = f"the {target.effort_kind} of '{target.name}'"
         signal = read_signal(self.value, target.dimension("effort"), what, start.description)
         every = 0.0 if isinstance(signal, Constant) else sample_time(self.every, what)
-        gear = quantity(self.gear, NONE, f"the gear of '{target.name}'")
-        if not (np.isfinite(gear) and gear != 0.0):
-            raise UsageError(f"the gear of '{target.name}' is {gear:g}; it must be a number other than zero.")
-        return BoundEffort(target, Reading(signal, every), gear, effort_limits(self.limits, target))
+        gear_ratio = quantity(self.gear_ratio, NONE, f"the gear of '{target.name}'")
+        if not (np.isfinite(gear_ratio) and gear_ratio != 0.0):
+            raise UsageError(f"the gear of '{target.name}' is {gear_ratio:g}; it must be a number other than zero.")
+        return BoundEffort(target, Reading(signal, every), gear_ratio, effort_limits(self.limits, target))
 
 
 def effort_limits(given: Any, target: DriveTarget) -> tuple[float, float] | None:
@@ -73,7 +73,7 @@ def limited(effort: Any, limits: tuple[Any, Any] | None) -> Any:
 class BoundEffort(Follower):
     target: DriveTarget
     reading: Reading
-    gear: float = 1.0
+    gear_ratio: float = 1.0
     limits: tuple[float, float] | None = None
     moves = False
     states = ()
@@ -85,7 +85,7 @@ class BoundEffort(Follower):
         """The effort, where it is a constant entry of tau."""
         if not isinstance(self.signal, Constant) or self.target.entry is None:
             return None
-        return limited(self.gear * self.signal.level, self.limits)
+        return limited(self.gear_ratio * self.signal.level, self.limits)
 
     @property
     def channels(self) -> dict[str, str]:
@@ -100,4 +100,4 @@ class BoundEffort(Follower):
 
     def _effort(self, here: Instant, held: Any) -> Any:
         value = self.reading.value(here, held)
-        return limited(self.gear * value, self.limits)
+        return limited(self.gear_ratio * value, self.limits)

@@ -1,4 +1,4 @@
-"""A voltage at the DC motor of a joint: the motor's equations are in `forces.motor_dc`, the rotor's inertia joins the mass matrix."""
+"""A voltage at the DC motor of a joint: the motor's equations are in `forces.dc_motor`, the rotor's inertia joins the mass matrix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwright.drives.base import DriveOutput, DriveSpecification, DriveTarget, Follower, Reading, Start, read_signal, sample_time
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
+from linkwright.mechanics.forces.dc_motor import DCMotor, Flow, flow
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
@@ -16,8 +16,8 @@ from linkwright.text.units import CURRENT, KINDS, VOLTAGE
 
 KEYS = {
     "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",
-    "friction": "torque", "friction_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number", "rated": "voltage",
-    "max_current": "current", "time_constant": "time",
+    "friction": "torque", "friction_speed": "angular speed", "gear_ratio": "pure number", "efficiency": "pure number",
+    "supply_voltage": "voltage", "max_current": "current", "time_constant": "time",
 }  # fmt: skip
 SIZING = ("max_speed", "max_torque")  # on the plate, but no part of the equations
 POWERS = ("electric", "mechanical", "magnetic")
@@ -25,7 +25,7 @@ MATCH = 0.01  # share by which Kt and Ke may differ on a rounded data sheet
 
 
 @call_explained
-def motor(
+def dc_motor(
     Kt: Any,
     R: Any,
     *,
@@ -35,25 +35,25 @@ def motor(
     viscous: Any = 0.0,
     friction: Any = 0.0,
     friction_speed: Any = 1.0,
-    ratio: Any = None,
+    gear_ratio: Any = None,
     lead: Any = None,
     efficiency: Any = 1.0,
-    rated: Any = None,
+    supply_voltage: Any = None,
     max_current: Any = None,
     time_constant: Any = None,
 ) -> DCMotor:
-    """A DC motor with a gearbox, for `lw.drives.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
+    """A DC motor with a gearbox, for `lw.drives.voltage(..., motor=...)`; the keys of `dc_motor` in the model file.
 
-    `ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
+    `gear_ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
     `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far L would move the joint.
     """
     given = {"Kt": Kt, "R": R, "Ke": Ke, "L": L, "J": J, "viscous": viscous, "friction": friction, "friction_speed": friction_speed}
-    given |= {"ratio": ratio, "efficiency": efficiency, "rated": rated, "max_current": max_current}
+    given |= {"gear_ratio": gear_ratio, "efficiency": efficiency, "supply_voltage": supply_voltage, "max_current": max_current}
     given["time_constant"] = time_constant
     if lead is not None:
-        if ratio is not None:
-            raise UsageError("a motor has a ratio or the lead of a spindle, not both.")
-        given["ratio"] = 6.283185307179586 / _positive("lead", quantity(lead, KINDS["length"], "motor: lead"))
+        if gear_ratio is not None:
+            raise UsageError("a motor has a gear_ratio or the lead of a spindle, not both.")
+        given["gear_ratio"] = 6.283185307179586 / _positive("lead", quantity(lead, KINDS["length"], "motor: lead"))
     return motor_of({k: x for k, x in given.items() if x is not None})
 
 
@@ -63,7 +63,7 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
         if key not in KEYS and key not in SIZING:
             raise UsageError(f"a motor has no '{key}'. {nearest(str(key), KEYS, 'Keys')}")
     x = {k: quantity(v, KINDS[KEYS[k]], f"motor: {k}") for k, v in data.items() if k in KEYS}
-    for key in ("Kt", "R", "friction_speed", "ratio", "efficiency", "rated", "max_current", "time_constant"):
+    for key in ("Kt", "R", "friction_speed", "gear_ratio", "efficiency", "supply_voltage", "max_current", "time_constant"):
         _positive(key, x.get(key, 1.0 if key not in ("Kt", "R") else 0.0))
     for key in ("Ke", "L", "J", "viscous", "friction"):
         if not x.get(key, 0.0) >= 0.0:
@@ -114,12 +114,12 @@ class Voltage(DriveSpecification):
         if isinstance(self.motor, Mapping):
             return motor_of(self.motor)
         if self.motor is not None:
-            raise UsageError(f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), not {type(self.motor).__name__}.")
-        own = next((d for d in start.description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
+            raise UsageError(f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), not {type(self.motor).__name__}.")
+        own = next((d for d in start.description.drives if d.joint == target.name and d.kind == "dc_motor"), None)
         if own is None:
             raise UsageError(
-                f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass one, "
-                "lw.drives.voltage(..., motor=lw.drives.motor(Kt='0.05 N m/A', R='0.4 ohm'))."
+                f"'{target.name}' has no motor: the model gives it no `dc_motor`. Pass one, "
+                "lw.drives.voltage(..., motor=lw.drives.dc_motor(Kt='0.05 N m/A', R='0.4 ohm'))."
             )
         return motor_of(dict(own.motor))
 
@@ -142,7 +142,7 @@ class BoundVoltage(Follower):
         m = self.motor
         if not m.has_current:
             return ()
-        size = m.max_current if m.max_current is not None else m.rated / m.R if m.rated is not None else 1.0
+        size = m.max_current if m.max_current is not None else m.supply_voltage / m.R if m.supply_voltage is not None else 1.0
         return ((f"motor.{self.target.name}.current", self.current, float(size)),)
 
     @property

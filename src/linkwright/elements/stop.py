@@ -32,9 +32,9 @@ class Stop(ModelElement):
     switches = True
     looks = Looks("", mark="wall")
     formats = held(mjcf="range", robot="range")
-    order = ("joint", "between", "min", "max", "stiffness", "damping", "restitution")
-    together = (either("between", ("min", "max")), needs("damping", "stiffness"), either("stiffness", "restitution", needed=False))
-    further = MappingProxyType({"between": Key("numbers", "both ends, in the place of `min` and `max`", "travel")})
+    order = ("joint", "range", "min", "max", "stiffness", "damping", "restitution")
+    together = (either("range", ("min", "max")), needs("damping", "stiffness"), either("stiffness", "restitution", needed=False))
+    further = MappingProxyType({"range": Key("numbers", "both ends, in the place of `min` and `max`", "travel")})
 
     name: str
     joint: str = in_joint(named=True, one=True, lines=True)

@@ -13,7 +13,7 @@ from linkwright.numerics.scalars import real, where
 
 @dataclass(frozen=True)
 class TorsionBar(ModelElement):
-    """effort = -stiffness (q - free) - end_stiffness d, with d the depth beyond `min` or `max`; all of it is stored."""
+    """effort = -stiffness (q - free_position) - end_stiffness d, with d the depth beyond `min` or `max`; all of it is stored."""
 
     section, word, type = "springs", "spring", "bar"
     typical = ("joint", "end_stiffness", "min", "max")
@@ -28,14 +28,14 @@ class TorsionBar(ModelElement):
     end_stiffness: Scalar = number("effort/travel", "of both ends, added to `stiffness` beyond them", above=0.0)
     lower: Scalar = number("travel", "lower end", key="min")
     upper: Scalar = number("travel", "upper end", key="max")
-    free: Scalar = number("travel", "coordinate at which it is relaxed", 0.0)
+    free_position: Scalar = number("travel", "coordinate at which it is relaxed", 0.0)
     where: Source | None = place()
 
     def law(self, at: Any) -> Any:
-        return -self.stiffness * (at.x - self.free) - self.end_stiffness * sum(self._beyond(at))
+        return -self.stiffness * (at.x - self.free_position) - self.end_stiffness * sum(self._beyond(at))
 
     def stored(self, at: Any) -> Any:
-        x = at.x - self.free
+        x = at.x - self.free_position
         return 0.5 * self.stiffness * x * x + 0.5 * self.end_stiffness * sum(d * d for d in self._beyond(at))
 
     def _beyond(self, at: Any) -> tuple[Any, Any]:

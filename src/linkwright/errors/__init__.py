@@ -195,6 +195,9 @@ def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, 
 
 
 def _hint(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> str:
+    renamed = [new for new in OLD_KEYS.get(name, ()) if new in allowed]
+    if renamed:
+        return f"'{name}' has a new name: write {' or '.join(repr(new) for new in renamed)}. "
     guess = _guess(name, allowed, synonyms)
     return _shared_pin(name, allowed) or (f"Did you mean '{guess}'? " if guess else "")
 
@@ -384,6 +387,15 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "WorkspaceModes.page": "show(path)",
 }
 
+OLD_KEYS: dict[str, tuple[str, ...]] = {  # keys of files, options of calls, columns: what to write instead, where it is allowed
+    "between": ("range",),
+    "free": ("free_length", "free_position", "undriven"),
+    "gear": ("gear_ratio",),
+    "motor_dc": ("dc_motor",),
+    "rated": ("supply_voltage",),
+    "ratio": ("gear_ratio",),
+    "voltage": ("supply_voltage",),
+}
 OLD_CHANNELS = (  # ends of names of channels, and what to write instead
     (r"\.transmission\.force", ".force_transmission_angle"),
     (r"\.transmission", ".transmission_angle"),

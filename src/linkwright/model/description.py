@@ -203,7 +203,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive of a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
+    """A drive of a joint or cylinder. `kind`: speed, position, moves, torque, dc_motor or undriven (named, no law).
 
     `value` is the speed, position or effort, of a motor the voltage; `motor` the data of its name plate.
     """
@@ -214,7 +214,7 @@ class Drive:
     moves: tuple[Move, ...] = ()
     motor: tuple[tuple[str, Scalar], ...] = ()
     where: Source | None = _place()
-    gear: Scalar = 1.0  # effort at the joint over `value` of a torque
+    gear_ratio: Scalar = 1.0  # effort at the joint over `value` of a torque
     limits: tuple[Scalar | None, Scalar | None] = (None, None)  # of the effort at the joint
 
 

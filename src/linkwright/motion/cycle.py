@@ -230,7 +230,7 @@ def plan(
         if lead not in drives:
             notes.append(f"no drive in the model: turning '{lead}'")
     x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
-    drive = drives.get(lead, Drive(lead, "free"))
+    drive = drives.get(lead, Drive(lead, "undriven"))
     if start is not None or stop is not None:
         drive = _without_program(drive, notes)
         x[lead] = _within_stops(desc, lead, x[lead] if start is None else start, "start")
@@ -279,7 +279,7 @@ def _without_program(drive: Drive, notes: list[str]) -> Drive:
     if drive.kind not in ("position", "moves") and not isinstance(drive.value, (Expr, Table)):
         return drive
     notes.append(f"the range asked for takes the place of the program of '{drive.joint}'")
-    return Drive(drive.joint, "free")
+    return Drive(drive.joint, "undriven")
 
 
 def _within_stops(desc: Description, lead: str, x: float, what: str, notes: list[str] | None = None) -> float:
@@ -528,7 +528,7 @@ def _turns(d: Description, lead: str, laws: Mapping[str, Curve], span: float) ->
 # Notes: inputs of the model that do not act in a cycle, and what vanishes at rest
 
 STATIC = "Static analysis: inertia forces are ignored."
-EFFORTS = ("torque", "motor_dc")  # kinds of drives that act and prescribe nothing
+EFFORTS = ("torque", "dc_motor")  # kinds of drives that act and prescribe nothing
 
 
 def effort_notes(desc: Description, rotary: Mapping[str, bool]) -> list[str]:
@@ -537,10 +537,10 @@ def effort_notes(desc: Description, rotary: Mapping[str, bool]) -> list[str]:
 
 
 def _left_out(desc: Description, drive: Drive, rotary: bool) -> str:
-    kind = "voltage" if drive.kind == "motor_dc" else "torque" if rotary else "force"
+    kind = "voltage" if drive.kind == "dc_motor" else "torque" if rotary else "force"
     amount = ""
     if kind != "voltage" and not isinstance(drive.value, (Expr, Table)):
-        amount = f" of {shown(float(drive.value) * float(drive.gear), TORQUE if rotary else FORCE, desc.units)}"
+        amount = f" of {shown(float(drive.value) * float(drive.gear_ratio), TORQUE if rotary else FORCE, desc.units)}"
     found = "torque" if rotary else "force"
     return (
         f"the {kind}{amount} that the model gives to '{drive.joint}' does not act here: a cycle prescribes the motion and computes the "

@@ -307,7 +307,7 @@ def shifts(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accel
 def _of_joint(b: BoundVoltage) -> tuple[float, float, float]:
     """(effort per current, damping of the joint, time constant)."""
     m = b.motor
-    return m.ratio * m.Kt, m.ratio**2 * (m.Kt * m.Ke / m.R + m.viscous), m.time_constant
+    return m.gear_ratio * m.Kt, m.gear_ratio**2 * (m.Kt * m.Ke / m.R + m.viscous), m.time_constant
 
 
 def _responses(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> np.ndarray:

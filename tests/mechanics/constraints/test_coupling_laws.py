@@ -106,7 +106,7 @@ def test_a_massless_drum_drives_several_joints():
     """A torque of 5 N m at the drum, q_C = 2 q_A - 0.5 q_B, is 10 N m at A and -2.5 N m at B: MuJoCo's transmission by a fixed tendon."""
     bodies = {**WHEELS["bodies"], "c": {"pins": ["C"], "mass": 0}}
     cable = {"from": "A", "to": "C", "ratio": 2, "plus": {"B": -0.5}}
-    drum = lw.load({**WHEELS, "bodies": bodies, "couplings": {"T": cable}, "drive": {"C": {"torque": 3.0, "gear": 2, "limits": 5}}})
+    drum = lw.load({**WHEELS, "bodies": bodies, "couplings": {"T": cable}, "drive": {"C": {"torque": 3.0, "gear_ratio": 2, "limits": 5}}})
     run = drum.simulate(0.3)
     fixed = '<tendon><fixed name="T"><joint joint="A" coef="2"/><joint joint="B" coef="-0.5"/></fixed></tendon>'
     model = mujoco.MjModel.from_xml_string(SAME.format(more=f'{fixed}<actuator><motor tendon="T" gear="2"/></actuator>'))

@@ -45,7 +45,7 @@ def test_a_spring_that_passes_zero_length_is_an_oscillator() -> None:
         "drawing": {"A": [0, 0]},
         "bodies": {"ground": {"points": ["A"]}, "slide": {"points": ["A"], "mass": 2.0}},
         "joints": {"x": {"type": "prismatic", "between": ["ground", "slide"], "at": "A", "axis": [1, 0]}},
-        "springs": {"s": {"between": ["ground.A", "slide.A"], "stiffness": "800 N/m", "free": 0}},
+        "springs": {"s": {"between": ["ground.A", "slide.A"], "stiffness": "800 N/m", "free_length": 0}},
         "start": {"x": 0, "x.v": "0.5 m/s"},
     })  # fmt: skip
     run = m.simulate(0.5)

@@ -58,7 +58,7 @@ def test_a_ball_with_spring_and_damper_is_that_of_mujoco(cut, rng):
 
 def test_one_of_two_angles(rng):
     """A universal joint is two hinges there; the spring and the damper act on the second one."""
-    d = on("universal", springs={"k": {"joint": "J.angle2", "stiffness": 2.0, "free": 0.4}},
+    d = on("universal", springs={"k": {"joint": "J.angle2", "stiffness": 2.0, "free_position": 0.4}},
            dampers={"d": {"joint": "J.angle2", "coefficient": 0.3}})  # fmt: skip
     s = lw.compile(lw.load(d))
     model = there('<joint type="hinge" axis="1 0 0"/><joint type="hinge" axis="0 1 0" stiffness="2" springref="0.4" damping="0.3"/>')
@@ -141,7 +141,7 @@ def test_viscous_friction_in_a_ball_slows_it_exponentially():
 
 
 def test_they_are_written_as_they_were_read():
-    springs = {"k": {"joint": "J.angular", "stiffness": 1}, "x": {"joint": "J.x", "stiffness": 3, "free": 0.1}}
+    springs = {"k": {"joint": "J.angular", "stiffness": 1}, "x": {"joint": "J.x", "stiffness": 3, "free_position": 0.1}}
     rubbing = {"f": {"joint": "J.wx", "coulomb": 0.1}}
     d = on("free", springs=springs, friction=rubbing, dampers={"d": {"joint": "J.linear", "coefficient": 0.7}})
     assert read_text(write(read(d))) == read(d)
@@ -155,7 +155,7 @@ def test_they_are_written_as_they_were_read():
         ("free", {"dampers": {"d": {"joint": "J.z2", "coefficient": 1}}}, "'J.z2' is no velocity of the free joint"),
         ("free", {"dampers": {"d": {"joint": "J.linear", "coefficient": "1 N m s/rad"}}}, "coefficient must be"),
         ("spherical", {"springs": {"k": {"joint": "J.wx", "stiffness": 1}}}, "no coordinate of a spherical joint"),
-        ("spherical", {"springs": {"k": {"joint": "J", "stiffness": 1, "free": 1}}}, "pulls its frames together"),
+        ("spherical", {"springs": {"k": {"joint": "J", "stiffness": 1, "free_position": 1}}}, "pulls its frames together"),
         ("spherical", {"friction": {"J": {"mu": 0.1, "radius": 0.1}}}, "is not one coordinate. Name a hinge"),
         ("universal", {"stops": {"J": {"max": 1, "stiffness": 10}}}, "Name one of J.angle1"),
         ("fixed", {"dampers": {"d": {"joint": "J", "coefficient": 1}}}, "does not move"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.mechanics.forces.motor_dc import flow
+from linkwright.mechanics.forces.dc_motor import flow
 from linkwright.mechanics.inverse.effort_weights import effort_weights, rated_effort
 from linkwright.model.description import Drive
 from linkwright.numerics.linalg import factor, pivoted_columns
@@ -78,7 +78,7 @@ def test_inverse_dynamics_and_projected_control_take_the_same_efforts(seed: int)
 
 
 def cart(unit: str = "m", drive: dict | None = None) -> dict:
-    return {**aghili_control.cart(unit), "drive": {n: (drive or {}).get(n, "free") for n in DRIVES}}
+    return {**aghili_control.cart(unit), "drive": {n: (drive or {}).get(n, "undriven") for n in DRIVES}}
 
 
 def cart_loads(model: dict, **options):
@@ -120,19 +120,19 @@ def test_one_unknown_rating_leaves_the_metric_to_the_length() -> None:
 
 
 def test_the_rating_of_a_motor_is_what_it_gives_at_rest() -> None:
-    m = lw.drives.motor(Kt="0.1 N m/A", R="2 ohm", rated="12 V", max_current="3 A", ratio=5)
+    m = lw.drives.dc_motor(Kt="0.1 N m/A", R="2 ohm", supply_voltage="12 V", max_current="3 A", gear_ratio=5)
     plate = (("Kt", 0.1), ("R", 2.0), ("rated", 12.0), ("max_current", 3.0), ("ratio", 5.0))
-    assert rated_effort(Drive("A", "motor_dc", motor=plate)) == pytest.approx(flow(m, 1e6, 0.0).effort) == pytest.approx(1.5)
-    assert rated_effort(Drive("A", "motor_dc", motor=(*plate, ("max_torque", 0.2)))) == pytest.approx(1.0)
-    assert rated_effort(Drive("A", "motor_dc", motor=plate[:2])) is None
-    assert [rated_effort(Drive("A", "free", limits=x)) for x in ((-5.0, 20.0), (None, 20.0), (None, None))] == [20.0, None, None]
+    assert rated_effort(Drive("A", "dc_motor", motor=plate)) == pytest.approx(flow(m, 1e6, 0.0).effort) == pytest.approx(1.5)
+    assert rated_effort(Drive("A", "dc_motor", motor=(*plate, ("max_torque", 0.2)))) == pytest.approx(1.0)
+    assert rated_effort(Drive("A", "dc_motor", motor=plate[:2])) is None
+    assert [rated_effort(Drive("A", "undriven", limits=x)) for x in ((-5.0, 20.0), (None, 20.0), (None, None))] == [20.0, None, None]
 
 
 def test_actuators_of_a_run_are_ratings_too() -> None:
     s = lw.compile(lw.load(cart()), engine="python")
     st = s.assemble({"P": 0.9}, {"P": 0.7})
     law = lw.control.projected({"P": "0.9 rad + 0.7 rad/s*t + 1.0 rad/s^2*t^2"}, drives=DRIVES)
-    motor = lw.drives.motor(Kt="0.5 N m/A", R="1 ohm", max_current="40 A")  # 20 N m at rest
+    motor = lw.drives.dc_motor(Kt="0.5 N m/A", R="1 ohm", max_current="40 A")  # 20 N m at rest
     acting = {"slide": lw.control.actuator(limit="40 N"), "P": lw.control.actuator(motor=motor)}
     run = s.simulate(st, 0.002, control=law, actuators=acting, sample_interval=[0.0, 0.002])
     _, loads = cart_loads(cart(), rated={"slide": 2, "P": 1})

@@ -201,7 +201,7 @@ def test_settle_finds_where_a_spring_holds_a_lid():
         "name": "lid", "plane": "xy", "gravity": [0, -9.81],
         "drawing": {"O": [0, 0], "P": [0.8, 0.3]},
         "bodies": {"ground": {"pins": ["O"]}, "lid": {"pins": ["O"], "points": ["P"], "mass": 3.0, "com": "P", "inertia": 0.1}},
-        "springs": {"s": {"joint": "O", "stiffness": "40 N m/rad", "free": "60 deg"}},
+        "springs": {"s": {"joint": "O", "stiffness": "40 N m/rad", "free_position": "60 deg"}},
     }  # fmt: skip
     m = lw.load(lid)
     q = float(m.settle()["lid.angle"])

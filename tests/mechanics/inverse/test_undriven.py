@@ -13,7 +13,7 @@ ARM = {
     "gravity": [0, -9.81],
     "drawing": {"A": [0, 0], "B": [1, 0], "C": [2, 0]},
     "bodies": {"ground": {"pins": ["A"]}, "upper": {"pins": ["A", "B"], "mass": 1}, "lower": {"pins": ["B"], "points": ["C"], "mass": 1}},
-    "springs": {"S": {"joint": "B", "stiffness": "100 N m/rad", "free": 0}},
+    "springs": {"S": {"joint": "B", "stiffness": "100 N m/rad", "free_position": 0}},
     "drive": {"A": {"torque": 0}},
 }
 

@@ -129,7 +129,7 @@ def test_the_page_computes_the_same_cam() -> None:
 def test_loads_and_motions_read_tables_alike() -> None:
     pushing = {"over": "t", "table": [[0, "0 N"], [0.1, "5 N"], [0.2, "5 N"], [0.4, "1 N"]]}
     base = {k: x for k, x in cam().items() if k != "couplings"}
-    pushed = {**base, "gravity": [0, 0], "loads": {"push": {"on": "follower.C", "force": [0, pushing]}}, "drive": {"A": "free"}}
+    pushed = {**base, "gravity": [0, 0], "loads": {"push": {"on": "follower.C", "force": [0, pushing]}}, "drive": {"A": "undriven"}}
     run = lw.load(pushed).simulate(0.4, sample_interval=0.01)
     force = table((0.0, 0.1, 0.2, 0.4), (0.0, 5.0, 5.0, 1.0)).value(run.t)
     assert run["lift.a"] == pytest.approx(force / 0.5, abs=1e-9)
@@ -143,7 +143,7 @@ def test_loads_and_motions_read_tables_alike() -> None:
 
 def lifted(drive: Any) -> lw.Trajectory:
     base = {k: x for k, x in cam().items() if k != "couplings"}
-    return lw.load({**base, "gravity": [0, 0], "drive": {"A": "free"}}).simulate(1.0, drive={"lift": drive}, sample_interval=0.01)
+    return lw.load({**base, "gravity": [0, 0], "drive": {"A": "undriven"}}).simulate(1.0, drive={"lift": drive}, sample_interval=0.01)
 
 
 def test_speeds_over_time_are_integrated_exactly_and_keep_their_end_value() -> None:

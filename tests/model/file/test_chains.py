@@ -135,7 +135,7 @@ def test_numbers_of_the_drawing_move_the_links() -> None:
 def test_joints_of_a_chain_take_drives_springs_and_starts() -> None:
     model = arm(chain(yaw={**HINGE, "axis": [0, 0, 1]}, roll={**HINGE, "axis": [1, 0, 0]}, pitch={**HINGE, "axis": [0, 1, 0]}))
     model |= {
-        "springs": {"k": {"joint": "roll", "stiffness": 5.0, "free": 0.1}},
+        "springs": {"k": {"joint": "roll", "stiffness": 5.0, "free_position": 0.1}},
         "dampers": {"c": {"joint": "pitch", "coefficient": 0.3}},
         "start": {"yaw": 0.2, "roll": 0.1, "pitch.v": 2.0},
         "drive": {"rail": "0 m/s", "yaw": "3 rad/s"},

@@ -57,7 +57,7 @@ rods:
   bar2: {between: [wheel.R, coupler.P], length: 150}
 springs:
   coil: {between: [ground.S, rocker.C], stiffness: k1}
-  twist: {joint: D, stiffness: 0.5 N m/rad, free: 40}
+  twist: {joint: D, stiffness: 0.5 N m/rad, free_position: 40}
   gas:
     type: gas
     between: [ground.S, head.F]
@@ -167,7 +167,7 @@ def test_every_number_of_shipped_models(model: str, rng: np.random.Generator) ->
         ({"rocker.mass": 0.9}, 'mass: "0.8 kg"', 'mass: "0.8999999999999999 kg"'),
         ({"k1": 2500.0}, "k1: 2 N/mm        # stiffness", "k1: 2.5 N/mm        # stiffness"),
         ({"bore": 32.0}, "{value: 30, min: 10, max: 60}   #", "{value: 32, min: 10, max: 60}   #"),
-        ({"twist.free": np.deg2rad(45.0)}, "free: 40}", "free: 45}"),
+        ({"twist.free_position": np.deg2rad(45.0)}, "free_position: 40}", "free_position: 45}"),
         ({"gas.length": 0.91}, "    length: 900\n", "    length: 910\n"),
         ({"D.upper": 3.4}, "max: 3.5 rad", "max: 3.4 rad"),
         ({"D.speed": np.deg2rad(6.0)}, "speed: 5 deg/s", "speed: 6 deg/s"),

@@ -273,8 +273,8 @@ rods: {r: {between: [coupler.P, ground.A]}, s: {between: [coupler.P, ground.D], 
 couplings: {c: {from: A, to: D, ratio: 2, offset: 10}, cam: {from: A, to: D, table: [[0, 0], [90, 30], [180, 0]]}}
 gears: {g: {joints: [A, D], radii: [20, 60], internal: true}, w: {joints: [A, D], teeth: [20, 40], module: 2}}
 springs:
-  torsion: {joint: A, stiffness: 2 N m/rad, free: 90}
-  coil: {between: [ground.A, coupler.P], stiffness: 3 N/mm, free: 500, preload: 4 N}
+  torsion: {joint: A, stiffness: 2 N m/rad, free_position: 90}
+  coil: {between: [ground.A, coupler.P], stiffness: 3 N/mm, free_length: 500, preload: 4 N}
   gas: {between: [ground.A, coupler.P], force: 300 N, length: 500, stroke: 200, progression: 1.4}
 dampers: {d: {joint: A, coefficient: 0.1 N m s/rad}, e: {between: [ground.A, coupler.P], coefficient: 50 N s/m}}
 friction: {A: {coulomb: 0.2 N m, viscous: 0.01 N m s, speed: 1 rpm}, f: {joint: D, mu: 0.1, radius: 10}}
@@ -296,8 +296,8 @@ start: {A: 60, A.v: 10 rpm}
     assert d.couplings[1].table.x[2] == pytest.approx(math.pi)
     assert (d.gears[0].radius_second, d.gears[0].internal, d.gears[1].radius_first) == (0.06, True, 0.02)
     torsion, coil, gas = d.springs
-    assert isinstance(torsion, TorsionSpring) and torsion.free == pytest.approx(math.pi / 2)
-    assert isinstance(coil, CoilSpring) and (coil.stiffness, coil.free, coil.preload) == (3000.0, 0.5, 4.0)
+    assert isinstance(torsion, TorsionSpring) and torsion.free_position == pytest.approx(math.pi / 2)
+    assert isinstance(coil, CoilSpring) and (coil.stiffness, coil.free_length, coil.preload) == (3000.0, 0.5, 4.0)
     assert isinstance(gas, GasSpring) and (gas.force, gas.stroke, gas.progression) == (300.0, 0.2, 1.4)
     assert d.dampers[1].coefficient == 50.0 and d.frictions[0].joint == "A" and d.frictions[1].radius == 0.01
     assert d.cylinders[0].force == pytest.approx(6e5 * math.pi / 4 * 0.05**2) and d.cylinders[1].force == -200.0
@@ -317,7 +317,7 @@ start: {A: 60, A.v: 10 rpm}
         ("3 rad/s", "speed", 3.0), ("60 1/min", "speed", 2 * math.pi), ("1 Hz", "speed", 2 * math.pi),
         ("90 deg", "position", math.pi / 2),
         ("2 N m", "torque", 2.0),
-        ("free", "free", 0.0),
+        ("undriven", "undriven", 0.0),
         ("10", "speed", math.pi / 3),
         ({"speed": "30 rpm"}, "speed", math.pi),
         ({"torque": "2 N m"}, "torque", 2.0),
@@ -342,7 +342,7 @@ def test_position_laws_and_names_only():
     (d,) = read({**_as_dict(), "drive": {"A": {"position": "30 deg * sin(2 rad/s * t)"}}}).drives
     assert d.kind == "position" and str(d.value).endswith("sin(2.0*t)")
     (n,) = read({**_as_dict(), "drive": ["A"]}).drives
-    assert (n.joint, n.kind) == ("A", "free")
+    assert (n.joint, n.kind) == ("A", "undriven")
 
 
 def test_loads_in_si_need_no_units():

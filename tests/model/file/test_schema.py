@@ -96,7 +96,7 @@ BEYOND_KEYS = {  # messages about keys that the schema cannot know -> why
     "A speed is written `A.v: 45 rpm`": "names",
     "`mu` alone does nothing in a hinge": "the joint decides",
     "a slider has no lever": "the joint decides",
-    "take out `free` and `preload`": "the joint decides",
+    "take out `free_position` and `preload`": "the joint decides",
     "the face of a swinging follower needs two points": "the joint decides",
     "turns, so it takes a torque": "the joint decides",
     "a rack is written `pinion:`": "the joints decide",
@@ -218,7 +218,7 @@ WRONG = {
     "loads: {l: {on: coupler.P}}": "force",
     "gears: {g: {joints: [A, D], radii: [1, 2], radius: 3}}": "joints",
     "drive: {A: {speeed: 3}}": "speeed",
-    "drive: {A: {motor_dc: {Kt: 1}}}": "R",
+    "drive: {A: {dc_motor: {Kt: 1}}}": "R",
     "drive: {A: {moves: [{to: 3, im: 2}]}}": "im",
     "spring: {s: {joint: A, stiffness: 3}}": "spring",
 }

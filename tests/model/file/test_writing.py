@@ -27,11 +27,11 @@ about: 'a "quoted": line # of text, über alles'
 rods: {r: {between: [coupler.P, ground.A], length: 2*L + 5 mm}}
 couplings: {c: {from: A, to: D, ratio: 2}, cam: {from: A, to: D, table: [[0, 0], [90, 30], [180, 0]]}}
 gears: {g: {joints: [A, D], radii: [20, 60], internal: true}}
-springs: {t: {joint: A, stiffness: 2 N m/rad, free: 90}, c: {between: [ground.A, coupler.P], stiffness: k, free: 500}}
+springs: {t: {joint: A, stiffness: 2 N m/rad, free_position: 90}, c: {between: [ground.A, coupler.P], stiffness: k, free_length: 500}}
 dampers: {d: {joint: A, coefficient: 0.1 N m s/rad}}
 friction: {A: {coulomb: 0.2 N m}}
 stops:
-  A: {between: [-30, 2*L/(4 mm)*1 deg], stiffness: 2000 N m/rad, damping: 0.2 s/rad}
+  A: {range: [-30, 2*L/(4 mm)*1 deg], stiffness: 2000 N m/rad, damping: 0.2 s/rad}
   top: {joint: D, max: 90, stiffness: 10 N m/deg}
   cyl: {min: 300, stiffness: k}
 cylinders: {cyl: {between: [ground.A, coupler.P], pressure: 6 bar, bore: 50}}
@@ -39,9 +39,9 @@ loads:
   drag:
     {on: coupler.P, force: [-5 N s/m * coupler.P.vx, {over: A, table: [[0, 0 N], [180, 5 N]]}], moment: 2 N m * sin(3 rad/s*t), axes: body}
 """,
-    "drives": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {moves: [{to: 90, in: 0.4 s, law: '345'}, {dwell: 200 ms}]}, D: free}"),
-    "motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {motor_dc: {Kt: 3 N m/A, R: 3 ohm, J: 0.01 kg m^2, ratio: 10}}}"),
-    "fed motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {motor_dc: {Kt: 3 N m/A, R: 3 ohm, voltage: 5 V*sin(2 rad/s*t)}}}"),
+    "drives": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {moves: [{to: 90, in: 0.4 s, law: '345'}, {dwell: 200 ms}]}, D: undriven}"),
+    "motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {dc_motor: {Kt: 3 N m/A, R: 3 ohm, J: 0.01 kg m^2, gear_ratio: 10}}}"),
+    "fed motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {dc_motor: {Kt: 3 N m/A, R: 3 ohm, voltage: 5 V*sin(2 rad/s*t)}}}"),
 }
 
 

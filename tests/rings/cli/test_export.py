@@ -112,7 +112,7 @@ DISC = {
     "name": "disc", "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]},
     "bodies": {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}},
 }  # fmt: skip
-LAW = {"torque": "10 N m - 2 N m s/rad * A.v", "gear": 20, "limits": ["-5 N m", "5 N m"]}
+LAW = {"torque": "10 N m - 2 N m s/rad * A.v", "gear_ratio": 20, "limits": ["-5 N m", "5 N m"]}
 
 
 @pytest.mark.parametrize("ending", [".c", ".js"])
@@ -121,9 +121,9 @@ def test_what_drives_do_is_lost_where_it_is_an_input(tmp_path: Path, ending: str
     for drive, lost in (
         (LAW, ["its torque, an input there", "its gear: the input there is the effort at the joint", "limits of its effort"]),
         ({"torque": 3.0}, ["its torque, an input there"]),
-        ({"gear": 20}, ["its gear: the input there is the effort at the joint"]),
+        ({"gear_ratio": 20}, ["its gear: the input there is the effort at the joint"]),
         ("60 rpm", ["its prescribed speed, an input there"]),
-        ({"motor_dc": {"voltage": "12 V", "Kt": "0.1 N m/A", "R": "1 ohm"}}, ["its DC motor: the torque is an input there"]),
+        ({"dc_motor": {"voltage": "12 V", "Kt": "0.1 N m/A", "R": "1 ohm"}}, ["its DC motor: the torque is an input there"]),
     ):
         with pytest.warns(LossWarning) as said:
             lw.load(DISC | {"drive": {"A": drive}}).export(tmp_path / f"a{ending}")

@@ -52,7 +52,7 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
         (["2000 ms", "--free", "--set", "A.v=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
         (["2", "--drive", "A=3 N m"], 3.0, 3.0),  # a = T/J = 1.5 rad/s^2
         (["2", "--drive", "A=1 N m * t/(1 s)"], 2 / 3, 1.0),  # a = t/2
-        (["2", "--drive", "A=free", "--set", "A.v=1 rad/s"], 2.0, 1.0),
+        (["2", "--drive", "A=undriven", "--set", "A.v=1 rad/s"], 2.0, 1.0),
         (["2", "--drive", "A=15 rpm"], np.pi, 0.5 * np.pi),
         (["2", "--drive", "A=90 deg"], 0.5 * np.pi, 0.0),
     ],

@@ -29,7 +29,7 @@ def cart():
         "drawing": {"O": [0, 0], "W": [1, 0]},
         "bodies": {"ground": {"points": ["O", "W"]}, "cart": {"points": ["O"], "mass": "3 kg", "com": "O"}},
         "joints": {"X": {"type": "prismatic", "between": ["ground", "cart"], "at": "O", "axis": [1, 0]}},
-        "springs": {"wall": {"between": ["ground.W", "cart.O"], "stiffness": f"{WALL} N/m", "free": "1 m"}},
+        "springs": {"wall": {"between": ["ground.W", "cart.O"], "stiffness": f"{WALL} N/m", "free_length": "1 m"}},
         "drive": {"X": {"force": 0}},
     }
     return lw.load(model)

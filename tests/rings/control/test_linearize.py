@@ -198,7 +198,7 @@ def test_pd_against_a_simulated_decay() -> None:
 def test_a_motor_brings_its_current(crank: System) -> None:
     """By hand: r Kt i turns the crank and the rotor; L i' = R (i_wanted - i), back-EMF made good."""
     st, x = crank.assemble({"A": 0.5}), 0.5
-    motor = lw.drives.motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, ratio=50)
+    motor = lw.drives.dc_motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, gear_ratio=50)
     found = crank.linearize(st, control=lw.control.pd({"A": x}, P=60, D=8, gravity=True), actuators=lw.control.actuator(motor=motor))
     inertia = 3 - 2 * math.cos(2 * x) + 50**2 * 1e-4
     fall, kt = G * math.sin(x), 50 * 0.05
@@ -293,7 +293,7 @@ def test_a_sampled_force_loop_turns_over_where_its_condition_says(crank: System,
 def test_a_sampled_loop_with_a_motor_against_a_run() -> None:
     """Deviations at the samples of a run are powers of A times the first one; an offset of 1e-6 keeps it linear."""
     s = lw.load("slider-crank", g=0).system
-    motor = lw.control.actuator(motor=lw.drives.motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, ratio=50))
+    motor = lw.control.actuator(motor=lw.drives.dc_motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, gear_ratio=50))
     law = lw.control.pd({"A": 1.0}, P=60, D=8, drives=["A"], every="10 ms")
     found = s.linearize(s.assemble({"A": 1.0}), control=law, actuators=motor)
     assert found.states == ("A", "A.v", "motor.A.current")

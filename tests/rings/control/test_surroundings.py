@@ -93,7 +93,7 @@ def test_force_feedback_makes_up_for_a_wrong_model(crank):
 
 # ---------------------------------------------------------------- motors
 
-PLATE = {"Kt": "0.3 N m/A", "R": "3 ohm", "ratio": 10}
+PLATE = {"Kt": "0.3 N m/A", "R": "3 ohm", "gear_ratio": 10}
 REAL = {**PLATE, "J": "0.001 kg m^2", "efficiency": 0.85, "friction": "0.05 N m", "viscous": "0.002 N m s/rad"}
 SMOOTH = {"A": lw.control.minimum_jerk("60 deg", "0.5 s")}
 
@@ -104,7 +104,7 @@ def test_the_voltage_makes_exactly_the_effort(crank, plate):
     s, st = crank
     law = lw.control.projected(SMOOTH, P=100, drives=["A"])
     ideal = gives(s, st, law, 0.5)
-    run = gives(s, st, law, 0.5, actuators=lw.control.actuator(motor=lw.drives.motor(**plate)))
+    run = gives(s, st, law, 0.5, actuators=lw.control.actuator(motor=lw.drives.dc_motor(**plate)))
     assert np.abs(run["control.A.error"]).max() < 1e-8
     rotor = 100 * 0.001 * run["A.a"] if "J" in plate else 0.0
     assert np.abs(run["A.torque"] - rotor - ideal["A.torque"]).max() < 1e-7
@@ -117,7 +117,7 @@ def test_inductance_leaves_a_bounded_error(crank):
     s, st = crank
     law = lw.control.projected(SMOOTH, P=100, drives=["A"])
     ideal = gives(s, st, law, 0.5)
-    run = gives(s, st, law, 0.5, actuators=lw.control.actuator(motor=lw.drives.motor(**PLATE, L="3 mH")))
+    run = gives(s, st, law, 0.5, actuators=lw.control.actuator(motor=lw.drives.dc_motor(**PLATE, L="3 mH")))
     u = ideal["A.torque"]
     slope = np.abs(np.gradient(u, ideal.t)).max()
     start = abs(u[0]) * 1e-3 / (2.0 * 10.0 * math.e)  # largest at t = 0.1 s
@@ -128,16 +128,16 @@ def test_inductance_leaves_a_bounded_error(crank):
 def test_a_motor_gives_no_more_than_its_plate(crank):
     s, st = crank
     law = lw.control.projected(STEP, P=25, D=10, drives=["A"])
-    run = gives(s, st, law, 2.0, actuators=lw.control.actuator(motor=lw.drives.motor(**PLATE, rated="24 V")))
+    run = gives(s, st, law, 2.0, actuators=lw.control.actuator(motor=lw.drives.dc_motor(**PLATE, supply_voltage="24 V")))
     assert run["motor.A.voltage"].max() == pytest.approx(24.0, abs=1e-12) and run["motor.A.voltage"].min() >= -24.0
     assert run["A.torque"][0] == pytest.approx(24.0 / 3.0 * 0.3 * 10) and run["A.torque"][0] < 0.8 * s.control(law, st)(st)["A"]
     assert abs(run["control.A.error"][-1]) < 1e-3
     with pytest.raises(UsageError, match="limited by its plate"):
-        gives(s, st, law, actuators=lw.control.actuator(limit="5 N m", motor=lw.drives.motor(**PLATE)))
+        gives(s, st, law, actuators=lw.control.actuator(limit="5 N m", motor=lw.drives.dc_motor(**PLATE)))
     with pytest.raises(UsageError, match="no motor"):
         gives(s, st, law, actuators=lw.control.actuator(motor=True))
     with pytest.raises(UsageError, match="rotor, whose inertia can only be added in a joint that is not cut"):
-        gives(s, st, lw.control.projected(STEP, drives=["C.slide"]), actuators=lw.control.actuator(motor=lw.drives.motor(**REAL)))
+        gives(s, st, lw.control.projected(STEP, drives=["C.slide"]), actuators=lw.control.actuator(motor=lw.drives.dc_motor(**REAL)))
     with pytest.raises(UsageError, match="'B' is no drive"):
         gives(s, st, law, actuators={"B": lw.control.actuator(limit="5 N m")})
 

@@ -22,7 +22,7 @@ SLIDER = {
         "X": {"type": "prismatic", "between": ["ground", "table"], "at": "O", "axis": [1, 0]},
         "F": {"type": "fixed", "between": ["table", "payload"], "at": "O"},
     },
-    "springs": {"wall": {"between": ["ground.W", "table.O"], "stiffness": "300 N/m", "free": "1 m"}},
+    "springs": {"wall": {"between": ["ground.W", "table.O"], "stiffness": "300 N/m", "free_length": "1 m"}},
     "dampers": {"oil": {"joint": "X", "coefficient": "12 N s/m"}},
     "friction": {"X": {"viscous": "3 N s/m"}},
     "loads": {"wind": {"on": "table.O", "force": ["6 N", 0]}},

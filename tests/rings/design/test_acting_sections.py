@@ -23,7 +23,7 @@ EVERYTHING = {
     },
     "springs": {
         "torsion": {"joint": "O", "stiffness": "3 N m/rad"},
-        "coil": {"between": ["ground.W", "arm.P"], "stiffness": "50 N/m", "free": "0.2 m"},
+        "coil": {"between": ["ground.W", "arm.P"], "stiffness": "50 N/m", "free_length": "0.2 m"},
         "strip": {"type": "constant", "between": ["ground.W", "arm.P"], "force": "6 N"},
         "bar": {"type": "bar", "joint": "O", "stiffness": "2 N m/rad", "end_stiffness": "40 N m/rad", "min": "-20 deg", "max": "12 deg"},
         "gas": {"type": "gas", "between": ["ground.V", "arm.P"], "force": "40 N", "length": "0.9 m", "stroke": "0.5 m", "progression": 1.3},

@@ -84,7 +84,7 @@ def test_lift_off_is_prevented_by_what_the_warning_says():
 
 @pytest.mark.slow
 def test_a_coil_spring_and_a_groove_hold_the_roller():
-    spring = "{between: [ground.G, follower.T], stiffness: 1 N/mm, free: 100}"
+    spring = "{between: [ground.G, follower.T], stiffness: 1 N/mm, free_length: 100}"
     coil = MODEL.replace("{joint: lift, stiffness: 1 N/mm, preload: held}", spring)
     m = loaded(coil, fast="500 rpm")
     f = m.cam().forces

@@ -93,7 +93,7 @@ def test_eyes_of_springs_dampers_and_rods():
     """A pendulum held by a rod, with a spring and a damper that pull beside it: every eye carries the force of its part."""
     m = lw.load({
         **BEAM, "cylinders": {}, "drive": {"A": "1 rad/s"}, "start": {"A": 0},
-        "springs": {"coil": {"between": ["ground.L", "beam.S"], "stiffness": "2 N/mm", "free": 500}},
+        "springs": {"coil": {"between": ["ground.L", "beam.S"], "stiffness": "2 N/mm", "free_length": 500}},
         "dampers": {"d": {"between": ["ground.L", "beam.W"], "coefficient": "300 N s/m"}},
     })  # fmt: skip
     c = m.cycle(start="-20 deg", stop="20 deg", steps=40)

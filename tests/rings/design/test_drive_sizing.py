@@ -121,7 +121,7 @@ def test_cylinders_have_length_rate_and_acceleration() -> None:
 def test_motor_of_a_weight_with_efficiency() -> None:
     """Lifting costs T / (N e), lowering gives back T e / N; the rotor is idle at constant speed."""
     c = arm().cycle(steps=72)
-    d = c.drive_sizing(motor=MOTOR, ratio=20, efficiency=0.8)
+    d = c.drive_sizing(motor=MOTOR, gear_ratio=20, efficiency=0.8)
     load = 2.0 * G * 0.5 * np.cos(c["A"])
     expected = np.where(load >= 0, load / (20 * 0.8), load * 0.8 / 20)
     np.testing.assert_allclose(d.motor_torque, expected, rtol=0, atol=1e-9)
@@ -160,7 +160,7 @@ def test_rotor_friction_and_viscosity_sit_on_the_motors_side() -> None:
 def test_best_ratio_of_a_pure_inertia() -> None:
     """Inertia matching: N = sqrt(J_load / J_rotor), from a mechanism without gravity that swings."""
     m = arm({"position": "0.5*sin(6.283185307179586 rad/s*t)"}, gravity=0.0)
-    d = m.cycle(steps=100).drive_sizing(motor=MOTOR, ratio=30)
+    d = m.cycle(steps=100).drive_sizing(motor=MOTOR, gear_ratio=30)
     assert d.best is not None and d.best.free == pytest.approx(np.sqrt(2.0 * 0.25 / 3e-4), rel=1e-8)
     # at the optimum load and rotor take the same torque: twice the rotor's alone
     rotor = d.best.free * 3e-4 * d.history.a / 0.08
@@ -189,17 +189,17 @@ def test_best_ratio_against_a_scan(efficiency: float, friction: float) -> None:
 
 def test_the_motors_speed_bounds_the_ratio() -> None:
     c = arm().cycle(steps=36)
-    d = c.drive_sizing(motor={**MOTOR, "max_speed": "3000 rpm"}, ratio=20)
+    d = c.drive_sizing(motor={**MOTOR, "max_speed": "3000 rpm"}, gear_ratio=20)
     assert d.best is not None and d.best.free is None  # constant speed, no friction: the larger the better
-    assert d.best.most == pytest.approx(50.0) and d.best.ratio == d.best.most
+    assert d.best.most == pytest.approx(50.0) and d.best.gear_ratio == d.best.most
     assert d.best.rms_current == pytest.approx(d.figures()["current_rms"] * 20 / 50, rel=1e-9)
-    free = c.drive_sizing(motor=MOTOR, ratio=20).best
-    assert free is not None and free.ratio is None and "the larger the ratio the better" in str(c.drive_sizing(motor=MOTOR))
+    free = c.drive_sizing(motor=MOTOR, gear_ratio=20).best
+    assert free is not None and free.gear_ratio is None and "the larger the ratio the better" in str(c.drive_sizing(motor=MOTOR))
 
 
 def test_margins() -> None:
-    limits = {"rated_current": "5 A", "max_current": "12 A", "voltage": "24 V", "max_speed": "1500 rpm", "rated_speed": "1300 rpm"}
-    d = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, **limits}, ratio=20)
+    limits = {"rated_current": "5 A", "max_current": "12 A", "supply_voltage": "24 V", "max_speed": "1500 rpm", "rated_speed": "1300 rpm"}
+    d = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, **limits}, gear_ratio=20)
     peak = 2 * G * 0.5 / 20
     found = {m.what: m for m in d.margins}
     assert found["peak torque"].factor == pytest.approx(12 * 0.08 / peak)
@@ -209,12 +209,12 @@ def test_margins() -> None:
     )
     assert found["voltage"].need == pytest.approx(0.5 * peak / 0.08 + 0.08 * 40 * np.pi)
     assert d.ok and "ok" in str(d) and "EXCEEDED" not in str(d)
-    weak = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, "max_current": "3 A"}, ratio=20)
+    weak = arm().cycle(steps=72).drive_sizing(motor={**MOTOR, "max_current": "3 A"}, gear_ratio=20)
     assert not weak.ok and "EXCEEDED" in str(weak) and weak.as_dict()["ok"] is False
 
 
 def test_peak_curve_is_the_voltage_line_under_the_current_limit() -> None:
-    motor = Motor.of({"Kt": 0.1, "R": 0.5, "voltage": 24.0, "max_current": 20.0})[0]
+    motor = Motor.of({"Kt": 0.1, "R": 0.5, "supply_voltage": 24.0, "max_current": 20.0})[0]
     w = np.array([0.0, 140.0, 200.0, 240.0])
     np.testing.assert_allclose(motor.peak_curve(w), [2.0, 2.0, 0.8, 0.0], atol=1e-12)
 
@@ -243,7 +243,7 @@ def test_a_spindle_by_its_lead() -> None:
 
 def test_the_models_own_motor() -> None:
     d = lw.load("3-rrr-motors").cycle(steps=6).drive_sizing("A2")
-    assert d.motor is not None and (d.motor.Kt, d.motor.Ke, d.motor.R, d.ratio, d.motor.voltage) == (3.0, 0.1, 3.0, 10.0, 34.0)
+    assert d.motor is not None and (d.motor.Kt, d.motor.Ke, d.motor.R, d.gear_ratio, d.motor.supply_voltage) == (3.0, 0.1, 3.0, 10.0, 34.0)
     assert arm().cycle(steps=4).drive_sizing().motor is None
 
 
@@ -253,11 +253,11 @@ def test_the_models_own_motor() -> None:
         ({"motor": {"Kt": 1}}, "needs R"),
         ({"motor": {"Kt": 1, "R": 1, "frction": 2}}, "Did you mean 'friction'"),
         ({"motor": {"Kt": "1 V", "R": 1}}, "torque constant"),
-        ({"motor": MOTOR, "ratio": -3}, "greater than zero"),
+        ({"motor": MOTOR, "gear_ratio": -3}, "greater than zero"),
         ({"motor": MOTOR, "efficiency": 1.2}, "at most 1"),
         ({"motor": {**MOTOR, "J": -1}}, "not be negative"),
         ({"motor": MOTOR, "lead": "5 mm"}, "`lead` is for sliders"),
-        ({"ratio": 5}, "need a motor"),
+        ({"gear_ratio": 5}, "need a motor"),
         ({"drive": "Q"}, "no drive 'Q'"),
     ],
 )

@@ -73,7 +73,7 @@ def test_drives_springs_and_friction_act_at_their_joints(tmp_path: Path) -> None
     """A couple may be drawn anywhere without a change of equilibrium: only its place says at which joint it acts."""
     text = library.path("wiper").read_text(encoding="utf-8")
     path = tmp_path / "wiper.yaml"
-    springs, dampers = "coil: {joint: C, stiffness: 2 N m/rad, free: 0 deg}", "oil: {joint: B, coefficient: 0.1 N m s/rad}"
+    springs, dampers = "coil: {joint: C, stiffness: 2 N m/rad, free_position: 0 deg}", "oil: {joint: B, coefficient: 0.1 N m s/rad}"
     friction = "seal: {joint: D, coulomb: 0.5 N m}"
     path.write_text(f"{text}springs: {{{springs}}}\ndampers: {{{dampers}}}\nfriction: {{{friction}}}\n", encoding="utf-8")
     m = lw.load(path)

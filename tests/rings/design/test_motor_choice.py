@@ -20,7 +20,7 @@ from tests.rings.cli.schemas import disagreements
 pytestmark = pytest.mark.usefixtures("without_curves")
 
 HEAD = (
-    "kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], ratio [-], efficiency [-], "
+    "kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], gear_ratio [-], efficiency [-], "
     "mass [kg], price [-]"
 )
 SMALL = f"""# two motors, two gearboxes
@@ -62,7 +62,7 @@ def test_the_shipped_catalog_is_complete_and_plausible() -> None:
         assert 0.03 < heat / rated < 0.35, m.name  # losses of the winding at rated power
         assert abs(rated / float(m.name.split()[-4]) - 1.0) < 0.02, m.name  # the power in its name
         volts = m.motor.R * m.motor.rated_torque / m.motor.Kt + m.motor.Ke * m.motor.rated_speed
-        assert volts < m.motor.voltage, m.name
+        assert volts < m.motor.supply_voltage, m.name
     assert all(0.5 < g.efficiency <= 1.0 and g.rated_torque < g.max_torque for g in x.gearboxes)
 
 
@@ -93,8 +93,8 @@ def test_choices_are_those_that_single_sizings_allow(cycle: Trajectory) -> None:
     for m in known.motors:
         for g in (None, *known.gearboxes):
             data = {k: getattr(m.motor, k) for k in ("Kt", "R", "Ke", "rated_torque", "rated_speed", "max_torque", "max_speed", "voltage")}
-            ratio, e, J = (1.0, 1.0, 0.0) if g is None else (g.ratio, g.efficiency, g.J)
-            s = cycle.drive_sizing(motor={**data, "J": m.motor.J + J}, ratio=ratio, efficiency=e)
+            ratio, e, J = (1.0, 1.0, 0.0) if g is None else (g.gear_ratio, g.efficiency, g.J)
+            s = cycle.drive_sizing(motor={**data, "J": m.motor.J + J}, gear_ratio=ratio, efficiency=e)
             box = g is None or (
                 s.load.rms <= g.rated_torque
                 and max(abs(s.load.min), abs(s.load.max)) <= g.max_torque
@@ -119,9 +119,9 @@ def test_sorting_top_and_ratios(cycle: Trajectory, few: Path) -> None:
         rows = cycle.choose_motor(few, sort=sort, top=5).rows
         assert 1 <= len(rows) <= 5 and [getattr(x, sort) for x in rows] == sorted(getattr(x, sort) for x in rows)
     alone = cycle.choose_motor(few, gearbox=False)
-    assert all(x.gearbox is None and x.ratio == 1.0 for x in alone.rows)
+    assert all(x.gearbox is None and x.gear_ratio == 1.0 for x in alone.rows)
     some = cycle.choose_motor(few, gearbox=[12, 40], efficiency=0.9, top=1000)
-    assert {x.ratio for x in some.rows} <= {12.0, 40.0} and all(x.sizing.efficiency == 0.9 for x in some.rows)
+    assert {x.gear_ratio for x in some.rows} <= {12.0, 40.0} and all(x.sizing.efficiency == 0.9 for x in some.rows)
     assert some.as_dict()["rows"][0]["ok"]
 
 
@@ -138,7 +138,7 @@ def test_a_rotor_that_must_speed_up_counts_with_the_square_of_the_ratio() -> Non
     best = float(np.sqrt(J_load / motor.J))
     found = c.choose_motor(gearbox=[0.5 * best, 0.8 * best, best, 1.3 * best, 2.0 * best], top=1000, sort="heat")
     mine = sorted((x for x in found.rows if x.motor.motor == motor), key=lambda x: x.heat)
-    assert mine and mine[0].ratio == pytest.approx(best)
+    assert mine and mine[0].gear_ratio == pytest.approx(best)
 
 
 def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
@@ -148,7 +148,7 @@ def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
     found = c.choose_motor(few, lead="5 mm", sort="mass")
     x = found.best
     screw = 2.0 * np.pi / 5e-3
-    assert x.ratio == pytest.approx(screw * (1.0 if x.gearbox is None else x.gearbox.ratio))
+    assert x.gear_ratio == pytest.approx(screw * (1.0 if x.gearbox is None else x.gearbox.gear_ratio))
     geared = next((r for r in found.rows if r.gearbox is not None), None)
     if geared is not None:  # behind the gearbox the spindle turns with force times lead over 2 pi
         peak = next(m for m in geared.margins if m.what == "gearbox peak torque")
@@ -240,7 +240,7 @@ def test_picture_and_report_take_a_choice(cycle: Trajectory, few: Path, tmp_path
     assert found.best.name in [t.get_text() for t in figure.texts] + [figure.get_suptitle(), *(a.get_title("left") for a in figure.axes)]
     assert found.plot(tmp_path / "m.png", index=1).stat().st_size > 5_000
     sizing = cycle.drive_sizing(motor=found.best)
-    assert sizing.ratio == found.best.ratio and np.array_equal(sizing.motor_torque, found.best.sizing.motor_torque)
+    assert sizing.gear_ratio == found.best.gear_ratio and np.array_equal(sizing.motor_torque, found.best.sizing.motor_torque)
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, few: Path, tmp_path: Path) -> None:

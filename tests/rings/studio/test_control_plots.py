@@ -41,7 +41,7 @@ def circle() -> Any:
     y = float(five.point(five.start, "left_rod.C")[1])
     round_ = [lw.control.sinusoid("20 mm", "1 Hz"), lw.control.sinusoid("20 mm", "1 Hz", phase="90 deg", center=f"{y - 0.02} m")]
     motors = {
-        n: lw.control.actuator(motor=lw.drives.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10))
+        n: lw.control.actuator(motor=lw.drives.dc_motor(Kt="0.05 N m/A", R="1 ohm", supply_voltage=rated, gear_ratio=10))
         for n, rated in (("A", 0.45), ("E", 0.5))
     }
     return five.simulate(five.start, 1, control=lw.control.projected({"left_rod.C": round_}, P=400), actuators=motors, sample_interval=0.01)

@@ -139,7 +139,7 @@ def test_gears_springs_and_friction_are_forces_like_others() -> None:
                 "wheel": {"pins": ["B"], "points": ["Q"], "mass": 5, "inertia": 0.1},
             },
             "gears": {"teeth": {"joints": ["A", "B"], "radii": [0.1, 0.2]}},
-            "springs": {"coil": {"joint": "B", "stiffness": "3 N m/rad", "free": 0.2}},
+            "springs": {"coil": {"joint": "B", "stiffness": "3 N m/rad", "free_position": 0.2}},
             "dampers": {"oil": {"joint": "B", "coefficient": "0.5 N m s/rad"}},
             "friction": {"rub": {"joint": "A", "mu": 0.1, "radius": 0.01}},
             "loads": {"pull": {"on": "wheel.Q", "force": [10, -40]}},
@@ -300,7 +300,7 @@ def test_hodograph_turns_with_the_frame(wiper: Any) -> None:
 
 
 def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
-    sizing = scraper.drive_sizing(motor=MOTOR, ratio=50, efficiency=0.85)
+    sizing = scraper.drive_sizing(motor=MOTOR, gear_ratio=50, efficiency=0.85)
     axes = load_plots.torque_speed(sizing).axes[0]
     drawn = {x.get_label(): x for x in axes.lines}
     speed, torque = drawn["cycle"].get_data()

@@ -29,10 +29,10 @@ MOTOR = {
     "Kt": "0.1 N m/A",
     "R": "0.3 ohm",
     "J": "2e-4 kg m^2",
-    "voltage": "48 V",
+    "supply_voltage": "48 V",
     "rated_current": "10 A",
     "max_current": "40 A",
-    "ratio": 30,
+    "gear_ratio": 30,
 }
 
 
@@ -147,7 +147,7 @@ TOGGLE: dict[str, Any] = {
     | {"ground": {"pins": ["A", "O"]}},
     "joints": {"slide": {"type": "prismatic", "between": ["ground", "ram"], "at": "D", "axis": [0, 1]}},
     "drive": {"A": "60 rpm"},
-    "springs": {"return": {"between": ["ground.O", "ram.D"], "stiffness": "2 N/mm", "free": 400}},
+    "springs": {"return": {"between": ["ground.O", "ram.D"], "stiffness": "2 N/mm", "free_length": 400}},
     "loads": {
         "weight": {"on": "ram.D", "force": ["0 N", "-300 N"]},
         "work": {"on": "ram.D", "force": ["0 N", "5 kN * max(0, min(1, (-251 mm - ram.D.y)/(1 um))) * max(0, min(1, -ram.D.vy/(1 mm/s)))"]},

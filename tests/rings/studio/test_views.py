@@ -172,7 +172,7 @@ def test_wheels_and_coils_fit_on_the_page() -> None:
             "wheel": {"pins": ["D"], "points": ["E"]},
         },
         "gears": {"g": {"joints": ["A", "D"], "radii": [0.03, 0.06]}},
-        "springs": {"s": {"type": "coil", "between": ["ground.S", "wheel.E"], "stiffness": "2 N/mm", "free": "40 mm"}},
+        "springs": {"s": {"type": "coil", "between": ["ground.S", "wheel.E"], "stiffness": "2 N/mm", "free_length": "40 mm"}},
         "drive": {"A": "60 rpm"},
     }
     axes = lw.load(model).plot("mechanism", trace=[]).axes[0]

@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.mechanics.constraints.loops import scale
-from linkwright.mechanics.forces.motor_dc import DCMotor
+from linkwright.mechanics.forces.dc_motor import DCMotor
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description, Drive
 from linkwright.model.file import quantity
@@ -111,14 +111,14 @@ def model_rating(desc: Description, name: str) -> float | None:
 
 def rated_effort(drive: Drive) -> float | None:
     """The larger end of the `limits`; of a motor its effort at rest, within `max_torque` on the shaft; None where an end is open."""
-    if drive.kind != "motor_dc":
+    if drive.kind != "dc_motor":
         return largest_effort(drive.limits)
     plate = dict(drive.motor)
     most = [x for x in (DCMotor(**{k: plate[k] for k in SHAFT if k in plate}).torque_at_rest, plate.get("max_torque")) if x is not None]
-    return float(min(most) * abs(plate.get("ratio", 1.0))) if most else None
+    return float(min(most) * abs(plate.get("gear_ratio", 1.0))) if most else None
 
 
-SHAFT = ("Kt", "R", "rated", "max_current")  # of the name plate: what limits the torque of the shaft at rest
+SHAFT = ("Kt", "R", "supply_voltage", "max_current")  # of the name plate: what limits the torque of the shaft at rest
 
 
 def largest_effort(limits: tuple[Any, Any] | None) -> float | None:

@@ -321,7 +321,7 @@ def _as_mapping(job: Job) -> None:
     if node is None or node.entries is not None or node.text == "":
         return
     names = [(n.text or "").strip() for n in (node.items if node.items is not None else (node,))]
-    job.sheet.replace(("drive",), f"{{{', '.join(f'{key_text(n, True)}: free' for n in names)}}}")
+    job.sheet.replace(("drive",), f"{{{', '.join(f'{key_text(n, True)}: undriven' for n in names)}}}")
 
 
 FORMS = {"gear": add_gears}  # form of an element in the file -> what adds one

@@ -21,7 +21,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
 # keys whose numbers may be expressions of channels, by section
 VARYING = {s: elements.varying_keys(s) for s in elements.SECTIONS}
-VARYING["drive"] = ("speed", "position", "torque", "voltage", "motor_dc", "over")
+VARYING["drive"] = ("speed", "position", "torque", "voltage", "dc_motor", "over")
 LISTS_OF_POINTS = ("pins", "points")
 ROWS_OF_POINTS = ("bars", "outline")
 

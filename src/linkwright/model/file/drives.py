@@ -36,17 +36,17 @@ from linkwright.text.units import (
     multiply,
 )
 
-DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
-ACTUATOR_KEYS = ("gear", "limits")  # beside a torque, a force or `free`
+DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "dc_motor", "undriven")
+ACTUATOR_KEYS = ("gear_ratio", "limits")  # beside a torque, a force or `undriven`
 DRIVE_TOGETHER = (
     either((*DRIVE_KEYS, *ACTUATOR_KEYS)),
     either(*DRIVE_KEYS, needed=False),
-    either(ACTUATOR_KEYS, ("speed", "position", "moves", "motor_dc"), needed=False),
+    either(ACTUATOR_KEYS, ("speed", "position", "moves", "dc_motor"), needed=False),
 )
 MOTOR: dict[str, Dimension] = {
-    "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
-    "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
-    "max_speed": ANGULAR_SPEED, "max_torque": TORQUE, "time_constant": TIME,
+    "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "gear_ratio": NONE,
+    "supply_voltage": VOLTAGE, "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING,
+    "max_current": CURRENT, "max_speed": ANGULAR_SPEED, "max_torque": TORQUE, "time_constant": TIME,
 }  # fmt: skip
 MOTOR_NEEDS = ("Kt", "R")
 RATE = (0, 0, -1, 0, 0)
@@ -59,7 +59,7 @@ def read_drives(context: Context, node: FileNode | None, channels: ChannelDimens
         return ()
     if node.items is not None or node.text is not None:  # names only
         items = node.items if node.items is not None else (node,)
-        drives = [Drive(_target(item.string("drive"), item, channels), "free", where=item.where) for item in items]
+        drives = [Drive(_target(item.string("drive"), item, channels), "undriven", where=item.where) for item in items]
     else:
         drives = [_drive(context, _target(name, entry, channels), entry, channels) for name, entry in node.mapping("drive").items()]
     names = [d.joint for d in drives]
@@ -90,53 +90,55 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     what = f"drive of '{name}'"
     slides = name in channels.lengths or channels.dimension(name) == LENGTH
     if node.text is not None:
-        if node.text.strip() in ("free", ""):
-            return Drive(name, "free", where=node.where)
+        if node.text.strip() in ("undriven", ""):
+            return Drive(name, "undriven", where=node.where)
+        if node.text.strip() == "free":
+            raise node.error(f"{what}: 'free' has a new name: write 'undriven'.")
         return _by_dimension(context, name, node, slides, channels)
     keys = node.keys(what, (*DRIVE_KEYS, *ACTUATOR_KEYS))
     acting = {k: keys.pop(k) for k in ACTUATOR_KEYS if k in keys}
     if len(keys) != 1 and not (acting and not keys):
         raise node.error(f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.")
-    kind, entry = next(iter(keys.items())) if keys else ("free", node)
-    if acting and kind not in ("torque", "force", "free"):
-        other = " A motor has a `ratio`, `rated` and `max_current`." if kind == "motor_dc" else ""
-        raise next(iter(acting.values())).error(f"{what}: `gear` and `limits` belong to a torque or force, not to `{kind}:`.{other}")
-    gear, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
+    kind, entry = next(iter(keys.items())) if keys else ("undriven", node)
+    if acting and kind not in ("torque", "force", "undriven"):
+        other = " A motor has a `gear_ratio`, `supply_voltage` and `max_current`." if kind == "dc_motor" else ""
+        raise next(iter(acting.values())).error(f"{what}: `gear_ratio` and `limits` belong to a torque or force, not to `{kind}:`.{other}")
+    gear_ratio, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
     position = LENGTH if slides else ANGLE
     if kind == "moves":
         return Drive(name, "moves", moves=read_moves(context, entry, (TIME, position), what), where=node.where)
-    if kind == "motor_dc":
-        motor, voltage = _motor(context, entry, slides, channels, f"{what}: motor_dc")
-        return Drive(name, "motor_dc", voltage, motor=motor, where=node.where)
-    if kind == "free":
-        return Drive(name, "free", where=node.where, gear=gear, limits=limits)
+    if kind == "dc_motor":
+        motor, voltage = _motor(context, entry, slides, channels, f"{what}: dc_motor")
+        return Drive(name, "dc_motor", voltage, motor=motor, where=node.where)
+    if kind == "undriven":
+        return Drive(name, "undriven", where=node.where, gear_ratio=gear_ratio, limits=limits)
     if kind == "force" and not slides:
         raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
     value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
-    return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear=gear, limits=limits)
+    return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear_ratio=gear_ratio, limits=limits)
 
 
 def _actuator(context: Context, keys: Mapping[str, FileNode], effort: Dimension, what: str) -> tuple[Any, tuple[Any, Any]]:
-    """(gear, limits of the effort at the joint): `limits: 20 N m` in both directions, `[-5 N m, 20 N m]`, `none` for an open end."""
-    gear: Any = 1.0
-    if "gear" in keys:
-        gear = context.number(keys["gear"], NONE, f"{what}: gear")
-        if context.numeric(gear) == 0.0:
-            raise keys["gear"].error(f"{what}: the gear is 0, so that nothing would act. Give another number.")
+    """(gear_ratio, limits of the effort at the joint): `limits: 20 N m` in both directions, `[-5 N m, 20 N m]`, `none` for an open end."""
+    gear_ratio: Any = 1.0
+    if "gear_ratio" in keys:
+        gear_ratio = context.number(keys["gear_ratio"], NONE, f"{what}: gear_ratio")
+        if context.numeric(gear_ratio) == 0.0:
+            raise keys["gear_ratio"].error(f"{what}: gear_ratio is 0, so that nothing would act. Give another number.")
     if "limits" not in keys:
-        return gear, (None, None)
+        return gear_ratio, (None, None)
     node = keys["limits"]
     if node.items is None:
         most = context.number(node, effort, f"{what}: limits")
         if context.numeric(most) <= 0.0:
             raise node.error(f"{what}: limits is {context.shown(most, effort)}, it must be greater than zero.")
-        return gear, (-most, most)
+        return gear_ratio, (-most, most)
     ends = [None if (n.text or "").strip() == "none" else context.number(n, effort, f"{what}: limits") for n in node.sequence(what, 2)]
     if None not in ends and context.numeric(ends[0]) >= context.numeric(ends[1]):
         shown = [context.shown(x, effort) for x in ends]
         raise node.error(f"{what}: limits: {shown[0]} is not below {shown[1]}. Exchange or correct them.")
-    return gear, (ends[0], ends[1])
+    return gear_ratio, (ends[0], ends[1])
 
 
 def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, channels: ChannelDimensions) -> Drive:
@@ -165,7 +167,7 @@ def _motor(
 ) -> tuple[tuple[tuple[str, Any], ...], Any]:
     """(data of the motor's name plate, its voltage)."""
     keys = node.keys(what, (*MOTOR, "voltage"), MOTOR_NEEDS)
-    dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
+    dimensions = {**MOTOR, "gear_ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
     fed = keys.pop("voltage", None)
     values = {k: context.number(n, dimensions[k], f"{what}: {k}") for k, n in keys.items()}
     for key, value in values.items():

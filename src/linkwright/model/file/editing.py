@@ -212,11 +212,11 @@ class _Editor:
     def _of_drive(self, joint: str) -> tuple[tuple[Any, ...], float]:
         drive = next(d for d in self.final.numbers().drives if d.joint == joint)
         node = inside(self.plain.root, "drive", joint)
-        keys = {"torque": ("torque", "force"), "motor_dc": ("motor_dc",)}.get(drive.kind, (drive.kind,))
+        keys = {"torque": ("torque", "force"), "dc_motor": ("dc_motor",)}.get(drive.kind, (drive.kind,))
         path: tuple[Any, ...] = ("drive", joint)
         if node is not None and node.entries is not None:
             path = (*path, next(k for k in keys if k in node.entries))
-            path = (*path, "voltage") if drive.kind == "motor_dc" else path
+            path = (*path, "voltage") if drive.kind == "dc_motor" else path
         return path, float(drive.value)
 
     def _of_link(self, name: str, value: float) -> tuple[tuple[Any, ...], float]:

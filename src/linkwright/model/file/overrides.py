@@ -123,7 +123,7 @@ def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
         raise UsageError(f"the model drives no '{joint}'. {nearest(joint, drives, 'Drives')}")
     old = drives[joint]
     position = _coordinate(d, joint)
-    kinds = {"speed": multiply(position, RATE), "position": position, "torque": _effort(d, joint), "motor_dc": VOLTAGE}
+    kinds = {"speed": multiply(position, RATE), "position": position, "torque": _effort(d, joint), "dc_motor": VOLTAGE}
     if old.kind not in kinds:
         raise UsageError(f"the drive of '{joint}' is no single number ({old.kind}); change a parameter it is written with.")
     new: Drive = replace(old, value=_number(node, kinds[old.kind], f"{DRIVE}{joint}"))

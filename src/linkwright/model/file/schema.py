@@ -353,7 +353,8 @@ def _visual() -> dict[str, Any]:
 def _drive() -> dict[str, Any]:
     texts = {"Kt": "torque constant", "Ke": "voltage constant; left out: Kt", "R": "resistance", "L": "inductance", 
              "J": "inertia of the rotor",
-             "ratio": "gear ratio", "rated": "rated voltage", "efficiency": "efficiency of the gear", "friction": "friction torque",
+             "gear_ratio": "motor speed over joint speed", "supply_voltage": "most that is applied",
+             "efficiency": "efficiency of the gear", "friction": "friction torque",
              "friction_speed": "speed over which the friction turns round", "viscous": "viscous friction", "max_current": "largest current",
              "max_speed": "largest speed", "max_torque": "largest torque", "time_constant": "time constant of the current"}  # fmt: skip
     motor = {k: ref("number") | {"description": texts[k] + (f"; {measured(d)}" if d != NONE else "")} for k, d in MOTOR.items()}
@@ -364,9 +365,9 @@ def _drive() -> dict[str, Any]:
         "moves": ref("moves") | {"description": "moves one after the other"},
         "torque": described("varying", "torque of a hinge, force of a slider or cylinder"),
         "force": described("varying", "force of a slider or cylinder", "force"),
-        "motor_dc": record({**motor, "voltage": voltage}, MOTOR_NEEDS) | {"description": "DC motor"},
-        "free": {"description": "the joint moves freely; a controller or a call may drive it"},
-        "gear": described("number", "ratio of the torque at the joint to the torque given"),
+        "dc_motor": record({**motor, "voltage": voltage}, MOTOR_NEEDS) | {"description": "DC motor"},
+        "undriven": {"description": "the joint moves freely; a controller or a call may drive it"},
+        "gear_ratio": described("number", "torque at the joint over the torque given"),
         "limits": any_of(ref("number"), ref("range")) | {"description": "largest torque or force, or [least, most]"},
     }
     return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS))) | conditions(DRIVE_TOGETHER)

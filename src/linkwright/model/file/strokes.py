@@ -29,22 +29,22 @@ def strokes(reader: Elements, keys: dict[str, FileNode]) -> tuple[Stop, ...]:
 
 
 def read_stop(reader: Elements, name: str, entry: FileNode) -> Stop:
-    """Read a stop: both ends by `between`, or each by its key; rigid, or with a stiffness."""
+    """Read a stop: both ends by `range`, or each by its key; rigid, or with a stiffness."""
     what = f"stop '{name}'"
     keys = entry.keys(what, elements.keys(Stop))
     target = keys.get("joint", FileNode(entry.where, text=name))
     joint = target.string(what) if target.text in reader.lines else reader.part(target, what, one=True)
     slides = joint in reader.lines or reader.slides(joint)
     travel = LENGTH if slides else ANGLE
-    if "between" in keys:
+    if "range" in keys:
         if "min" in keys or "max" in keys:
-            raise entry.error(f"{what} has `between` and `min` or `max`; keep one way of giving the ends.")
-        low, high = keys["between"].sequence(f"{what}: between", 2)
+            raise entry.error(f"{what} has `range` and `min` or `max`; keep one way of giving the ends.")
+        low, high = keys["range"].sequence(f"{what}: range", 2)
         keys = {**keys, "min": low, "max": high}
     elif "min" not in keys and "max" not in keys:
         example = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
-        raise entry.error(f"{what} has no ends: write `between: {example}`, or `min:` or `max:` alone.")
-    lower, upper = (reader.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
+        raise entry.error(f"{what} has no ends: write `range: {example}`, or `min:` or `max:` alone.")
+    lower, upper = (reader.value(keys, k, travel, f"{what}: an end" if "range" in keys else what) for k in ("min", "max"))
     if lower is not None and upper is not None and reader.context.numeric(lower) >= reader.context.numeric(upper):
         raise entry.error(
             f"{what}: the lower end {reader.context.shown(lower, travel)} is not below the upper {reader.context.shown(upper, travel)}. "
@@ -84,7 +84,7 @@ def _slider(reader: Elements, name: str, entry: FileNode) -> Stop:
         sliding = [kind for kind, x in JOINTS.items() if x.coordinate_kinds.count("length") == 1 and not x.floats]
         raise node.error(
             f"{what}: a {reader.joints[name].type} joint has no stroke, {listing(sliding)} joints have. "
-            f"The ends of another coordinate are `stops: {{{name}: {{between: [-30 deg, 60 deg]}}}}`."
+            f"The ends of another coordinate are `stops: {{{name}: {{range: [-30 deg, 60 deg]}}}}`."
         )
     return _stop(reader, name, f"{name}.{travels[0]}" if travels[0] else name, node, what)
 

@@ -436,13 +436,13 @@ def _moves(moves: Sequence[Move]) -> list[dict[str, Any]]:
 
 def _drive(drive: Drive) -> Any:
     ends = ["none" if x is None else x for x in drive.limits]
-    acting = {} if not isinstance(drive.gear, Expr) and drive.gear == 1.0 else {"gear": drive.gear}
+    acting = {} if not isinstance(drive.gear_ratio, Expr) and drive.gear_ratio == 1.0 else {"gear_ratio": drive.gear_ratio}
     acting |= {} if drive.limits == (None, None) else {"limits": ends}
-    if drive.kind == "free":
-        return acting or RawYaml("free")
-    if drive.kind == "motor_dc":
+    if drive.kind == "undriven":
+        return acting or RawYaml("undriven")
+    if drive.kind == "dc_motor":
         fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
-        return {"motor_dc": {**dict(drive.motor), **fed}}
+        return {"dc_motor": {**dict(drive.motor), **fed}}
     if drive.kind == "moves":
         return {"moves": _moves(drive.moves)}
     return {drive.kind: _varying(drive.value), **acting}

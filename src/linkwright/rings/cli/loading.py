@@ -146,6 +146,8 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
     if not text:
         raise UsageError(f"--drive {name} has no value. Give a speed, a position, an effort, a voltage or moves: --drive {name}='2 N m'.")
     if text == "free":
+        raise UsageError(f"--drive {name}: 'free' has a new name: write '{name}=undriven'.")
+    if text == "undriven":
         return torque(0.0)
     rotary = cycles(m, name)
     if is_program(text):

@@ -378,7 +378,7 @@ def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> 
     limit : float, str or tuple, optional
         Largest torque or force in both directions ("20 N m"), or (low, high).
     motor : DCMotor or True, optional
-        `lw.drives.motor(...)`, or True for the motor of the model.
+        `lw.drives.dc_motor(...)`, or True for the motor of the model.
     back_emf : bool, default True
         False if the controller does not compensate the back-EMF and the friction of the motor.
 

@@ -1,10 +1,11 @@
 """Catalog of motors and gearboxes: a CSV file with a row for each, units in its header; the shipped one has typical data.
 
-    kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], ratio [-], mass [kg], ...
+    kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], gear_ratio [-], mass [kg], ...
 
-A motor needs name, rated_torque, max_torque, max_speed, J and either Kt and R or the heat at rated torque; voltage, rated_speed, friction,
-viscous, mass and price are used if they are there. A gearbox (kind `gearbox`) needs name, ratio, rated_torque and max_torque, both at
-its output; efficiency, max_speed and J (at its input), mass and price may follow. An empty cell is a value that is not given.
+A motor needs name, rated_torque, max_torque, max_speed, J and either Kt and R or the heat at rated torque; supply_voltage, rated_speed,
+friction, viscous, mass and price are used if they are there. A gearbox (kind `gearbox`) needs name, gear_ratio, rated_torque and
+max_torque, both at its output; efficiency, max_speed and J (at its input), mass and price may follow. An empty cell is a value that is
+not given.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ SHIPPED = Path(__file__).with_name("motors.csv")
 MOST_BYTES = 5_000_000
 COLUMNS = {  # dimension of every column; of the names none
     "kind": None, "name": None, "rated_torque": "torque", "max_torque": "torque", "rated_speed": "angular speed",
-    "max_speed": "angular speed", "J": "inertia", "Kt": "torque constant", "R": "resistance", "heat": "power", "voltage": "voltage",
-    "friction": "torque", "viscous": "torsional damping", "ratio": "pure number", "efficiency": "pure number", "mass": "mass",
+    "max_speed": "angular speed", "J": "inertia", "Kt": "torque constant", "R": "resistance", "heat": "power", "supply_voltage": "voltage",
+    "friction": "torque", "viscous": "torsional damping", "gear_ratio": "pure number", "efficiency": "pure number", "mass": "mass",
     "price": "pure number",
 }  # fmt: skip
-NEEDED = {"motor": ("rated_torque", "max_torque", "max_speed", "J"), "gearbox": ("ratio", "rated_torque", "max_torque")}
+NEEDED = {"motor": ("rated_torque", "max_torque", "max_speed", "J"), "gearbox": ("gear_ratio", "rated_torque", "max_torque")}
 MAY_BE_ZERO = ("J", "friction", "viscous", "mass", "price")
 
 
@@ -50,7 +51,7 @@ class Gearbox:
     """A gearbox of a catalog, in SI: torques at the output, speed and inertia at the input."""
 
     name: str
-    ratio: float
+    gear_ratio: float
     efficiency: float
     rated_torque: float
     max_torque: float
@@ -102,7 +103,7 @@ def _check_columns(table: CsvTable) -> None:
                 quantity(f"1 {unit}", KINDS[kind], f"the column '{name}'")
         except UsageError as problem:
             raise TableError(str(problem), here) from problem
-    needs_kinds = "ratio" in table.names and "kind" not in table.names
+    needs_kinds = "gear_ratio" in table.names and "kind" not in table.names
     missing = [n for n in ("name", *NEEDED["motor"]) if n not in table.names] + (["kind"] if needs_kinds else [])
     if not {"Kt", "R"} <= set(table.names) and "heat" not in table.names:
         missing.append("Kt and R, or heat")
@@ -150,7 +151,7 @@ def _motor(name: str, x: Mapping[str, float], here: Source) -> CatalogMotor:
         k: x[k] for k in ("rated_torque", "max_torque", "max_speed", "rated_speed", "J", "friction", "viscous") if k in x
     }
     if "Kt" in x and "R" in x:
-        made = Motor(Kt=x["Kt"], R=x["R"], Ke=x["Kt"], voltage=x.get("voltage"), **data)
+        made = Motor(Kt=x["Kt"], R=x["R"], Ke=x["Kt"], supply_voltage=x.get("supply_voltage"), **data)
     else:  # heat goes with the square of the torque: a winding of one ampere at rated torque has this resistance
         made = Motor(Kt=x["rated_torque"], R=x["heat"], Ke=0.0, **data)
     return CatalogMotor(name, made, x.get("mass"), x.get("price"), here)
@@ -162,6 +163,6 @@ def _gearbox(name: str, x: Mapping[str, float], here: Source) -> Gearbox:
     if not x.get("efficiency", 1.0) <= 1.0:
         raise TableError(f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.", here)
     return Gearbox(
-        name, x["ratio"], x.get("efficiency", 1.0), x["rated_torque"], x["max_torque"], x.get("max_speed"), x.get("J", 0.0),
+        name, x["gear_ratio"], x.get("efficiency", 1.0), x["rated_torque"], x["max_torque"], x.get("max_speed"), x.get("J", 0.0),
         x.get("mass"), x.get("price"), here,
     )  # fmt: skip

@@ -29,9 +29,9 @@ from linkwright.text.units import KINDS
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",
-    "friction_speed": "angular speed", "viscous": "torsional damping", "rated": "voltage", "voltage": "voltage",
+    "friction_speed": "angular speed", "viscous": "torsional damping", "supply_voltage": "voltage",
     "rated_torque": "torque", "rated_current": "current", "rated_speed": "angular speed", "max_torque": "torque",
-    "max_current": "current", "max_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number",
+    "max_current": "current", "max_speed": "angular speed", "gear_ratio": "pure number", "efficiency": "pure number",
 }  # fmt: skip
 AT_REST = 1e-9  # of the largest speed of a cycle
 
@@ -46,7 +46,7 @@ class Motor:
     J: float = 0.0
     friction: float = 0.0
     viscous: float = 0.0
-    voltage: float | None = None
+    supply_voltage: float | None = None
     rated_torque: float | None = None
     rated_speed: float | None = None
     max_torque: float | None = None
@@ -54,7 +54,7 @@ class Motor:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> tuple[Motor, float | None, float | None]:
-        """(motor, ratio, efficiency) from keys as in the model's `motor_dc`; values may carry units."""
+        """(motor, gear_ratio, efficiency) from keys as in the model's `dc_motor`; values may carry units."""
         if not isinstance(data, Mapping):
             raise UsageError(f"motor is a dict such as {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}, not {type(data).__name__}.")
         for key in data:
@@ -74,19 +74,19 @@ class Motor:
             J=x.get("J", 0.0),
             friction=x.get("friction", 0.0),
             viscous=x.get("viscous", 0.0),
-            voltage=x.get("voltage", x.get("rated")),
+            supply_voltage=x.get("supply_voltage"),
             rated_torque=_least(x.get("rated_torque"), x["Kt"] * x["rated_current"] if "rated_current" in x else None),
             rated_speed=x.get("rated_speed"),
             max_torque=_least(x.get("max_torque"), x["Kt"] * x["max_current"] if "max_current" in x else None),
             max_speed=x.get("max_speed"),
         )
-        return motor, x.get("ratio"), x.get("efficiency")
+        return motor, x.get("gear_ratio"), x.get("efficiency")
 
     def peak_curve(self, speed: np.ndarray) -> np.ndarray:
         """Largest torque the motor can give at a speed of the same sense: current limit and voltage limit; inf where unlimited."""
         top = np.full(np.shape(speed), np.inf if self.max_torque is None else self.max_torque)
-        if self.voltage is not None:
-            top = np.minimum(top, self.Kt * (self.voltage - self.Ke * np.asarray(speed)) / self.R)
+        if self.supply_voltage is not None:
+            top = np.minimum(top, self.Kt * (self.supply_voltage - self.Ke * np.asarray(speed)) / self.R)
         return top
 
 
@@ -128,9 +128,9 @@ class Margin:
 @dataclass(frozen=True)
 class BestRatio:
     """The ratio of least RMS current. `free` by the closed form (None: the larger the better), `most` what the motor's
-    largest speed allows, `ratio` the better of what is allowed, with its RMS current beside the present one's."""
+    largest speed allows, `gear_ratio` the better of what is allowed, with its RMS current beside the present one's."""
 
-    ratio: float | None
+    gear_ratio: float | None
     free: float | None
     most: float | None
     rms_current: float | None
@@ -145,7 +145,7 @@ class DriveSizing(Result):
     units: tuple[str, ...] = ()
     over: tuple[str, str] = ("t", "time")
     motor: Motor | None = None
-    ratio: float = 1.0
+    gear_ratio: float = 1.0
     efficiency: float = 1.0
     motor_torque: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     motor_speed: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -193,8 +193,8 @@ class DriveSizing(Result):
             out.append(Margin.peak("peak torque", t, torque, m.max_torque, "torque"))
         if m.max_speed is not None:
             out.append(Margin.peak("largest speed", t, speed, m.max_speed, "angular speed"))
-        if m.voltage is not None:
-            out.append(Margin.peak("voltage", t, self.voltage, m.voltage, "voltage"))
+        if m.supply_voltage is not None:
+            out.append(Margin.peak("voltage", t, self.voltage, m.supply_voltage, "voltage"))
         return tuple(out)
 
     @property
@@ -240,7 +240,7 @@ class DriveSizing(Result):
         out: dict[str, Any] = {"load": self.load.as_dict()}
         if self.motor is not None:
             out["motor"] = {f.name: getattr(self.motor, f.name) for f in fields(Motor)}
-            out |= {"ratio": self.ratio, "efficiency": self.efficiency, "figures": self.figures(), "ok": self.ok}
+            out |= {"gear_ratio": self.gear_ratio, "efficiency": self.efficiency, "figures": self.figures(), "ok": self.ok}
             out["margins"] = [{"what": x.what, "need": x.need, "limit": x.limit, "ok": x.ok} for x in self.margins]
             if self.best is not None:
                 out["best_ratio"] = {f.name: getattr(self.best, f.name) for f in fields(BestRatio)}
@@ -290,7 +290,7 @@ class DriveSizing(Result):
         x, turning = self.figures(), unit_of(self.units, "angular speed")
         sort = "" if self.history.rotary else " rad/m"
         lines = [
-            f"motor at ratio {show(self.ratio)}{sort}, efficiency {show(self.efficiency)}: torque up to {show(x['torque_peak'])} N m, "
+            f"motor at ratio {show(self.gear_ratio)}{sort}, efficiency {show(self.efficiency)}: torque up to {show(x['torque_peak'])} N m, "
             f"RMS {show(x['torque_rms'])} N m, speed up to {show(x['speed_max'] / turning[1])} {turning[0]}",
             f"  current up to {show(x['current_peak'])} A, RMS {show(x['current_rms'])} A; voltage up to {show(x['voltage_max'])} V; "
             f"heat in the winding {show(x['heat_mean'])} W",
@@ -303,10 +303,10 @@ class DriveSizing(Result):
 
 
 def _best_text(best: BestRatio, now: float, sort: str) -> str:
-    if best.ratio is None:
+    if best.gear_ratio is None:
         return "least RMS current: the larger the ratio the better (in this motion the rotor costs nothing, and no largest speed is given)"
-    why = "" if best.free is not None and best.ratio == best.free else " (the most the motor's speed allows)"
-    return f"least RMS current at ratio {show(best.ratio)}{sort}{why}: {show(best.rms_current)} A instead of {show(now)} A"
+    why = "" if best.free is not None and best.gear_ratio == best.free else " (the most the motor's speed allows)"
+    return f"least RMS current at ratio {show(best.gear_ratio)}{sort}{why}: {show(best.rms_current)} A instead of {show(now)} A"
 
 
 def drive_sizing(
@@ -314,15 +314,15 @@ def drive_sizing(
     drive: str | None = None,
     *,
     motor: Mapping[str, Any] | Motor | None = None,
-    ratio: Any = None,
+    gear_ratio: Any = None,
     efficiency: Any = None,
     lead: Any = None,
 ) -> DriveSizing:
     """Peak and RMS effort, speed and power of a drive; with a motor also current, voltage, heat, margins and the best ratio.
 
-    `motor` holds the keys of the model's `motor_dc` (and `rated_torque`, `rated_current`, `rated_speed`), or is one of those that
-    `c.choose_motor()` found; without it the model's own motor is taken, if it has one. `ratio` is motor speed over drive speed; for a
-    slider give the spindle's `lead` (travel of one motor turn) instead, or `ratio` in rad/m. `efficiency` is the gearbox's, at most 1.
+    `motor` holds the keys of the model's `dc_motor` (and `rated_torque`, `rated_current`, `rated_speed`), or is one of those that
+    `c.choose_motor()` found; without it the model's own motor is taken, if it has one. `gear_ratio` is motor speed over drive speed; for a
+    slider give the spindle's `lead` (travel of one motor turn) instead, or `gear_ratio` in rad/m. `efficiency` is the gearbox's, at most 1.
     """
     history = drive_history(c, drive)
     over = cycle_axis(c)
@@ -331,10 +331,10 @@ def drive_sizing(
     given, N, e = _motor_of(c, history, motor)
     plain = DriveSizing(load, history, units, (over.name, over.dimension))
     if given is None:
-        if ratio is not None or lead is not None or efficiency is not None:
+        if gear_ratio is not None or lead is not None or efficiency is not None:
             raise UsageError("ratio, lead and efficiency need a motor: pass motor={'Kt': ..., 'R': ...} as well.")
         return plain
-    N = _ratio(history, ratio, lead, N)
+    N = _ratio(history, gear_ratio, lead, N)
     e = quantity(efficiency, KINDS["pure number"], "efficiency") if efficiency is not None else e or 1.0
     if not 0.0 < e <= 1.0:
         raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.")
@@ -347,7 +347,7 @@ def _motor_of(c: Trajectory, h: DriveHistory, motor: Any) -> tuple[Motor | None,
     if isinstance(motor, Motor):
         return motor, None, None
     if hasattr(motor, "sizing"):  # one of `choose_motor`, with its gearbox
-        return motor.sizing.motor, motor.sizing.ratio, motor.sizing.efficiency
+        return motor.sizing.motor, motor.sizing.gear_ratio, motor.sizing.efficiency
     if motor is not None:
         return Motor.of(motor)
     own = next((dict(d.motor) for d in c.skel.tree.description.drives if d.joint == h.name and d.motor), None)
@@ -357,7 +357,7 @@ def _motor_of(c: Trajectory, h: DriveHistory, motor: Any) -> tuple[Motor | None,
 def spindle_ratio(h: DriveHistory, lead: Any) -> float:
     """Radians of the motor per meter of a slider or cylinder, from the lead of its spindle."""
     if h.rotary:
-        raise UsageError("`lead` is for sliders and cylinders, in place of `ratio`; a turning drive takes `ratio`.")
+        raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.")
     if lead is None:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).")
     pitch = quantity(lead, KINDS["length"], "lead")
@@ -366,12 +366,12 @@ def spindle_ratio(h: DriveHistory, lead: Any) -> float:
     return 2.0 * np.pi / pitch
 
 
-def _ratio(h: DriveHistory, ratio: Any, lead: Any, own: float | None) -> float:
+def _ratio(h: DriveHistory, gear_ratio: Any, lead: Any, own: float | None) -> float:
     if lead is not None:
-        if ratio is not None:
-            raise UsageError("`lead` is for sliders and cylinders, in place of `ratio`; a turning drive takes `ratio`.")
+        if gear_ratio is not None:
+            raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.")
         return spindle_ratio(h, lead)
-    value = own if ratio is None else quantity(ratio, KINDS["pure number"] if h.rotary else (-1, 0, 0, 1, 0), "ratio")
+    value = own if gear_ratio is None else quantity(gear_ratio, KINDS["pure number"] if h.rotary else (-1, 0, 0, 1, 0), "gear_ratio")
     if value is None and not h.rotary:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.")
     value = 1.0 if value is None else value
@@ -390,10 +390,10 @@ def direction(h: DriveHistory) -> np.ndarray:
     return np.where(np.abs(h.v) > AT_REST * np.abs(h.v).max(initial=0.0), np.sign(h.v), 0.0)
 
 
-def motor_torque(h: DriveHistory, motor: Motor, ratio: float, efficiency: float) -> np.ndarray:
+def motor_torque(h: DriveHistory, motor: Motor, gear_ratio: float, efficiency: float) -> np.ndarray:
     """T_m over the cycle; see the module's text."""
     own = motor.J * h.a + motor.viscous * h.v
-    return shaft_load(h, efficiency) / ratio + ratio * own + motor.friction * direction(h)
+    return shaft_load(h, efficiency) / gear_ratio + gear_ratio * own + motor.friction * direction(h)
 
 
 def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
@@ -412,8 +412,8 @@ def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
     fastest = curve_extremes(h.t, h.v).size
     most = motor.max_speed / fastest if motor.max_speed is not None and fastest > 0.0 else None
     free = _positive_minimum((mean["BB"], mean["BC"], 0.0, -mean["AC"], -mean["AA"]), rms_current)
-    ratio = most if free is None else free if most is None else min(free, most)
-    return BestRatio(ratio, free, most, None if ratio is None else rms_current(ratio))
+    gear_ratio = most if free is None else free if most is None else min(free, most)
+    return BestRatio(gear_ratio, free, most, None if gear_ratio is None else rms_current(gear_ratio))
 
 
 def _positive_minimum(quartic: tuple[float, ...], value: Any) -> float | None:

@@ -51,9 +51,9 @@ class MotorChoice:
         return self.motor.name if self.gearbox is None else f"{self.motor.name} + {self.gearbox.name}"
 
     @property
-    def ratio(self) -> float:
+    def gear_ratio(self) -> float:
         """Speed of the motor over that of the drive; of a slider in rad/m."""
-        return self.sizing.ratio
+        return self.sizing.gear_ratio
 
     @cached_property
     def heat(self) -> float:
@@ -81,7 +81,7 @@ class MotorChoice:
         if self.gearbox is None:
             return ()
         g, s = self.gearbox, self.sizing
-        output = shaft_load(s.history, 1.0) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
+        output = shaft_load(s.history, 1.0) * (1.0 if s.history.rotary else g.gear_ratio / s.gear_ratio)  # behind it a spindle
         out = [
             Margin("gearbox torque (RMS)", s.rms(output), g.rated_torque, "torque"),
             Margin.peak("gearbox peak torque", s.history.t, output, g.max_torque, "torque"),
@@ -104,8 +104,8 @@ class MotorChoice:
         gearbox = None if self.gearbox is None else self.gearbox.name
         limits = [{"what": x.what, "need": x.need, "limit": x.limit, "factor": x.factor, "ok": x.ok} for x in self.margins]
         return {
-            "motor": self.motor.name, "gearbox": gearbox, "ratio": self.ratio, "heat": self.heat, "mass": self.mass, "price": self.price,
-            "ok": self.ok, "figures": self.sizing.figures(), "margins": limits,
+            "motor": self.motor.name, "gearbox": gearbox, "gear_ratio": self.gear_ratio, "heat": self.heat, "mass": self.mass,
+            "price": self.price, "ok": self.ok, "figures": self.sizing.figures(), "margins": limits,
         }  # fmt: skip
 
 
@@ -157,13 +157,14 @@ class MotorChoices(Result):
         speed = unit_of(self.units, "angular speed")
         sort = "-" if self.best.sizing.history.rotary else "rad/m"
         heads = [
-            ("motor", ""), ("gearbox", ""), ("ratio", sort, ".6g"), ("heat", "W", "", "mean loss in the winding"), ("RMS torque", "N m"),
-            ("peak torque", "N m"), ("max speed", speed[0]), ("mass", "kg"), ("price", "class", "g"), ("tightest limit", ""),
+            ("motor", ""), ("gearbox", ""), ("gear ratio", sort, ".6g"), ("heat", "W", "", "mean loss in the winding"),
+            ("RMS torque", "N m"), ("peak torque", "N m"), ("max speed", speed[0]), ("mass", "kg"),
+            ("price", "class", "g"), ("tightest limit", ""),
             ("factor", "-", "", "what the tightest limit allows over what is needed"),
         ]  # fmt: skip
         rows = [
             (
-                x.motor.name, None if x.gearbox is None else x.gearbox.name, x.ratio, x.heat, x.sizing.rms(x.sizing.motor_torque),
+                x.motor.name, None if x.gearbox is None else x.gearbox.name, x.gear_ratio, x.heat, x.sizing.rms(x.sizing.motor_torque),
                 x.sizing.figures()["torque_peak"], x.sizing.figures()["speed_max"] / speed[1], x.mass, x.price, x.tightest.what,
                 x.tightest.factor,
             )
@@ -265,9 +266,9 @@ def _boxes(known: Catalog, wanted: Any, efficiency: Any) -> list[Gearbox | None]
 def _tried(plain: DriveSizing, m: CatalogMotor, g: Gearbox | None, screw: float) -> MotorChoice:
     """A motor and a gearbox over the cycle."""
     motor = m.motor if g is None else replace(m.motor, J=m.motor.J + g.J)
-    ratio, e = (screw, 1.0) if g is None else (screw * g.ratio, g.efficiency)
-    torque = motor_torque(plain.history, motor, ratio, e)
-    sizing = replace(plain, motor=motor, ratio=ratio, efficiency=e, motor_torque=torque, motor_speed=ratio * plain.history.v)
+    gear_ratio, e = (screw, 1.0) if g is None else (screw * g.gear_ratio, g.efficiency)
+    torque = motor_torque(plain.history, motor, gear_ratio, e)
+    sizing = replace(plain, motor=motor, gear_ratio=gear_ratio, efficiency=e, motor_torque=torque, motor_speed=gear_ratio * plain.history.v)
     return MotorChoice(m, g, sizing)
 
 

@@ -263,15 +263,15 @@ class TrajectoryVerbs:
         drive: str | None = None,
         *,
         motor: Mapping[str, Any] | Any = None,
-        ratio: Any = None,
+        gear_ratio: Any = None,
         efficiency: Any = None,
         lead: Any = None,
     ) -> DriveSizing:
-        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        """Return peak and RMS torque, speed, power and, for a motor and gear ratio, current, voltage and heat over the cycle."""
         from linkwright.rings.design.drive_sizing import drive_sizing
 
         with_mechanism(self, "drive_sizing")
-        return drive_sizing(self, drive, motor=motor, ratio=ratio, efficiency=efficiency, lead=lead)
+        return drive_sizing(self, drive, motor=motor, gear_ratio=gear_ratio, efficiency=efficiency, lead=lead)
 
     def choose_motor(
         self: Trajectory,

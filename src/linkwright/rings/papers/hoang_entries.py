@@ -37,7 +37,7 @@ from linkwright.rings.papers.hoang_partition import augmented, fixed_partition, 
 from linkwright.rings.papers.hoang_stabilizers import cost, fewer_variables, real_time, some_steps
 
 MODEL = "model/library/3-rrr-motors.yaml"
-MOTOR = "mechanics/forces/motor_dc.py"
+MOTOR = "mechanics/forces/dc_motor.py"
 
 ENTRIES = (
     Entry("(1), (2), (15)-(18)", "equations of the mechanism with its motors", (equations_of_motion,), MODEL),

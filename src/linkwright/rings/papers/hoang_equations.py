@@ -23,7 +23,7 @@ from linkwright.simulation.stabilizers import Baumgarte, PostAdjust
 from linkwright.system.mechanism import compile, load
 
 RATED = 34.0  # V of the model; the law of case 2 asks for 34.01 V in the first instant
-MOTOR: dict[str, float] = {"Kt": 0.4, "Ke": 0.4, "R": 2.0, "J": 0.01, "ratio": 10.0, "viscous": 0.002}  # own data
+MOTOR: dict[str, float] = {"Kt": 0.4, "Ke": 0.4, "R": 2.0, "J": 0.01, "gear_ratio": 10.0, "viscous": 0.002}  # own data
 LOAD = 0.5  # kg m^2
 
 PRINTED_START = np.array([-0.1259, 1.3727, 3.2675, 0.59363, 0.60145, 0.020707])
@@ -103,13 +103,13 @@ def _wheel(inertia: float) -> Any:
 
 def _started(L: float) -> Any:
     s = _wheel(LOAD)
-    turned = {"A": drives.voltage(5.0, motor=drives.motor(**MOTOR, L=L))}
+    turned = {"A": drives.voltage(5.0, motor=drives.dc_motor(**MOTOR, L=L))}
     return s.simulate(s.start, 1.0, drive=turned, tolerance=1e-11, sample_interval=0.05)
 
 
 def motor_with_inductance() -> Item:
     """L i' = u - R i - Ke N w, (I + N^2 J) w' = N Kt i - N^2 b w: eigenvalues and eigenvectors of a matrix of two."""
-    N, b, L = MOTOR["ratio"], MOTOR["viscous"], 0.05
+    N, b, L = MOTOR["gear_ratio"], MOTOR["viscous"], 0.05
     inertia = LOAD + N**2 * MOTOR["J"]
     A = np.array([[-MOTOR["R"] / L, -MOTOR["Ke"] * N / L], [N * MOTOR["Kt"] / inertia, -(N**2) * b / inertia]])
     end = np.linalg.solve(A, np.array([-5.0 / L, 0.0]))
@@ -131,7 +131,7 @@ def motor_with_inductance() -> Item:
 
 def motor_without_inductance() -> Item:
     """(8) to (14): one time constant, (I + N^2 J) / (N^2 (b + Kt Ke / R))."""
-    N, gain = MOTOR["ratio"], MOTOR["ratio"] * MOTOR["Kt"] / MOTOR["R"]
+    N, gain = MOTOR["gear_ratio"], MOTOR["gear_ratio"] * MOTOR["Kt"] / MOTOR["R"]
     damping = N**2 * (MOTOR["viscous"] + MOTOR["Kt"] * MOTOR["Ke"] / MOTOR["R"])
     run = _started(0.0)
     t = np.asarray(run.t)

@@ -21,7 +21,7 @@ from linkwright.rings.papers.hoang_runs import ARM, BASE, LINK, RADIUS, exact, r
 
 CORNERS = np.array([[0.0, 0.0], [BASE, 0.0], [BASE / 2.0, BASE * math.sqrt(3.0) / 2.0]])  # O1, O2, O3
 PINS = np.array([7.0 * math.pi / 6.0, -math.pi / 6.0, math.pi / 2.0])  # of B1, B2, B3 on the platform
-MOTOR = {"Kt": 3.0, "Ke": 0.1, "R": 3.0, "J": 0.01, "ratio": 10.0}  # [Hoang2023 sec. 5.2]
+MOTOR = {"Kt": 3.0, "Ke": 0.1, "R": 3.0, "J": 0.01, "gear_ratio": 10.0}  # [Hoang2023 sec. 5.2]
 VOLTS = {"A1": 5.0, "A2": -5.0, "A3": 5.0}
 TIMES = (1e-4, 1e-3, 1e-2)  # s: L/R
 SHIFTS = (5.163467e-4, 4.298646e-3, 1.3074781e-2)  # rad: largest of the three cranks after 1 s, by LSODA on (4)-(7), (35), (36)
@@ -101,7 +101,7 @@ def legs_in_line() -> Item:
 def shift(tau: float) -> np.ndarray:
     """How far the cranks are from those of L = 0 after 1 s of case 1, rad."""
     s = robot()
-    motor = drives.motor(**MOTOR, L=MOTOR["R"] * tau)
+    motor = drives.dc_motor(**MOTOR, L=MOTOR["R"] * tau)
     run: Any = s.simulate(
         s.start, 1.0, drive={n: drives.voltage(u, motor=motor) for n, u in VOLTS.items()}, tolerance=1e-10, sample_interval=[1.0]
     )
@@ -120,7 +120,7 @@ def inductance() -> Item:
         max(abs(x / y - 1.0) for x, y in zip(found, SHIFTS, strict=True)),
         1e-6,  # the reference has seven digits
         "LSODA on the printed equations with the currents as states, relative",
-        "neither L nor L/R of the motors is printed; lw.drives.motor(time_constant=...) makes a run note such an estimate",
+        "neither L nor L/R of the motors is printed; lw.drives.dc_motor(time_constant=...) makes a run note such an estimate",
     )
 
 

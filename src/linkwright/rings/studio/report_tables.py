@@ -212,7 +212,7 @@ def bearings(b: Bearings) -> str:
 
 PLATE = (  # fields of a motor, how they are called on its data sheet, SI unit and its size
     ("Kt", "torque constant", "N m/A", 1.0), ("R", "resistance", "Ω", 1.0), ("Ke", "voltage constant", "V s/rad", 1.0),
-    ("J", "rotor inertia", "kg m²", 1.0), ("friction", "friction torque", "N m", 1.0), ("voltage", "supply", "V", 1.0),
+    ("J", "rotor inertia", "kg m²", 1.0), ("friction", "friction torque", "N m", 1.0), ("supply_voltage", "supply", "V", 1.0),
     ("rated_torque", "rated torque", "N m", 1.0), ("rated_speed", "rated speed", "rpm", np.pi / 30.0),
     ("max_torque", "peak torque", "N m", 1.0), ("max_speed", "highest speed", "rpm", np.pi / 30.0),
 )  # fmt: skip
@@ -248,11 +248,11 @@ def motor_table(sizings: list[Any]) -> str:
     for s in sizings:
         x, near = s.figures(), s.load.near_peak
         rows.append((
-            s.history.name, s.ratio, marked(x["torque_peak"], near), marked(x["torque_rms"], near), x["speed_max"] / turning[1],
+            s.history.name, s.gear_ratio, marked(x["torque_peak"], near), marked(x["torque_rms"], near), x["speed_max"] / turning[1],
             marked(x["current_rms"], near), marked(x["voltage_max"], near), marked(x["heat_mean"], near),
         ))  # fmt: skip
     header = [
-        ("motor of", ""), ("ratio", ""), ("peak torque", "N m"), ("RMS", "N m"), ("top speed", turning[0]), ("RMS current", "A"),
+        ("motor of", ""), ("gear ratio", ""), ("peak torque", "N m"), ("RMS", "N m"), ("top speed", turning[0]), ("RMS current", "A"),
         ("voltage", "V"), ("heat", "W"),
     ]  # fmt: skip
     return table(header, rows)

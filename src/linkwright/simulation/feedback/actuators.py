@@ -1,10 +1,10 @@
 """Actuators between a controller and a joint: an ideal drive, perhaps with a limit, or a DC motor that is given a voltage.
 
     lw.control.actuator(limit="20 N m")              efforts beyond are cut off; also (low, high). By default the drive's `limits:`
-    lw.control.actuator(motor=lw.drives.motor(...))  the voltage that makes the effort: coils, back-EMF, friction, gearbox made good
+    lw.control.actuator(motor=lw.drives.dc_motor(...))  the voltage that makes the effort: coils, back-EMF, friction, gearbox made good
     lw.control.actuator(motor=True, back_emf=False)  the model's own motor, back-EMF is not compensated
 
-A motor's own limits (`rated`, `max_current`) hold as everywhere; its rotor is part of the mechanism and of the controller's model.
+A motor's own limits (`supply_voltage`, `max_current`) hold as everywhere; its rotor is part of the mechanism and of the controller's model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from linkwright.drives.base import Bound, Commanded, DriveTarget, Reading
 from linkwright.drives.effort import BoundEffort, effort_limits, limited
 from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
-from linkwright.mechanics.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
+from linkwright.mechanics.forces.dc_motor import DCMotor, flow, gearbox_loss, terminal_voltage
 from linkwright.mechanics.inverse.effort_weights import largest_effort
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import real, where
@@ -43,7 +43,8 @@ class Actuator:
             return PlacedActuator(target, index, effort_limits(own if self.limit is None else self.limit, target))
         if self.limit is not None:
             raise UsageError(
-                f"the motor of '{target.name}' is limited by its plate, lw.drives.motor(rated='24 V', max_current='10 A'): drop limit=."
+                f"the motor of '{target.name}' is limited by its plate, "
+                "lw.drives.dc_motor(supply_voltage='24 V', max_current='10 A'): drop limit=."
             )
         plate = _plate(self.motor, target, description)
         need_place_for_rotor(plate, target)
@@ -73,7 +74,7 @@ class PlacedActuator:
         """(effort or voltage to command, 1 where it can be given in full, falling to 0 where a limit cuts off a share of it)."""
         if self.motor is not None:
             wanted = voltage_for(self.motor, effort, speed, self.back_emf)
-            given = terminal_voltage(self.motor, wanted, self.motor.ratio * speed)
+            given = terminal_voltage(self.motor, wanted, self.motor.gear_ratio * speed)
             return given, _in_full(wanted, given)
         if self.limit is None:
             return effort, 1.0
@@ -91,17 +92,17 @@ class PlacedActuator:
         if self.motor is None:
             return largest_effort(self.limit)
         torque = self.motor.torque_at_rest
-        return None if torque is None else float(torque * abs(self.motor.ratio))
+        return None if torque is None else float(torque * abs(self.motor.gear_ratio))
 
     def span(self, speed: Any) -> tuple[Any, Any]:
         """The least and the largest effort it can give at this speed."""
         if self.motor is None:
             low, high = (-HUGE, HUGE) if self.limit is None else self.limit
             return max(low, -HUGE), min(high, HUGE)
-        if self.motor.rated is None and self.motor.max_current is None:
+        if self.motor.supply_voltage is None and self.motor.max_current is None:
             return -HUGE, HUGE
-        ends = [flow(self.motor, terminal_voltage(self.motor, v, self.motor.ratio * speed), speed).effort for v in (-HUGE, HUGE)]
-        return (ends[0], ends[1]) if self.motor.ratio > 0.0 else (ends[1], ends[0])
+        ends = [flow(self.motor, terminal_voltage(self.motor, v, self.motor.gear_ratio * speed), speed).effort for v in (-HUGE, HUGE)]
+        return (ends[0], ends[1]) if self.motor.gear_ratio > 0.0 else (ends[1], ends[0])
 
     def given(self, effort: Any, speed: Any) -> Any:
         """The effort at the joint when this one is asked for; a motor's current is taken as settled."""
@@ -119,10 +120,10 @@ def _in_full(wanted: Any, given: Any) -> Any:
 
 
 def voltage_for(m: DCMotor, effort: Any, speed: Any, back_emf: bool = True) -> Any:
-    """The voltage at which a motor gives an effort at its joint, its inductance left aside: `forces.motor_dc.flow` turned round."""
-    w = m.ratio * speed
+    """The voltage at which a motor gives an effort at its joint, its inductance left aside: `forces.dc_motor.flow` turned round."""
+    w = m.gear_ratio * speed
     slip = np.tanh(w / m.friction_speed)
-    at_load = effort / m.ratio
+    at_load = effort / m.gear_ratio
     # the gearbox takes a share of T_s that depends on its sign alone, which is that of the effort
     share = where(real(at_load) < 0.0, -gearbox_loss(m.efficiency, -1.0, slip), gearbox_loss(m.efficiency, 1.0, slip))
     T_s = at_load / (1.0 - share)
@@ -137,9 +138,9 @@ def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor
         return motor_of(given)
     if given is not True:
         raise UsageError(
-            f"motor of '{target.name}': pass lw.drives.motor(Kt=..., R=...), or True for the model's own, not {type(given).__name__}."
+            f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), or True for the model's own, not {type(given).__name__}."
         )
-    own = next((d for d in description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
+    own = next((d for d in description.drives if d.joint == target.name and d.kind == "dc_motor"), None)
     if own is None:
-        raise UsageError(f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass motor=lw.drives.motor(...).")
+        raise UsageError(f"'{target.name}' has no motor: the model gives it no `dc_motor`. Pass motor=lw.drives.dc_motor(...).")
     return motor_of(dict(own.motor))

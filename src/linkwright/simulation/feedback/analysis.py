@@ -41,7 +41,7 @@ class Facts:
     every: float = 0.0  # time between samples, 0 where it is followed at all times
     origin: float = 0.0
     limits: Mapping[str, float] = field(default_factory=dict)  # of efforts, by drive
-    motors: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)  # rated voltage and largest current
+    motors: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)  # supply voltage and largest current
     lower: Mapping[str, float] = field(default_factory=dict)  # least efforts, where they are not the negatives of the limits
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,7 +54,9 @@ class Facts:
 def facts_of(loop: Any) -> Facts:
     """Of a controller in a run (`control.feedback.Feedback`)."""
     acting = {a.target.name: a for a in loop.actuators}
-    motors = {n: {"rated": a.motor.rated, "max_current": a.motor.max_current} for n, a in acting.items() if a.motor is not None}
+    motors = {
+        n: {"supply_voltage": a.motor.supply_voltage, "max_current": a.motor.max_current} for n, a in acting.items() if a.motor is not None
+    }
     ends = {n: a.limit for n, a in acting.items() if a.limit is not None}
     limits = {n: float(high) for n, (_, high) in ends.items() if np.isfinite(high)}
     lower = {n: float(low) for n, (low, high) in ends.items() if np.isfinite(low) and low != -high}
@@ -139,7 +141,7 @@ class Window:
 
 @dataclass(frozen=True)
 class DriveEffort:
-    """One drive, SI: `limit` of its effort, or `rated` voltage and `max_current` of its motor, where it has them; `saturated` is
+    """One drive, SI: `limit` of its effort, or `supply_voltage` and `max_current` of its motor, where it has them; `saturated` is
     the share of time at one of these."""
 
     drive: str
@@ -149,12 +151,12 @@ class DriveEffort:
     at: float  # time of the peak
     limit: float | None = None
     saturated: float = 0.0
-    rated: float | None = None
+    supply_voltage: float | None = None
     max_current: float | None = None
 
     @property
     def limited(self) -> bool:
-        return any(x is not None for x in (self.limit, self.rated, self.max_current))
+        return any(x is not None for x in (self.limit, self.supply_voltage, self.max_current))
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,9 @@ def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, he
     t, y = window.cut(u)
     rms, peak = _norms(window, u[None], held)
     at, plate = float(t[np.argmax(np.abs(y))]), known.motors.get(name, {})
-    return DriveEffort(name, kind, rms, peak, at, known.limits.get(name), window.share(on), plate.get("rated"), plate.get("max_current"))
+    return DriveEffort(
+        name, kind, rms, peak, at, known.limits.get(name), window.share(on), plate.get("supply_voltage"), plate.get("max_current")
+    )
 
 
 def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> np.ndarray:
@@ -239,7 +243,7 @@ def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> n
         if end is not None:
             on |= side * effort >= side * end - (1.0 - AT_LIMIT) * abs(end)
     plate = known.motors.get(name, {})
-    for what, key in (("voltage", "rated"), ("current", "max_current")):
+    for what, key in (("voltage", "supply_voltage"), ("current", "max_current")):
         most, channel = plate.get(key), f"motor.{name}.{what}"
         if most is not None and channel in run.columns:
             on |= np.abs(run[channel]) >= AT_LIMIT * most

@@ -49,7 +49,7 @@ ARM: dict[str, Any] = {
         "ground": {"pins": ["O"], "points": ["U"]},
         "arm": {"pins": ["O"], "points": ["T", "S"], "mass": 4, "com": [0.4, 0], "inertia": 0.3},
     },
-    "springs": {"coil": {"between": ["ground.U", "arm.S"], "stiffness": "k", "free": 0}},
+    "springs": {"coil": {"between": ["ground.U", "arm.S"], "stiffness": "k", "free_length": 0}},
     "drive": {"O": {"moves": [{"to": 1.2, "in": "1 s"}]}},
 }
 BALANCED = 4 * 9.81 * 0.4 / (0.2 * 0.3)

@@ -53,7 +53,7 @@ def test_the_columns_add_up_to_the_inverse(name: str) -> None:
 
 
 def test_springs_and_loads_stay_in_the_efforts() -> None:
-    m = lw.load({**OBLIQUE, "springs": {"k": {"joint": "D", "stiffness": "3 N m/rad", "free": "20 deg"}}})
+    m = lw.load({**OBLIQUE, "springs": {"k": {"joint": "D", "stiffness": "3 N m/rad", "free_position": "20 deg"}}})
     s = m.system
     c = s.cycle(steps=6)
     reg = regressor(s, c, np.zeros(3))

@@ -219,8 +219,8 @@ def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary:
 
 
 def test_designs_with_the_plate_of_a_motor_are_single_motions() -> None:
-    motor = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "ratio": 10, "max_torque": "0.4 N m"}
-    m = lw.load({**LIMITED, "drive": {"A": {"motor_dc": {**motor, "voltage": "12 V"}}}})
+    motor = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "gear_ratio": 10, "max_torque": "0.4 N m"}
+    m = lw.load({**LIMITED, "drive": {"A": {"dc_motor": {**motor, "voltage": "12 V"}}}})
     s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", of=lw.Cycle(speed="60 rpm"))
     assert s.ok.tolist() == [True, False] and "motor of A exceeds a limit: peak torque" in s.why[1]
 

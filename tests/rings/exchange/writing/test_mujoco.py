@@ -352,7 +352,7 @@ def test_armatures_limits_gears_and_controls(rng: np.random.Generator) -> None:
         d,
         joints=tuple(replace(j, armature=0.25) if j.name == "A" else j for j in d.joints),
         stops=(Stop("end", "A", None, -0.5, None), Stop("pad", "D", 1e4, 0.1, 2.0), Stop("ram end", "ram", None, 0.2, 1.5)),
-        drives=(replace(d.drives[0], gear=4.0, limits=(-40.0, 80.0)),),
+        drives=(replace(d.drives[0], gear_ratio=4.0, limits=(-40.0, 80.0)),),
     )
     system = System(changed)
     found = mjcf(system)
@@ -428,7 +428,7 @@ DISC = {
 )
 def test_laws_of_coordinates_are_servos(law, control):
     """MuJoCo's effort at the control of the keyframe is the law, with gear and limits; the control is where the law vanishes."""
-    m = lw.load({**DISC, "drive": {"A": {"torque": law, "gear": 20, "limits": ["-50 N m", "80 N m"]}}})
+    m = lw.load({**DISC, "drive": {"A": {"torque": law, "gear_ratio": 20, "limits": ["-50 N m", "80 N m"]}}})
     model = mujoco.MjModel.from_xml_string(exports.mjcf(m))  # warnings are errors here: nothing is lost
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)

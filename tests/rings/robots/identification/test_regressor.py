@@ -58,7 +58,7 @@ def test_friction_armature_and_springs() -> None:
 def arm(seed: int) -> Description:
     tree = random_tree(np.random.default_rng(seed), n=4, kinds=("revolute", "prismatic"), forward=True)
     d = tree.skel.tree.description
-    return replace(d, drives=tuple(Drive(j.name, "free") for j in d.joints))
+    return replace(d, drives=tuple(Drive(j.name, "undriven") for j in d.joints))
 
 
 @pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")

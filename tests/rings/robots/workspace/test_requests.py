@@ -96,7 +96,7 @@ def test_names_of_results():
 
 
 def test_stops_of_the_model_are_limits():
-    ends = {f"leg{k}": {"between": ["0.3 m", "0.8 m"]} for k in (1, 2, 3)}
+    ends = {f"leg{k}": {"range": ["0.3 m", "0.8 m"]} for k in (1, 2, 3)}
     with_stops = lw.compile(lw.load({**THREE_RPR, "stops": ends}))
     over = {"platform.x": (0.1, 0.6, 8), "platform.y": (0.1, 0.6, 8)}
     stopped = with_stops.workspace(over)

@@ -184,6 +184,11 @@ def test_the_api_page_has_every_public_name(make_api: ModuleType) -> None:
     internal = {"drives.actuation", "drives.drives_of_description", "drives.prescribed", "stabilizers.create"}
     assert calls - set(grouped) <= internal
     text = make_api.page()
-    for member in ("Mechanism.simulate", "System.inverse", "Trajectory.checks", "lw.drives.motor"):  # one of each kind, with its signature
+    for member in (
+        "Mechanism.simulate",
+        "System.inverse",
+        "Trajectory.checks",
+        "lw.drives.dc_motor",
+    ):  # one of each kind, with its signature
         assert re.search(rf"^### {re.escape(member)}\n\n```py\n", text, re.MULTILINE)
     assert " 0x" not in text

@@ -309,7 +309,7 @@ def test_every_body_balances_with_springs_rods_drives_and_gears() -> None:
         },
         "gears": {"g": {"joints": ["A", "B"], "radii": [0.4, 0.6]}},
         "rods": {"r": {"between": ["wheel.C", "lever.E"]}},
-        "springs": {"k": {"type": "coil", "between": ["ground.A", "lever.E"], "stiffness": "100 N/m", "free": "0.5 m"}},
+        "springs": {"k": {"type": "coil", "between": ["ground.A", "lever.E"], "stiffness": "100 N/m", "free_length": "0.5 m"}},
         "dampers": {"d": {"joint": "D", "coefficient": 0.5}},
         "drive": {"A": "2 rad/s"},
     }

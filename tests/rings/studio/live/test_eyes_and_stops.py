@@ -26,7 +26,7 @@ LIFTED = {
         "tail": {"pins": ["D"], "points": ["E"], "mass": 10},
     },
     "cylinders": {"lift": {"between": ["ground.L", "boom.W"], "stroke": [870, 1300]}},
-    "springs": {"coil": {"between": ["ground.R", "boom.S"], "stiffness": "3 N/mm", "free": 800}},
+    "springs": {"coil": {"between": ["ground.R", "boom.S"], "stiffness": "3 N/mm", "free_length": 800}},
     "rods": {"strut": {"between": ["boom.S", "tail.E"]}},
     "drive": {"lift": "50 mm/s"},
 }  # fmt: skip

@@ -121,7 +121,7 @@ def _limit(d: DriveEffort, symbol: str, size: float) -> Any:
     """Of the effort as a number, or where `symbol` is given with its unit; a motor's of voltage and current as texts."""
     if d.limit is not None:
         return f"{show(d.limit / size)} {symbol}" if symbol else d.limit / size
-    plate = [f"{x:g} {unit}" for x, unit in ((d.rated, "V"), (d.max_current, "A")) if x is not None]
+    plate = [f"{x:g} {unit}" for x, unit in ((d.supply_voltage, "V"), (d.max_current, "A")) if x is not None]
     return ", ".join(plate) or None
 
 

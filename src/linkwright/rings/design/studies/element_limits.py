@@ -33,7 +33,7 @@ def named(checks: Mapping[str, str]) -> str:
 
 def has_motor_plate(d: Description) -> bool:
     """True for motors with limits of their own: what they need follows from a single motion only."""
-    return any(key in ("max_torque", "max_current", "max_speed", "voltage", "rated") for x in d.drives for key, _ in x.motor)
+    return any(key in ("max_torque", "max_current", "max_speed", "supply_voltage") for x in d.drives for key, _ in x.motor)
 
 
 class JudgedRows(NamedTuple):

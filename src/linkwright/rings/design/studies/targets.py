@@ -26,7 +26,7 @@ from linkwright.text.ranges import Tolerance, tolerance_in
 from linkwright.text.units import KINDS, NONE, Dimension
 
 DRIVE_KINDS = {  # of drives along and about an axis
-    "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "motor_dc": ("voltage", "voltage"),
+    "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "dc_motor": ("voltage", "voltage"),
 }  # fmt: skip
 START, DRIVE, CONTROL = "start.", "drive.", "control."
 

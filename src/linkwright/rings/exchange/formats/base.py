@@ -18,7 +18,7 @@ LAWS = {
     "speed": "its prescribed speed, an input there",
     "position": "its prescribed motion, an input there",
     "moves": "its prescribed motion, an input there",
-    "motor_dc": "its DC motor: the torque is an input there",
+    "dc_motor": "its DC motor: the torque is an input there",
 }
 
 
@@ -164,7 +164,7 @@ def _laws(drives: Iterable[Any]) -> Iterator[Any]:
         given = not isinstance(drive.value, (int, float)) or bool(drive.value)
         if drive.kind in LAWS and (drive.kind != "torque" or given):
             yield Loss(drive.joint, LAWS[drive.kind], "drive")
-        if drive.gear != 1.0:
+        if drive.gear_ratio != 1.0:
             yield Loss(drive.joint, "its gear: the input there is the effort at the joint", "drive")
         if drive.limits != (None, None):
             yield Loss(drive.joint, "limits of its effort", "drive")

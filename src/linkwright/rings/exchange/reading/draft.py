@@ -128,7 +128,7 @@ class RobotDraft:
         if joint not in self.drives and self.joints[joint].type in ONE_COORDINATE:
             most = self.efforts.get(joint)
             limits = (None, None) if most is None else (-most, most)
-            self.drives[joint] = Drive(joint, "free", where=where, limits=limits, gear=self.gears.get(joint, 1.0))
+            self.drives[joint] = Drive(joint, "undriven", where=where, limits=limits, gear_ratio=self.gears.get(joint, 1.0))
 
     def name_drives(self, named: Sequence[str]) -> None:
         """Name the drives that a caller asks for; without any, and without those that the file marks, all hinges and sliders of a tree."""

@@ -203,7 +203,7 @@ def _refuse(system: System) -> None:
 def _warn(system: System) -> None:
     """Pinocchio's models have no forces of their own."""
     lost = [f.name for f in system.forces]
-    motors = [drive.joint for drive in system.description.drives if drive.kind == "motor_dc"]
+    motors = [drive.joint for drive in system.description.drives if drive.kind == "dc_motor"]
     if lost:
         warnings.warn(
             f"Pinocchio: the model of '{system.description.name}' has no springs, dampers, friction, stops or loads, so not "

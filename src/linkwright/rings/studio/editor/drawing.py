@@ -22,7 +22,7 @@ from linkwright.rings.studio.style import DRIVEN, PALETTE
 from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, MASS, NONE, SPEED, TORQUE, Dimension, matches
 
 GROUND_COLOR = "#8593a0"
-DRIVE_KINDS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
+DRIVE_KINDS = ("speed", "position", "moves", "torque", "force", "dc_motor", "undriven")
 FORMS = {"hinge": joints.is_hinge, "slider": joints.is_slider}
 
 
@@ -178,11 +178,11 @@ def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     rates: dict[str, Dimension] = (
         {"speed": SPEED, "position": LENGTH, "torque": FORCE} if slides else {"speed": ANGULAR_SPEED, "position": ANGLE, "torque": TORQUE}
     )
-    if not kind and written and written != "free":
+    if not kind and written and written != "undriven":
         found = dimension_or_none(sheet.context, node)
         kind = "speed" if found in (None, NONE) else next((k for k, d in rates.items() if matches(found, d)), "")
     elif not kind:
-        kind = "free"
+        kind = "undriven"
     kind = "torque" if kind == "force" else kind
     value = number_or_none(sheet.context, node, rates[kind]) if kind in rates else None
     if joint is not None:

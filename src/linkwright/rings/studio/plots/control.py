@@ -26,7 +26,7 @@ NEAR = 1.5  # limits farther away than this many times what was used do not stre
 NOTHING = 1e-9  # share of the typical size that is round-off
 VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
 TALL, LOW, SQUARE = 1.85, 1.3, 3.1  # inches of panels: of curves, of errors, of paths
-PLATE = (("voltage", "V", "rated"), ("current", "A", "max_current"))  # what limits a motor
+PLATE = (("voltage", "V", "supply_voltage"), ("current", "A", "max_current"))  # what limits a motor
 Panel = Callable[[Frame, Any, np.ndarray], None]
 
 

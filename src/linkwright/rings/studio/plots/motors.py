@@ -30,12 +30,12 @@ def motor(
     *,
     drive: str | None = None,
     motor: Any = None,
-    ratio: Any = None,
+    gear_ratio: Any = None,
     efficiency: Any = None,
     lead: Any = None,
     **paper: Unpack[Paper],
 ) -> Any:
-    """The motors a run was driven by (one: `drive`); of a turn the cycle a motor would see (`motor`, `ratio` or `lead`, `efficiency`)."""
+    """The motors a run was driven by (one: `drive`); of a turn the cycle a motor would see (`motor`, `gear_ratio`, `lead`, ...)."""
     driven = [n.split(".")[1] for n in c.columns if n.startswith("motor.") and n.endswith(".current")]
     if motor is None and driven:
         if drive is not None and drive not in driven:
@@ -43,7 +43,7 @@ def motor(
         return _of_run(c, [drive] if drive is not None else driven[:MOST_MOTORS], path, **paper)
     if c.system is None:
         raise UsageError("no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).")
-    given = {"motor": motor, "ratio": ratio, "efficiency": efficiency, "lead": lead}
+    given = {"motor": motor, "gear_ratio": gear_ratio, "efficiency": efficiency, "lead": lead}
     sizing = drive_sizing(c, drive, **{k: x for k, x in given.items() if x is not None})
     return torque_speed(sizing, path, **paper)
 
@@ -96,7 +96,7 @@ def _motor(axes: Any, c: Trajectory, name: str, known: DCMotor | None, look: The
     axes.set_xlabel(f"speed of the motor [{symbol}]", parse_math=False)
     axes.set_ylabel("torque of the coils [N m]" if known is not None else "current [A]")
     volts = float(np.abs(c[f"motor.{name}.voltage"]).max())
-    limit = f" of {float(known.rated):g} V" if known is not None and known.rated is not None else " V"
+    limit = f" of {float(known.supply_voltage):g} V" if known is not None and known.supply_voltage is not None else " V"
     axes.set_title(
         f"{name}: up to {four(volts)}{limit}, {four(float(np.abs(current).max()))} A", fontsize=8.5, loc="left", parse_math=False
     )
@@ -108,15 +108,15 @@ def _motor(axes: Any, c: Trajectory, name: str, known: DCMotor | None, look: The
 
 def _allowed(axes: Any, m: DCMotor, speed: np.ndarray, torque: np.ndarray, size: float, look: Theme) -> None:
     """Torque that voltage and current allow over the speeds shown: R i = u - Ke w with |u| <= rated, |i| <= max_current."""
-    if m.rated is None and m.max_current is None:
+    if m.supply_voltage is None and m.max_current is None:
         return
     reach = max(float(np.abs(speed).max()), 1e-9)
     w = np.linspace(min(-0.15 * reach, 1.25 * float(speed.min())), max(0.15 * reach, 1.25 * float(speed.max())), 400)
     most = np.full(len(w), np.inf) if m.max_current is None else np.full(len(w), float(m.Kt * m.max_current))
     top, bottom = most.copy(), -most
-    if m.rated is not None:
-        top = np.minimum(top, m.Kt * (m.rated - m.Ke * w) / m.R)
-        bottom = np.maximum(bottom, m.Kt * (-m.rated - m.Ke * w) / m.R)
+    if m.supply_voltage is not None:
+        top = np.minimum(top, m.Kt * (m.supply_voltage - m.Ke * w) / m.R)
+        bottom = np.maximum(bottom, m.Kt * (-m.supply_voltage - m.Ke * w) / m.R)
     used = FAR * max(float(np.abs(torque).max()), 1e-9)
     axes.fill_between(w / size, bottom, top, color=PALETTE[5], alpha=0.12, lw=0.0)
     for k, edge in enumerate((top, bottom)):
@@ -138,7 +138,7 @@ def torque_speed(sizing: Any, path: Place = None, **paper: Unpack[Paper]) -> Any
     """
     if sizing.motor is None:
         raise UsageError(
-            "no motor is given: pass motor={'Kt': ..., 'R': ...} (to the sizing, or to this plot) or write `motor_dc` in the model."
+            "no motor is given: pass motor={'Kt': ..., 'R': ...} (to the sizing, or to this plot) or write `dc_motor` in the model."
         )
 
     def make(frame: Frame) -> Any:
@@ -155,7 +155,7 @@ def _regions(axes: Any, sizing: Any, look: Theme) -> None:
     """Continuous and peak torque over speed, in all four quadrants that are used."""
     m, (symbol, size) = sizing.motor, unit_of(sizing.units, "angular speed")
     speed, torque = sizing.motor_speed, sizing.motor_torque
-    no_load = m.voltage / m.Ke if m.voltage is not None and m.Ke > 0.0 else np.inf
+    no_load = m.supply_voltage / m.Ke if m.supply_voltage is not None and m.Ke > 0.0 else np.inf
     ends = [x for x in (m.max_speed, no_load if np.isfinite(no_load) else None) if x is not None]
     fastest = min(ends) if ends else 1.25 * float(np.abs(speed).max() or 1.0)
     both = float(speed.min()) < -1e-9 * max(1.0, float(np.abs(speed).max()))
@@ -165,7 +165,7 @@ def _regions(axes: Any, sizing: Any, look: Theme) -> None:
     drives, brakes = np.minimum(m.peak_curve(w), bound), np.minimum(np.where(np.isfinite(m.peak_curve(-w)), m.peak_curve(-w), bound), bound)
     for sign in [-1.0] if down else [1.0, -1.0] if both else [1.0]:
         label = "peak" if sign > 0 or down else None
-        if m.max_torque is not None or m.voltage is not None:
+        if m.max_torque is not None or m.supply_voltage is not None:
             axes.fill_between(sign * w / size, sign * np.maximum(drives, 0.0), -sign * brakes, color=PALETTE[5], alpha=0.13, lw=0.0)
             axes.plot(sign * w / size, sign * np.maximum(drives, 0.0), color=PALETTE[5], lw=1.4, label=label)
             axes.plot(sign * w / size, -sign * brakes, color=PALETTE[5], lw=1.4)
@@ -193,6 +193,6 @@ def _cycle(axes: Any, sizing: Any, look: Theme) -> None:
     axes.plot(mean, rms, "x", ms=7.5, mew=2.0, color=look.ink, label=f"RMS torque {rms:.3g} N m", zorder=6)
     axes.set_ylabel("motor torque [N m]")
     kind = "" if sizing.history.rotary else " rad/m"
-    axes.set_title(f"{sizing.history.name}: ratio {sizing.ratio:.4g}{kind}, peak {abs(torque[k]):.3g} N m", fontsize=9, loc="left")
+    axes.set_title(f"{sizing.history.name}: ratio {sizing.gear_ratio:.4g}{kind}, peak {abs(torque[k]):.3g} N m", fontsize=9, loc="left")
     axes.margins(0.04)
     legend(axes)

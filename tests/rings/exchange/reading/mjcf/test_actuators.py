@@ -53,7 +53,7 @@ def effort(drive: Drive, values: dict[str, float]) -> float:
     value: Any = drive.value
     found = float(evaluate(value, values)) if isinstance(value, Expr) else float(value)
     low, high = drive.limits
-    out = float(drive.gear) * found
+    out = float(drive.gear_ratio) * found
     out = out if low is None else max(out, float(low))
     return out if high is None else min(out, float(high))
 
@@ -89,7 +89,7 @@ def test_efforts_are_those_of_mujoco(tmp_path: Path, law: str, limits: str) -> N
 def test_motor_has_gear_and_limits_of_the_smallest_range(tmp_path: Path) -> None:
     found, _ = read(tmp_path, '<motor name="m" joint="A" gear="10" ctrllimited="true" ctrlrange="-0.6 0.3"/>', "0.2")
     (drive,) = found.description.drives
-    assert (drive.joint, drive.kind, drive.value, drive.gear) == ("A", "torque", pytest.approx(0.2), 10.0)
+    assert (drive.joint, drive.kind, drive.value, drive.gear_ratio) == ("A", "torque", pytest.approx(0.2), 10.0)
     assert drive.limits == (-5.0, pytest.approx(3.0))  # actuatorfrcrange -5, ctrlrange 0.3 times the gear
     assert drive.where is not None
     assert drive.where.line == 13

@@ -84,9 +84,9 @@ def test_springs_along_tendons_of_two_sites(tmp_path: Path) -> None:
     )
     found = read_mjcf(written(tmp_path, FOUR.replace("</mujoco>", tendon))).description
     coil, one = found.springs
-    assert (coil.between, coil.stiffness, coil.free) == ((("coupler", "c1"), ("rocker", "c2z")), 200.0, 0.3)
+    assert (coil.between, coil.stiffness, coil.free_length) == ((("coupler", "c1"), ("rocker", "c2z")), 200.0, 0.3)
     assert (one.joint, one.stiffness) == ("A", 12.0)
-    assert one.free == 0.0  # without springlength it is relaxed where the joints are at their springref
+    assert one.free_position == 0.0  # without springlength it is relaxed where the joints are at their springref
     assert any(d.between == coil.between and d.coefficient == 4.0 for d in found.dampers)
 
 

@@ -138,10 +138,10 @@ def test_gears(tmp_path: Path, place: str) -> None:
         parts = {"joint": "", "actuator": "", place: f"<mechanicalReduction>{text}</mechanicalReduction>"}
         inside = f'<joint name="j">{parts["joint"]}</joint><actuator name="m">{parts["actuator"]}</actuator>'
         m = loaded(tmp_path, ARM + joint("j", "base", "arm", "0 0 0") + f'<transmission name="t">{inside}</transmission>')
-        assert [d.gear for d in m.description.drives] == [gear]
+        assert [d.gear_ratio for d in m.description.drives] == [gear]
         assert m.imported is not None and any("of zero" in x for x in m.imported.notes) == (text == "0")
     bodies = {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}}
-    file, drive = tmp_path / "there.urdf", {"A": {"gear": 20, "limits": 3}}
+    file, drive = tmp_path / "there.urdf", {"A": {"gear_ratio": 20, "limits": 3}}
     lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "bodies": bodies, "drive": drive}).export(file)
     again = lw.load(file).description.drives[0]
     assert (again.gear, again.limits) == (20.0, (-3.0, 3.0))

@@ -19,7 +19,7 @@ CART = {
     "name": "cart", "plane": "xy", "drawing": {"C": [0, 0], "D": [1, 0]}, "gravity": [0, 0],
     "bodies": {"ground": {"points": ["D"]}, "cart": {"points": ["C"], "mass": MASS, "inertia": 0.0}},
     "joints": {"X": {"type": "prismatic", "between": ["ground", "cart"], "at": "C", "axis": [1, 0]}},
-    "stops": {"X": {"between": [-GAP, GAP], "stiffness": f"{STIFF} N/m"}}, "start": {"X.v": SPEED},
+    "stops": {"X": {"range": [-GAP, GAP], "stiffness": f"{STIFF} N/m"}}, "start": {"X.v": SPEED},
 }  # fmt: skip
 
 

@@ -174,7 +174,7 @@ def test_co_simulation_holds_its_inputs(tmp_path):
 SERVO = {
     "plane": "xy", "drawing": {"A": [0, 0]}, "parameters": {"arm_ctrl": 0.4, "k": "3 N m/rad", "n": 2.0, "most": "0.8 N m", "R": "0.3 m"},
     "bodies": {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "points": {"P": ["R", 0]}, "mass": 1.0, "com": "A", "inertia": 0.5}},
-    "drive": {"A": {"torque": "k * (arm_ctrl * 1 rad - A) - 2 N m s/rad * A.v", "gear": "n", "limits": ["-1.4 N m", "most"]}},
+    "drive": {"A": {"torque": "k * (arm_ctrl * 1 rad - A) - 2 N m s/rad * A.v", "gear_ratio": "n", "limits": ["-1.4 N m", "most"]}},
 }  # fmt: skip
 
 

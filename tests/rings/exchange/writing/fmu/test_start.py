@@ -124,8 +124,8 @@ def test_a_torque_in_a_cut_joint_moves_with_the_joint(tmp_path):
 
 @pytest.mark.slow
 def test_motor_data_are_parameters(tmp_path):
-    motor = lw.drives.motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", ratio=50)
-    better = lw.drives.motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", ratio=40)
+    motor = lw.drives.dc_motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", gear_ratio=50)
+    better = lw.drives.dc_motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", gear_ratio=40)
     m = lw.load("wiper")
     path = export(
         m, tmp_path / "unit.fmu", drive={"A": lw.drives.voltage("12 V", motor=motor)}, parameters=[], outputs=["A.v", "motor.A.current"]
@@ -133,7 +133,7 @@ def test_motor_data_are_parameters(tmp_path):
     names = ["A.v", "motor.A.current"]
     with opened(path) as u:
         parameters = u.named(causality="parameter")
-        assert parameters == ["motor.A.Kt", "motor.A.R", "motor.A.L", "motor.A.J", "motor.A.ratio"]
+        assert parameters == ["motor.A.Kt", "motor.A.R", "motor.A.L", "motor.A.J", "motor.A.gear_ratio"]
         u.begin(dict(zip(parameters, (0.06, 0.3, 1e-3, 3e-5, 40.0), strict=True)), tolerance=1e-11)
         found = run_of(u, 0.2, names)
     run = m.simulate(0.2, drive={"A": lw.drives.voltage("12 V", motor=better)}, sample_interval=0.01, tolerance=1e-12)

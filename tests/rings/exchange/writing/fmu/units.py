@@ -19,8 +19,8 @@ from linkwright.rings.exchange.writing.fmu import building
 ME, CS = "ModelExchange", "CoSimulation"
 KINDS = {(ME, "2.0"): fmi2.FMU2Model, (CS, "2.0"): fmi2.FMU2Slave, (ME, "3.0"): fmi3.FMU3Model, (CS, "3.0"): fmi3.FMU3Slave}
 PLAIN = tuple("-O0" if flag.startswith("-O") else flag for flag in building.FLAGS)
-MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "ratio": 50, "efficiency": 0.8, "friction": "5 mN m"}
-GEARMOTOR = lw.drives.motor(**MOTOR, rated="24 V")
+MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "gear_ratio": 50, "efficiency": 0.8, "friction": "5 mN m"}
+GEARMOTOR = lw.drives.dc_motor(**MOTOR, supply_voltage="24 V")
 
 
 def export(m: lw.Mechanism, path: Path, **options: Any) -> str:

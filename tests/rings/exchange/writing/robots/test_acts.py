@@ -27,8 +27,9 @@ ARM = {
         "upper": {"pins": ["A", "B"], "mass": 2},
         "lower": {"pins": ["B"], "points": {"T": [1.5, 0]}, "mass": 1, "com": [1.2, 0], "inertia": 0.1},
     },
-    "springs": {"turn": {"joint": "A", "stiffness": 4, "free": 0.1, "preload": 2}, "more": {"joint": "A", "stiffness": 1, "free": 1},
-                "coil": {"between": ["ground.G", "upper.B"], "stiffness": 50, "free": 1, "preload": 5}},
+    "springs": {"turn": {"joint": "A", "stiffness": 4, "free_position": 0.1, "preload": 2},
+                "more": {"joint": "A", "stiffness": 1, "free_position": 1},
+                "coil": {"between": ["ground.G", "upper.B"], "stiffness": 50, "free_length": 1, "preload": 5}},
     "dampers": {"oil": {"joint": "B", "coefficient": 0.3}},
     "friction": {"B": {"coulomb": 0.2, "viscous": 0.1}},
     "loads": {"push": {"on": "lower.T", "force": [1, 0]}},
@@ -40,7 +41,7 @@ def arm() -> System:
     d = lw.load(ARM).description
     joints = tuple(replace(j, armature=0.02) if j.name == "A" else j for j in d.joints)
     stops = (Stop("end", "A", None, -1.0, 2.0), Stop("pad", "B", 1e4, None, 0.75))
-    return System(replace(d, joints=joints, stops=stops, drives=(replace(d.drives[0], gear=5.0, limits=(-30.0, 30.0)),)))
+    return System(replace(d, joints=joints, stops=stops, drives=(replace(d.drives[0], gear_ratio=5.0, limits=(-30.0, 30.0)),)))
 
 
 def test_urdf_has_limits_damping_and_transmissions() -> None:

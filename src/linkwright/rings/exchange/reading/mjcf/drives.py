@@ -102,7 +102,7 @@ def drives(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, control: np.nd
 
 
 def _replaced(drive: Drive, where: Any) -> Drive:
-    return Drive(drive.joint, drive.kind, drive.value, where=where, gear=drive.gear, limits=drive.limits)
+    return Drive(drive.joint, drive.kind, drive.value, where=where, gear_ratio=drive.gear_ratio, limits=drive.limits)
 
 
 # -------------------------------------------------------------------- what an actuator is
@@ -163,7 +163,7 @@ def _drive(m: Any, j: int, several: list[tuple[MjcfActuator, float]], names: Mjc
     limits = _sum([_scaled(_force_limits(one), one.gear * coefficient) for one, coefficient in several])
     if m.jnt_actfrclimited[j]:
         limits = _within(limits, (float(m.jnt_actfrcrange[j][0]), float(m.jnt_actfrcrange[j][1])))
-    return Drive(joint, "torque", value, gear=gear, limits=limits)
+    return Drive(joint, "torque", value, gear_ratio=gear, limits=limits)
 
 
 def _force(a: MjcfActuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Any:

@@ -26,7 +26,7 @@ from linkwright.drives.equations import InputEquations, Push, cannot_be_traced
 from linkwright.drives.motion import BoundMotion
 from linkwright.drives.voltage import KEYS, BoundVoltage, recorded
 from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.mechanics.forces.motor_dc import DCMotor, flow
+from linkwright.mechanics.forces.dc_motor import DCMotor, flow
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import movable
 from linkwright.model.curves.lines import Constant
@@ -351,9 +351,9 @@ def _external(on: DriveTarget, kind: str, d: Any, at: Start) -> ExternalDrive:
             raise UsageError(f"inputs: '{name}' takes a {on.effort_kind}, not a {kind}.")
         start, own = _effort_at_start(d, on, at), next((x for x in at.description.drives if x.joint == name), None)
         limits = None if own is None or own.limits == (None, None) else own.limits
-        acting = d.bind(on, at) if isinstance(d, Torque) and (d.limits is not None or d.gear != 1.0) else None
-        acting = Torque(0.0, gear=1.0 if own is None else own.gear, limits=limits).bind(on, at) if acting is None else acting
-        note = "" if acting.gear == 1.0 else f", before the gear {acting.gear:g}"
+        acting = d.bind(on, at) if isinstance(d, Torque) and (d.limits is not None or d.gear_ratio != 1.0) else None
+        acting = Torque(0.0, gear_ratio=1.0 if own is None else own.gear_ratio, limits=limits).bind(on, at) if acting is None else acting
+        note = "" if acting.gear_ratio == 1.0 else f", before the gear {acting.gear_ratio:g}"
         return ExternalDrive(on, kind, (FmuVariable(f"{name}.{kind}", kind, start, f"{kind} in {name}{note}"),), acting=acting)
     if kind == "voltage":
         plate = (d if isinstance(d, Voltage) else Voltage(0.0)).bind(on, at)
@@ -408,7 +408,7 @@ def _motor_data(plate: BoundVoltage) -> list[FmuVariable]:
         idle = value is None or value == 0.0 or (key == "efficiency" and value == 1.0) or (key == "friction_speed" and not rubs)
         if idle or (key == "Ke" and m.Ke == m.Kt):
             continue
-        shown = "" if dimension == "pure number" or (key == "ratio" and not plate.target.rotary) else dimension
+        shown = "" if dimension == "pure number" or (key == "gear_ratio" and not plate.target.rotary) else dimension
         out.append(
             FmuVariable(f"motor.{name}.{key}", shown, float(value), f"{key} of the motor of {name}", tunable=key not in ("J", "ratio"))
         )

@@ -42,10 +42,10 @@ def followed(bound: Any, written: Description, described: Description) -> Any:
         return bound
     law = next(d for d in described.drives if d.joint == own.joint)
     signal: Any = ChannelLaw(law.value, f"the effort of '{own.joint}'") if isinstance(law.value, Expr) else SymbolValue(law.value)
-    gear = law.gear if bound.gear == own.gear else bound.gear
+    gear_ratio = law.gear_ratio if bound.gear_ratio == own.gear_ratio else bound.gear_ratio
     ends = [open_ if x is None else x for x, open_ in zip(law.limits, OPEN, strict=True)]
     same = bound.limits == tuple(open_ if x is None else x for x, open_ in zip(own.limits, OPEN, strict=True))
-    return replace(bound, reading=Reading(signal, bound.every), gear=gear, limits=(ends[0], ends[1]) if same else bound.limits)
+    return replace(bound, reading=Reading(signal, bound.every), gear_ratio=gear_ratio, limits=(ends[0], ends[1]) if same else bound.limits)
 
 
 def _is_law(signal: Any, value: Any) -> bool:

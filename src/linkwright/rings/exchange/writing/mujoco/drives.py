@@ -26,7 +26,7 @@ LAWS = {
     "speed": "its prescribed speed: there a motor, whose torque is the input",
     "position": "its prescribed motion: there a motor, whose torque is the input",
     "moves": "its prescribed motion: there a motor, whose torque is the input",
-    "motor_dc": "a DC motor: only its torque is an input there",
+    "dc_motor": "a DC motor: only its torque is an input there",
 }
 
 CONTROL = "_ctrl"  # ending of a parameter that is a control
@@ -60,7 +60,7 @@ class Drives(NamedTuple):
         self.actuators.append(("motor", {"name": drive.joint, **_transmission(system, drive.joint), **_limits(drive)}))
         constant = drive.kind == "torque" and isinstance(drive.value, (int, float))
         self.start.append(float(drive.value) if constant else 0.0)
-        law = "" if constant or drive.kind == "free" else f"its law {_over(drive.value)}: the control is an input there"
+        law = "" if constant or drive.kind == "undriven" else f"its law {_over(drive.value)}: the control is an input there"
         why = LAWS.get(drive.kind, law)
         if why:
             self.lost.append(Loss(drive.joint, why, "drive"))
@@ -128,7 +128,7 @@ def _transmission(system: System, name: str) -> dict[str, str]:
 
 def _limits(drive: Drive) -> dict[str, str]:
     """Gear, and the range of controls: limits of ours are at the joint, MuJoCo's before the gear."""
-    gear = float(drive.gear)
+    gear = float(drive.gear_ratio)
     out = {} if gear == 1.0 else {"gear": numbers([gear])}
     if all(x is None for x in drive.limits):
         return out
@@ -188,12 +188,12 @@ def _servo(control: str, drives: list[Drive], values: Mapping[str, Any]) -> Serv
     efforts: dict[str, Terms] = {}
     for drive in drives:
         terms = _terms(evaluate(drive.value, others))
-        gear = float(evaluate(drive.gear, values))
+        gear = float(evaluate(drive.gear_ratio, values))
         if terms is None:
             return None
         efforts[drive.joint] = {key: gear * x for key, x in terms.items() if x}
     first = drives[0]
-    alone = {first.joint: float(evaluate(first.gear, values))} if len(drives) == 1 else None
+    alone = {first.joint: float(evaluate(first.gear_ratio, values))} if len(drives) == 1 else None
     if alone is not None and not _reads(efforts, control) <= {first.joint}:
         return None
     weights = _direction(efforts, control) if alone is None else alone

@@ -102,7 +102,7 @@ def _in_joint(out: MujocoForces, system: System, thing: Any) -> str:
         if isinstance(thing, model.TorsionSpring):
             # effort = -k (q - free) + preload; the reference is divided by the sum of k at the end
             values["stiffness"] = values.get("stiffness", 0.0) + float(thing.stiffness)
-            values["springref"] = values.get("springref", 0.0) + float(thing.stiffness) * float(thing.free) + float(thing.preload)
+            values["springref"] = values.get("springref", 0.0) + float(thing.stiffness) * float(thing.free_position) + float(thing.preload)
         elif isinstance(thing, model.Damper):
             values["damping"] = values.get("damping", 0.0) + float(thing.coefficient)
         else:
@@ -166,7 +166,7 @@ def _damped(out: MujocoForces, system: System, x: model.Damper) -> str:
 
 
 def _coil(out: MujocoForces, system: System, s: model.CoilSpring) -> str:
-    k, free, preload = (float(x) for x in (s.stiffness, s.free, s.preload))
+    k, free, preload = (float(x) for x in (s.stiffness, s.free_length, s.preload))
     out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([k]), "springlength": numbers([free])}))
     if preload:
         out.actuators.append(_bias(s.name, [-preload], tendon=f"force:{s.name}"))

@@ -96,7 +96,7 @@ def _spring(acts: JointActs, at: RobotJoint, s: model.TorsionSpring) -> None:
     """effort = -k (q - free) + preload, with q counted from the zero of the file."""
     k = float(s.stiffness)
     acts.stiffness += k
-    acts.reference += k * (float(s.free) - at.zero) + float(s.preload)
+    acts.reference += k * (float(s.free_position) - at.zero) + float(s.preload)
 
 
 def _damper(acts: JointActs, at: RobotJoint, x: model.Damper) -> None:
@@ -171,7 +171,7 @@ def _follow(out: Acts, name: str, first: str, second: str, ratio: float, offset:
     acts.leader, acts.multiplier, acts.offset = leader.name, ratio, 0.0 if abs(shift) < 1e-12 else shift
 
 
-LAWS = {"speed": "its prescribed speed", "position": "its prescribed motion", "moves": "its prescribed motion", "motor_dc": "the DC motor"}
+LAWS = {"speed": "its prescribed speed", "position": "its prescribed motion", "moves": "its prescribed motion", "dc_motor": "the DC motor"}
 
 
 def _drive(out: Acts, drive: model.Drive, named: bool) -> None:

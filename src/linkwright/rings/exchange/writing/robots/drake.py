@@ -28,7 +28,7 @@ def spring_lines(robot: Robot) -> Iterator[SpringLine]:
     for x in d.springs:
         if isinstance(x, CoilSpring) and float(x.stiffness) > 0.0:
             k = float(x.stiffness)
-            yield _line(robot, x.between, float(x.free) - float(x.preload) / k, k, 0.0)
+            yield _line(robot, x.between, float(x.free_length) - float(x.preload) / k, k, 0.0)
     for x in d.dampers:
         if x.between:
             yield _line(robot, x.between, 1.0, 0.0, float(x.coefficient))

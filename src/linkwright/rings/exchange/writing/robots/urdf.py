@@ -186,8 +186,8 @@ def _transmission(root: xml.Element, j: RobotJoint, acts: Acts) -> None:
     joint = xml.SubElement(e, "joint", name=j.name)
     xml.SubElement(joint, "hardwareInterface").text = "hardware_interface/EffortJointInterface"
     actuator = xml.SubElement(e, "actuator", name=f"{j.name}_motor")
-    if float(own.drive.gear) != 1.0:
-        xml.SubElement(actuator, "mechanicalReduction").text = numbers([own.drive.gear])
+    if float(own.drive.gear_ratio) != 1.0:
+        xml.SubElement(actuator, "mechanicalReduction").text = numbers([own.drive.gear_ratio])
     if own.armature:
         xml.SubElement(actuator, "drake:rotor_inertia", value=numbers([own.armature]))
 

@@ -27,7 +27,7 @@ from linkwright.numerics.scalars import real, where
 
 @dataclass(frozen=True, repr=False)
 class DCMotor:
-    """Data of the name plate, SI; `ratio` is motor speed over joint speed (rad/m where the joint slides)."""
+    """Data of the name plate, SI; `gear_ratio` is motor speed over joint speed (rad/m where the joint slides)."""
 
     Kt: Any
     R: Any
@@ -37,9 +37,9 @@ class DCMotor:
     viscous: Any = 0.0
     friction: Any = 0.0
     friction_speed: Any = 1.0
-    ratio: Any = 1.0
+    gear_ratio: Any = 1.0
     efficiency: Any = 1.0
-    rated: Any = None  # volts
+    supply_voltage: Any = None  # volts
     max_current: Any = None
     time_constant: Any = None  # L/R of a motor whose L is left out, s: no part of the equations
 
@@ -49,17 +49,17 @@ class DCMotor:
 
     def __repr__(self) -> str:
         given = [f"{name}={value:g}" for name, value in vars(self).items() if value != getattr(type(self), name, None)]
-        return f"lw.drives.motor({', '.join(given)})"
+        return f"lw.drives.dc_motor({', '.join(given)})"
 
     @property
     def armature(self) -> float:
         """Inertia of the rotor as the joint feels it."""
-        return self.ratio * self.ratio * self.J
+        return self.gear_ratio * self.gear_ratio * self.J
 
     @property
     def torque_at_rest(self) -> float | None:
         """Largest torque of the shaft at rest, at the rated voltage or the largest current; None where neither limits it."""
-        currents = [x for x in (None if self.rated is None else self.rated / self.R, self.max_current) if x is not None]
+        currents = [x for x in (None if self.supply_voltage is None else self.supply_voltage / self.R, self.max_current) if x is not None]
         return self.Kt * min(currents) if currents else None
 
     @property
@@ -90,8 +90,8 @@ def terminal_voltage(m: DCMotor, u: Any, w: Any) -> Any:
 
     The current limit goes before the voltage limit. With inductance the current then approaches its limit and stays within.
     """
-    if m.rated is not None:
-        u = _within(u, -m.rated, m.rated)
+    if m.supply_voltage is not None:
+        u = _within(u, -m.supply_voltage, m.supply_voltage)
     if m.max_current is not None:
         u = _within(u, m.Ke * w - m.R * m.max_current, m.Ke * w + m.R * m.max_current)
     return u
@@ -99,7 +99,7 @@ def terminal_voltage(m: DCMotor, u: Any, w: Any) -> Any:
 
 def flow(m: DCMotor, u: Any, v: Any, i: Any = None) -> Flow:
     """Everything about a motor at voltage u and joint speed v; `i` is the current where it is a state."""
-    w = m.ratio * v
+    w = m.gear_ratio * v
     u = terminal_voltage(m, u, w)
     rate: Any = 0.0
     if i is None:
@@ -110,7 +110,7 @@ def flow(m: DCMotor, u: Any, v: Any, i: Any = None) -> Flow:
     rubbing = m.viscous * w + m.friction * slip
     T_s = m.Kt * i - rubbing
     lost = gearbox_loss(m.efficiency, T_s, slip)
-    effort = m.ratio * (T_s - lost)
+    effort = m.gear_ratio * (T_s - lost)
     return Flow(
         voltage=u,
         current=i,

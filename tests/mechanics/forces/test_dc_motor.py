@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.mechanics.forces.motor_dc import DCMotor, flow, terminal_voltage
+from linkwright.mechanics.forces.dc_motor import DCMotor, flow, terminal_voltage
 from linkwright.rings.design.drive_duty import DriveHistory
 from linkwright.rings.design.drive_sizing import Motor, motor_torque
 
@@ -31,7 +31,7 @@ def test_power_in_is_power_out(L):
 
 def test_quasi_static_torque_is_a_voltage_gain_minus_a_damping():
     """The three motors of [Hoang2023 sec. 5]: k = r Km / Ra = 10 N m/V, c = r^2 Km Ke / Ra = 10 N m s/rad, r^2 J = 1 kg m^2."""
-    m = DCMotor(Kt=3.0, Ke=0.1, R=3.0, J=0.01, ratio=10.0)
+    m = DCMotor(Kt=3.0, Ke=0.1, R=3.0, J=0.01, gear_ratio=10.0)
     for u, v in RNG.normal(size=(5, 2)):
         assert flow(m, u, v).effort == pytest.approx(10.0 * u - 10.0 * v, rel=1e-12)
     assert m.armature == pytest.approx(1.0) and not m.has_current
@@ -40,7 +40,7 @@ def test_quasi_static_torque_is_a_voltage_gain_minus_a_damping():
 
 def test_a_gearbox_loses_as_drive_sizing_says():
     """Far above the speed of smoothing the torque at the coils is the one drive sizing asks for, in all four quadrants."""
-    m = DCMotor(Kt=0.8, R=1.3, viscous=0.02, friction=0.1, friction_speed=1e-3, ratio=12.0, efficiency=0.7)
+    m = DCMotor(Kt=0.8, R=1.3, viscous=0.02, friction=0.1, friction_speed=1e-3, gear_ratio=12.0, efficiency=0.7)
     sizing = Motor.of({"Kt": 0.8, "R": 1.3, "viscous": 0.02, "friction": 0.1})[0]
     for u, v in ((20.0, 0.5), (-20.0, 0.5), (20.0, -0.5), (-20.0, -0.5)):
         f = flow(m, u, v)
@@ -51,7 +51,7 @@ def test_a_gearbox_loses_as_drive_sizing_says():
 
 
 def test_limits_of_voltage_and_current():
-    m = DCMotor(Kt=0.1, R=2.0, rated=12.0, max_current=3.0)
+    m = DCMotor(Kt=0.1, R=2.0, supply_voltage=12.0, max_current=3.0)
     assert terminal_voltage(m, 50.0, 0.0) == 6.0 and flow(m, 50.0, 0.0).current == 3.0
     assert terminal_voltage(m, 50.0, 90.0) == 12.0 and flow(m, 50.0, 90.0).current == pytest.approx(1.5)
     assert flow(m, -50.0, 90.0).current == pytest.approx(-3.0)  # the current limit lets no brake be harder
@@ -61,5 +61,5 @@ def test_limits_of_voltage_and_current():
 
 def test_complex_step_passes():
     """d effort / d u of a motor below its limits is N Kt/R times the share the gearbox leaves; analytic code carries it."""
-    m = DCMotor(Kt=0.5, R=2.0, ratio=3.0, efficiency=0.8, friction_speed=1e-6, rated=24.0)
+    m = DCMotor(Kt=0.5, R=2.0, gear_ratio=3.0, efficiency=0.8, friction_speed=1e-6, supply_voltage=24.0)
     assert flow(m, 10.0 + 1e-30j, 0.7 + 0j).effort.imag / 1e-30 == pytest.approx(3.0 * 0.5 / 2.0 * 0.8)
