@@ -33,7 +33,7 @@ def counted(monkeypatch):
         seen.extend([count] if code != RUNNING else [])
         store(self, first, count, code)
 
-    monkeypatch.setattr(lanes, "WORTH", 0)
+    monkeypatch.setattr(lanes, "STEPS_FOR_LANES", 0)
     monkeypatch.setattr(lanes.LaneBlock, "_store", stored)
     monkeypatch.setattr(lanes.LaneBlock, "_alone", lambda self, first, count: seen.append("alone") or alone(self, first, count))
     return seen

@@ -11,7 +11,8 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
-from linkwright.rings.design.derivatives import STEP, Disturbed
+from linkwright.numerics.tolerances import COMPLEX_STEP
+from linkwright.rings.design.derivatives import Disturbed
 from linkwright.rings.design.sensitivity import Cycle
 from tests.rings.design.test_sensitivity import JIB, RICH
 from tests.sweeps import sweep
@@ -44,10 +45,12 @@ def test_loads_against_complex_steps_of_the_float_path(model: Any, rng: np.rando
             loads = Disturbed(m.system, p, False).loads(sample)
             forces = np.array([loads.reaction(name).force for name in joints])
             size = max(
-                np.abs(forces.imag).max() / STEP, np.abs(forces.real).max() / (p.size or 1.0), np.abs(loads.u).max() / (p.size or 1.0)
+                np.abs(forces.imag).max() / COMPLEX_STEP,
+                np.abs(forces.real).max() / (p.size or 1.0),
+                np.abs(loads.u).max() / (p.size or 1.0),
             )
-            assert np.abs(d.u[i, :, k] - loads.u.imag / STEP).max() < 1e-8 * size, p.name
-            assert np.abs(d.wrench[i, :, 3:, k] - forces.imag / STEP).max() < 1e-8 * size, p.name
+            assert np.abs(d.u[i, :, k] - loads.u.imag / COMPLEX_STEP).max() < 1e-8 * size, p.name
+            assert np.abs(d.wrench[i, :, 3:, k] - forces.imag / COMPLEX_STEP).max() < 1e-8 * size, p.name
 
 
 CHANNELS = (
@@ -101,7 +104,7 @@ def test_a_driven_cylinder() -> None:
     for k, name in enumerate(d.names):
         p = every_parameter(m.description)[name]
         for i in (3, 7):
-            assert apart(d["ram.force"][i, k], Disturbed(m.system, p, False).loads(c.samples[i]).u.imag / STEP) < 1e-8
+            assert apart(d["ram.force"][i, k], Disturbed(m.system, p, False).loads(c.samples[i]).u.imag / COMPLEX_STEP) < 1e-8
 
 
 def test_derivatives_can_be_pickled() -> None:

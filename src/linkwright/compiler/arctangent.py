@@ -11,7 +11,7 @@ from linkwright.compiler.sincos import SIGN, InstructionLines, Lanes
 
 PI_4 = (0.7853981633974483, 3.0616169978683830e-17)  # their sum is pi/4 to 2^-108
 TAN_PI_8 = 0.41421356237309503
-HUGE, TINY = 1e290, 1e-290  # beyond these, coordinates are scaled
+LARGEST_PLAIN, SMALLEST_PLAIN = 1e290, 1e-290  # beyond these, coordinates are scaled
 DOWN, UP = 2.0**-200, 2.0**200
 
 # arctan r = r + r^3 (A0 + A1 r^2 + ...) for |r| <= tan(pi/8): through Chebyshev's nodes, relative error 1e-18
@@ -57,7 +57,7 @@ def _ordered(w: InstructionLines, y: str, x: str) -> tuple[str, str, str]:
     low = w.select(endless, w.select(both, one, zero), low)
     nothing = w.put(f"fcmp oeq {d} {high}, {zero}")
     high = w.select(nothing, one, w.select(endless, one, high))
-    huge, tiny = (w.put(f"fcmp {how} {d} {high}, {lanes.splat(limit)}") for how, limit in (("ogt", HUGE), ("olt", TINY)))
+    huge, tiny = (w.put(f"fcmp {how} {d} {high}, {lanes.splat(limit)}") for how, limit in (("ogt", LARGEST_PLAIN), ("olt", SMALLEST_PLAIN)))
     scale = w.select(huge, lanes.splat(DOWN), w.select(tiny, lanes.splat(UP), one))
     return w.two("fmul", low, scale), w.two("fmul", high, scale), swapped
 

@@ -24,7 +24,7 @@ ANGLES = 16  # sines and cosines of at most so many angles are one step
 REGISTER = 4  # doubles in a register
 STORES = 250  # outputs of a piece that only delivers
 URGENT_BELOW = 2000  # operations; steps of short programs of one state are ordered by urgency
-WORTH = 0.97  # lanes must leave at most this share of the instructions (measured: 0.96 is 1.1 times as fast, 1.13 slower)
+LANE_SHARE = 0.97  # lanes must leave at most this share of the instructions (measured: 0.96 is 1.1 times as fast, 1.13 slower)
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
 
 
@@ -66,9 +66,9 @@ def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_abo
     if found is not None:
         others, ends = arranged(found, fuse=fuse)
         share = cost(others, ends, found.lanes) / cost(ops, results)
-        if share < WORTH and one:
+        if share < LANE_SHARE and one:
             ops, results, n, size, wide = others, ends, found.lanes, share * size, bytes(wide_ones(others))
-        elif share < WORTH:
+        elif share < LANE_SHARE:
             written = spread(others, ends, found.lanes)
             ops, results = written.ops, written.results
             if size > min(cut_above, LEGS_ABOVE):

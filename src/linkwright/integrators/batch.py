@@ -90,7 +90,8 @@ def integrate_many(
 
     def worker() -> _Worker:
         plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
-        floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, driver.ROUND_OFF, driver.OPEN, t0)
+        gaps = driver.RUN_CLOSED, driver.OPEN_STEP
+        floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, *gaps, t0)
         driver.set_options(problem, chosen, floats, counts, most_steps)
         return _Worker(plan, floats, counts, times, rows, native, problem if lockstep else None)
 

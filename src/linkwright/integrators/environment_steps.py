@@ -19,12 +19,12 @@ from linkwright.integrators.memory import DEGENERATE, NOT_FINITE, OPEN, TURNED
 from linkwright.integrators.runge_kutta import cause
 from linkwright.integrators.step import NEWTON_STEPS, TOO_FAR
 
-ENOUGH = 1e-10  # gap (dimensionless) at which the projection ends: its correction leaves the square of it
+ENVIRONMENT_CLOSED = 1e-10  # gap (dimensionless) at which the projection ends: its correction leaves the square of it
 WIDEST = 1e-8  # gap after the last call above which loops are open
 ADMITTED = 1e-6  # gap of a new state, and of its rates, below which it is on the loops
 REFUSED = -2  # outcome of a single step whose state is not
 BACKED = -1  # code of an environment that the rank-revealing path has answered; 0: regular, above 0: why it failed
-SURE = 1.0  # rad that cut joints may have turned, by the sum of all speeds, until their turns are counted: well below half a turn
+LARGEST_UNCOUNTED_TURN = 1.0  # rad of cut joints, by the sum of all speeds, until their turns are counted: well below half a turn
 # whole numbers: blocks, substeps, ..., the stage that is computed alone, a flag for each lane
 FIRST, LAST, STEPS, TIMES, ENVIRONMENT, FALLBACKS, STAGE, ACTIVE = range(8)
 
@@ -223,7 +223,7 @@ def one_by_one(
             d[ENVIRONMENT] = k
             d[FALLBACKS] = 0
             if p.lanes > 1:
-                g[one.travel] = SURE
+                g[one.travel] = LARGEST_UNCOUNTED_TURN
             outcome = advance(one, m, g, d, h)
             if outcome == 0:
                 left += 1
@@ -277,7 +277,7 @@ def advance(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> 
         return outcome
     if m.often == 0:
         g[p.travel] += h * fastest(p, m, g)
-    return count_turns(p, m, g) if m.often > 0 or g[p.travel] >= SURE else 0
+    return count_turns(p, m, g) if m.often > 0 or g[p.travel] >= LARGEST_UNCOUNTED_TURN else 0
 
 
 def fastest(p: StepLanes, m: Scheme, g: np.ndarray) -> float:
@@ -359,7 +359,7 @@ def settle(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
         more = 0
         for l in range(p.lanes):
             gap = g[p.out + n + l]
-            if g[p.going + l] > 0.0 and (gap <= ENOUGH or (call > 0 and gap > 0.5 * g[p.before + l])):
+            if g[p.going + l] > 0.0 and (gap <= ENVIRONMENT_CLOSED or (call > 0 and gap > 0.5 * g[p.before + l])):
                 g[p.going + l] = 0.0
             if g[p.going + l] > 0.0:
                 more += 1

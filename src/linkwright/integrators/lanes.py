@@ -17,7 +17,7 @@ from linkwright.integrators.run_queue import RunBatch
 LEAST = 6  # runs of a block: with fewer, lanes that repeat a run cost more than they save
 FEWEST_RUNS = 4  # for every thread: eight in lockstep take as long as two to four alone, and fewer leave threads without work
 FEWEST_STEPS = 32  # of a run
-WORTH = 50_000  # steps of all runs: below, making and loading the code may take longer than the runs
+STEPS_FOR_LANES = 50_000  # steps of all runs: below, making and loading the code may take longer than the runs
 _COUNTED = {mem.PROJECTIONS: lockstep.CALLS, mem.FALLBACKS: lockstep.BACKED}
 _WORST = {mem.WORST_VELOCITY: lockstep.VELOCITY, mem.WORST_CORRECTION: lockstep.CORRECTION, mem.WORST_POSITION: lockstep.POSITION}
 
@@ -31,7 +31,7 @@ def suits(problem: Problem, table: Tableau, runs: int, threads: int, duration: f
     if not (plain and coded and explicit) or step is None or runs < max(LEAST, FEWEST_RUNS * threads):
         return False
     steps = duration / step
-    return steps >= FEWEST_STEPS and runs * steps >= WORTH
+    return steps >= FEWEST_STEPS and runs * steps >= STEPS_FOR_LANES
 
 
 class LaneBlock:

@@ -17,9 +17,9 @@ import numpy as np
 
 from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.memory import DEGENERATE, FAILED, FALLBACKS, NOT_FINITE, MemoryPlan
+from linkwright.numerics.tolerances import DEPENDENT
 
 BAD = FAILED | NOT_FINITE
-DEPENDENT = 1e-10  # share of its diagonal entry in W that eliminating other rows leaves of a row which depends on them: round-off
 
 
 def found(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:

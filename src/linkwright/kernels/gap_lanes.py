@@ -17,11 +17,11 @@ from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.walk import DONE
 from linkwright.kernels.walk_lanes import COUNT, FIRST
+from linkwright.numerics.tolerances import CLOSED_FLOOR
 
 DAMPING, SMALLEST, LARGEST = 1e-3, 1e-14, 1e8  # at the beginning, and within which it stays
 EASED, RAISED = 0.2, 8.0
 MOST = 120  # evaluations of a position
-CLOSED = 1e-15  # dimensionless gap at round-off
 LEVEL = 1e-13  # share of a gap that is round-off: where it is level, steps that halve the slope count
 FLAT = 1e-14  # slope, against the gap times the characteristic length
 ROUGH_NS = 2000.0  # of one position, for the choice of threads
@@ -60,7 +60,7 @@ class GapPlan(NamedTuple):
 
 def settle_lanes(plan: GapPlan, g: np.ndarray) -> None:
     """Least gaps of the eight positions in the row; q in `best`, G in `least`."""
-    flat, closed = FLAT * plan.kappa, 0.5 * (CLOSED * plan.kappa) * (CLOSED * plan.kappa)
+    flat, closed = FLAT * plan.kappa, 0.5 * (CLOSED_FLOOR * plan.kappa) * (CLOSED_FLOOR * plan.kappa)
     for l in range(LANES):
         g[plan.active + l] = 1.0
         g[plan.again + l] = 0.0

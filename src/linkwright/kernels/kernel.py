@@ -31,7 +31,7 @@ from linkwright.numerics.scalars import is_complex
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimization
 NOT_FINITE, DEGENERATE = 1, 2
 AT_ONCE = 4096  # states that numpy runs a program on at a time
-FEW, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
+POOLED_STATES, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 
 Index = tuple[int, ...]
@@ -274,7 +274,7 @@ class Kernel:
         pool: list[Any] = []
         scope: dict[str, Any] = {"pool": pool, "pop": pool.pop, "push": pool.append, "prepared": self._prepared, "new": tuple.__new__}
         scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self.batch, "single": self._single}
-        scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)} | {"FEW": FEW, "POOLED": POOLED}
+        scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)} | {"FEW": POOLED_STATES, "POOLED": POOLED}
         scope |= {"pools": self._pools, "prepared_few": self._prepared_few}
         exec(_code(text), scope)
         return scope["one"]

@@ -30,6 +30,7 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
+from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.topology.elimination import eliminate as least_fill
 
 NEVER = 1e300  # a size that no pivot reaches: the rank-revealing path is taken
@@ -37,12 +38,11 @@ LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks f
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
-FEW = 3  # late subsystems tried at most
+LATE_SUBSYSTEMS = 3  # late subsystems tried at most
 CLEAR = (1.02, 1.3)  # the second best order is traced too if its estimated work is within these times the best: else equal, or worse
 ROWS_WORTH = 0.8  # an order of single rows is taken where it needs at most this share of the work of an order of loops
 MANY_ROWS = 60  # beyond which none is looked for
 STEADY = 0.02  # share of its own size that a row's pivot must keep in every position to be taken at once
-NOTHING = 1e-13  # share of the largest entry that is round-off
 SAMPLES = 5
 MUCH = 400  # velocities beyond which only the plain order is considered, and at fewer positions
 LARGE_SAMPLES = 2
@@ -126,7 +126,7 @@ def _with_rows(eq: Equations, states: Sequence[Instant], loop_pivot: float) -> E
     loops = [placed(eq, s).loops for s in states]
     every = [x.dimensionless(x.at(s.q, s.v, 0.0, s.references))[1] for x, s in zip(loops, states, strict=True)]
     independent = list(range(len(every[0])) if eq.plan.keep is None else eq.plan.keep)
-    there = np.any([np.abs(J[independent]) > NOTHING for J in every], axis=0)
+    there = np.any([np.abs(J[independent]) > ZERO_SHARE for J in every], axis=0)
     rows = [independent[i] for i in least_fill([np.flatnonzero(column).tolist() for column in there.T], [1] * len(independent))[0]]
     pivots = [[float(p) for p, _ in ldl(J[rows] @ J[rows].T, tolerance=0.0).watch] for J in every]
     sizes = tuple((loop_pivot * np.max(pivots, axis=0)).tolist())
@@ -187,9 +187,9 @@ def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], ever
     touched: dict[int, int] = {}
     for _, j in every[0].blocks:
         touched[j] = touched.get(j, 0) + 1
-    hubs = sorted((j for j, n in touched.items() if n >= 2), key=lambda j: -touched[j])[:FEW]
-    if count > 4 * FEW:
-        hubs = [j for j in hubs if touched[j] >= FEW]
+    hubs = sorted((j for j, n in touched.items() if n >= 2), key=lambda j: -touched[j])[:LATE_SUBSYSTEMS]
+    if count > 4 * LATE_SUBSYSTEMS:
+        hubs = [j for j in hubs if touched[j] >= LATE_SUBSYSTEMS]
     plain = tuple(eq.plan.order)
     orders = [plain, *(o for o in ((*plain, count + j) for j in hubs) if _sound(every, plain, o))]
     found: list[tuple[int, int, EliminationPlan]] = []
@@ -266,7 +266,7 @@ def _condensed(T: Terms, early: np.ndarray, late: np.ndarray) -> np.ndarray:
     """Dimensionless matrix of the rows and of late velocities after all other inertias are eliminated."""
     J, M = T.dimensionless_J(), T.M * T.columns * T.columns[:, None]
     half = J[:, early] @ np.linalg.solve(M[np.ix_(early, early)], J[:, early].T)
-    half[np.abs(half) < NOTHING * np.abs(half).max(initial=0.0)] = 0.0
+    half[np.abs(half) < ZERO_SHARE * np.abs(half).max(initial=0.0)] = 0.0
     return np.block([[half, J[:, late]], [J[:, late].T, -M[np.ix_(late, late)]]])
 
 

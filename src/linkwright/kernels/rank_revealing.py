@@ -24,6 +24,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import CLOSED_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 Inputs = dict[str, np.ndarray]
 
-CLOSED = 1e-15  # dimensionless residual that no step improves
 MOST_STEPS = 6
 NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
 TOO_FAR = 0.1  # and one from which Newton steps may lead to another branch
@@ -334,7 +334,7 @@ class TracedPassage:
             moved = float(np.sqrt(branch.e @ branch.e))
             q = self._eq.loops.displaced(x["q"], branch.Q @ branch.e)
             return out | {"q": q, "v": (v - branch.Q @ branch.off(v)) * self.columns, "correction": moved}
-        found = self._onto(x, here, Rule(MOST_STEPS, CLOSED, WEAKEST_ROW, self.rank))
+        found = self._onto(x, here, Rule(MOST_STEPS, CLOSED_FLOOR, WEAKEST_ROW, self.rank))
         if not found.residual < GOOD_ENOUGH:
             return None
         q, J, b = found.q, found.rows.J, found.rows.b

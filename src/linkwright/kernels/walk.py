@@ -21,7 +21,7 @@ from linkwright.compiler import native, python_loops
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 
-CLOSED = 2e-15  # dimensionless residual at round-off
+WALK_CLOSED = 2e-15  # dimensionless residual at round-off
 GOOD_ENOUGH = 1e-12  # accepted where Newton does not halve it any more
 FAR = 0.1  # share of the predicted way that the corrector may move
 LONGEST = 0.3  # rad or m that a predictor may go before the corrector checks it
@@ -103,7 +103,7 @@ def closed(plan: WalkPlan, floats: np.ndarray, counts: np.ndarray, reach: float,
         if evaluate(plan.walk, floats, plan.x, plan.y, plan.w) != 0 or floats[at + 2] * side < 0.0 or floats[at + 1] > reach:
             return False
         residual = floats[at]
-        if residual <= CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * before):
+        if residual <= WALK_CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * before):
             return True
         before = residual
         for i in range(plan.nq):

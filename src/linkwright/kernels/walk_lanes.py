@@ -19,7 +19,7 @@ import numpy as np
 from linkwright.compiler.lane_loops import LANES, LaneLoop, corrected, padded
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walk import CLOSED, DONE, FAR, GOOD_ENOUGH, LONGEST, MOST
+from linkwright.kernels.walk import DONE, FAR, GOOD_ENOUGH, LONGEST, MOST, WALK_CLOSED
 
 HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of another, as many as are needed
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet
@@ -85,7 +85,7 @@ def close_lanes(plan: LanePlan, g: np.ndarray) -> None:
                 if bad or g[plan.at_determinant + l] * g[plan.side + l] < 0.0:
                     g[plan.active + l] = 0.0
                     g[plan.good + l] = 0.0
-                elif residual <= CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * g[plan.before + l]):
+                elif residual <= WALK_CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * g[plan.before + l]):
                     g[plan.active + l] = 0.0
                 elif moved <= g[plan.once + l]:
                     g[plan.active + l] = 0.5

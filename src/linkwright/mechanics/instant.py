@@ -38,12 +38,11 @@ from linkwright.model.description import Joint, Table
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, point_acceleration, point_velocity
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.text.expressions import Expr, evaluate, free_variables
 
 if TYPE_CHECKING:
     from linkwright.mechanics.constraints.loops import Closure, Loops
-
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 
 
 class Instant:
@@ -161,8 +160,8 @@ class Instant:
             moving = [*zip(self.q, motion_, strict=True), *zip(self.v, self.known_a, strict=True), *zip(self.known_a, jerk, strict=True)]
             found = traced_rates(np.asarray(read(self), dtype=object), [*moving, (self.t, 1.0)])
             return found if found.ndim else found[()]
-        q, v, a = (x + 1j * STEP * rate for x, rate in ((self.q, motion_), (self.v, self.known_a), (self.known_a, jerk)))
-        return np.imag(read(Instant(self.skel, q, v, self.t + 1j * STEP, self.references, a))) / STEP
+        q, v, a = (x + 1j * COMPLEX_STEP * rate for x, rate in ((self.q, motion_), (self.v, self.known_a), (self.known_a, jerk)))
+        return np.imag(read(Instant(self.skel, q, v, self.t + 1j * COMPLEX_STEP, self.references, a))) / COMPLEX_STEP
 
     # ---------------------------------------------------------------- joints, points
 

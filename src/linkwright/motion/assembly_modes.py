@@ -16,7 +16,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.analytic import newton_kernel
 from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
-from linkwright.mechanics.closing.branches import SAME, apart, distinct_positions
+from linkwright.mechanics.closing.branches import apart, distinct_positions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -27,6 +27,7 @@ from linkwright.motion.mode_paths import ClosedPositions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
 from linkwright.numerics.spatial import Pose
+from linkwright.numerics.tolerances import SAME_PLACE, SAME_POSITION
 from linkwright.numerics.tracking import NewtonSolve, homotopy
 from linkwright.results.branches import PASSED, Branches, Completeness, ModePath
 from linkwright.results.state import State
@@ -41,7 +42,6 @@ SOME_DOUBT, LEAST_DOUBT = 1e-2, 1e-6  # of the loops before the trace test, and 
 SEARCHES = 3  # from different points, where the trace test does not pass
 LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
 MARGIN = 1e-3  # smallest singular value of a position on a path
-SLACK = 1e-9  # m or rad: round-off of a drive at its limit
 PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
 
 
@@ -168,7 +168,7 @@ def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], he
     unplaced = len(found.real) - len(closed)
     if record.lost or unplaced:  # positions in which the equations are singular may be modes all the same
         more = distinct_positions(fixed, here.q, here.references, tries=tries).modes
-        fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME for c, _ in closed)]
+        fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME_POSITION for c, _ in closed)]
         closed += [(c, None) for c in fresh]
         said = [f"{unplaced} real solutions could not be closed in joint coordinates"] if unplaced else []
         said += [f"{counted(len(fresh), 'further mode')} by random starts"] if fresh else []
@@ -222,7 +222,7 @@ class _PathSearch:
         assert a is not None and b is not None
         for name, value in zip(self.P.names, a[self.P.size :] * self.P.units, strict=True):
             low, high = within.get(name, (-np.inf, np.inf))
-            if not low - SLACK <= value <= high + SLACK:
+            if not low - SAME_PLACE <= value <= high + SAME_PLACE:
                 is_, least, largest = (self._text(name, x) for x in (value, low, high))
                 raise UsageError(f"within: {name} is {is_} at the modes, outside of {least} to {largest}. Widen these limits.")
         smallest = ClosedPositions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()

@@ -21,6 +21,7 @@ from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from linkwright.mechanics.constraints.loops import Loops
     from linkwright.system.compiled import Compiled
 
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
-FITS = 1e-7  # share of a change of the loops that may be left open: round-off of a closed position
 ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
@@ -113,7 +112,7 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
     for k, p in enumerate(chosen):
         if p.placed is not None:
             continue
-        moved = {d.joint: d for d in core.described.numbers({**named, p.name: named[p.name] + 1j * STEP}).drives}
+        moved = {d.joint: d for d in core.described.numbers({**named, p.name: named[p.name] + 1j * COMPLEX_STEP}).drives}
         for drive in core.description.drives:
             stepped = moved[drive.joint]
             if not _is_complex((stepped.value, tuple((m.span, m.to) for m in stepped.moves))):
@@ -124,7 +123,7 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
                     "drives, only a constant speed may vary."
                 )
             if drive.joint in drives and not c.static:
-                out[list(drives).index(drive.joint), k] = np.imag(stepped.value) / STEP
+                out[list(drives).index(drive.joint), k] = np.imag(stepped.value) / COMPLEX_STEP
     return out
 
 
@@ -178,7 +177,7 @@ def _check_redundant(
     found = kernel(c.q, c.v, free=values, **more)
     left = (found.phi_q @ q + found.phi_free) / core.loops.row_scale[:, None]
     size = np.abs(found.phi_free / core.loops.row_scale[:, None]).max(axis=(0, 1))
-    open_ = np.nanmax(np.abs(left), axis=(0, 1)) > FITS * np.maximum(size, 1e-300)
+    open_ = np.nanmax(np.abs(left), axis=(0, 1)) > LOOP_CHANGE * np.maximum(size, 1e-300)
     locked = [p.name for p, bad in zip(chosen, open_, strict=True) if bad]
     if locked:
         raise UsageError(f"{listing(locked)} cannot vary alone: the loops are redundant and would no longer close.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 Walk = Callable[[np.ndarray, Mapping[str, Any], np.ndarray], "Walked"]  # (q, references, times) -> samples
-SURE = 3.0  # multiples of the walk's window above which directions are certainly corrected
+CORRECTED_WINDOW = 3.0  # multiples of the walk's window above which directions are certainly corrected
 EXACT = 1e-10  # rad or m: a predicted sample that is so close to the interpolated one stays
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the way to the next sample: where a state beside a singular position is looked for
 
@@ -183,7 +183,7 @@ def _between(loops: Loops, path: Sequence[Walker], i: int, t: float) -> tuple[np
 
 
 def _decides(w: Walker, strong: int) -> bool:
-    return int(np.count_nonzero(w.spectrum > SURE * WINDOW)) >= strong
+    return int(np.count_nonzero(w.spectrum > CORRECTED_WINDOW * WINDOW)) >= strong
 
 
 def _decided(tied: Loops, begin: Walker, t: float, way: float, strong: int) -> Walker | None:

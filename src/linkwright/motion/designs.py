@@ -25,6 +25,7 @@ from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.ranges import Range, Tolerance, Values, meaning
 
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
-WORTH = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk
-ROUND_OFF = 1e-12  # relative: by which these may differ
+DESIGNS_FOR_CODE = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk
 Names = tuple[str, ...]  # of the parameters that vary
 PARAMETERS: Store[str, Parameter] = Store()  # all of a mechanism, by name
 KERNELS: Store[Names, Kernels] = Store()
@@ -147,7 +147,7 @@ class Designs:
             try:
                 with np.errstate(divide="raise", invalid="raise"):
                     made = make()
-                    if made.native and not now and len(self) < WORTH and not made.at_hand_in_lanes:
+                    if made.native and not now and len(self) < DESIGNS_FOR_CODE and not made.at_hand_in_lanes:
                         return None
                     usable = made.native and (idle or not self.kernels.plan.spinning)
                     store[name] = made if usable and made.code.aosoa_address else None

@@ -18,11 +18,11 @@ from linkwright.compiler.analytic import linearized
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.program import Program
 from linkwright.motion.pose_equations import PoseEquations
+from linkwright.numerics.tolerances import CLOSED_FIT
 
 STEP = 0.1  # of a path, in unknowns: radians or typical lengths
 LANES = 48  # positions that grow at once
 GREEDY = 6  # steps towards one random pose
-CLOSED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class ClosedPositions:
         for _ in range(8):
             F, J = self.evaluated(z)
             size = np.abs(F).max(axis=1)
-            if (size < CLOSED).all():
+            if (size < CLOSED_FIT).all():
                 break
             gram = J @ J.transpose(0, 2, 1) + 1e-14 * np.eye(J.shape[1])
             z = z - (J.transpose(0, 2, 1) @ np.linalg.solve(gram, F[..., None]))[..., 0]
-        return z, np.isfinite(z).all(axis=1) & (size < 100.0 * CLOSED)
+        return z, np.isfinite(z).all(axis=1) & (size < 100.0 * CLOSED_FIT)
 
     def signs(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sign of det F_x and the smallest singular value of F_x with unit rows."""

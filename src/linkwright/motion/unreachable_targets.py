@@ -17,7 +17,7 @@ from linkwright.mechanics.inverse.singular_geometry import geometry_text, singul
 from linkwright.numerics.linalg import factor
 from linkwright.text.units import KINDS, shown
 
-NEAR = 0.02  # a singular value below this share of the one at the start: the loops lose rank
+SINGULAR_SHARE = 0.02  # a singular value below this share of the one at the start: the loops lose rank
 WEAK = 1e-6  # singular values of constraints below this leave a motion undecided
 TIED = 1e-3  # share of the largest part in a relation of speeds from which a speed belongs to it
 
@@ -95,7 +95,7 @@ def lost_loop(loops: Loops, q: np.ndarray, references: Mapping[str, Any], q0: np
         return ""
     f, f0 = factor(J), factor(J0)
     rank = max(f.rank, f0.rank)
-    if not rank or f.s[rank - 1] >= NEAR * f0.s[rank - 1]:
+    if not rank or f.s[rank - 1] >= SINGULAR_SHARE * f0.s[rank - 1]:
         return ""
     rows = [c.name for c in loops.constraints for _ in c.kinds]
     return rows[int(np.argmax(np.abs(f.U[:, rank - 1])))]

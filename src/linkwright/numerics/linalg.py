@@ -20,7 +20,7 @@ from linkwright.numerics.blas import one_thread
 from linkwright.numerics.pickling import essentials
 
 RANK_TOLERANCE = 1e-9
-SURE = 2e-3  # tolerances up to this are those healthy pivots answer for
+LARGEST_PIVOT_TOLERANCE = 2e-3  # tolerances up to this are those healthy pivots answer for
 
 
 class Factored:
@@ -34,7 +34,7 @@ class Factored:
 
     @cached_property
     def _sparse(self) -> SparseRows | None:
-        found = sparse_rows(self.A) if self.A.ndim == 2 and 0.0 < self.tolerance <= SURE else None
+        found = sparse_rows(self.A) if self.A.ndim == 2 and 0.0 < self.tolerance <= LARGEST_PIVOT_TOLERANCE else None
         return found if found is not None and found.rank <= self.most else None
 
     @property

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright.numerics.tolerances import SAME_POSITION
+
 NewtonSolve = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Key = Callable[[np.ndarray], np.ndarray]
 
 TOLERANCE = 3e-4  # of the first correction, relative to 1 + |x|
 SHRINK = 0.05  # the second correction over the first one: quadratic convergence
 ROUND_OFF = 1e-7  # a second correction this small is accepted whatever the first one was: far solutions are ill-conditioned
-SAME = 1e-6  # relative distance of two solutions that are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,7 @@ def _stepped(
     return y, size(first) / scale, size(second) / scale, rate
 
 
-def same_as(keys: np.ndarray, tolerance: float = SAME) -> np.ndarray:
+def same_as(keys: np.ndarray, tolerance: float = SAME_POSITION) -> np.ndarray:
     """Return for every row the index of the first row that equals it within a relative tolerance (its own index if it is the first).
 
     Rows are sorted by a random projection, so that only neighbors are compared.
@@ -190,7 +191,7 @@ def _root(first: np.ndarray, k: int) -> int:
     return k
 
 
-def distinct(keys: np.ndarray, tolerance: float = SAME) -> np.ndarray:
+def distinct(keys: np.ndarray, tolerance: float = SAME_POSITION) -> np.ndarray:
     """Return the indices of the first of every group of equal rows."""
     return np.flatnonzero(same_as(keys, tolerance) == np.arange(len(keys)))
 

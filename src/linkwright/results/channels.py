@@ -44,12 +44,12 @@ from linkwright.model.description import Coupling, Joint
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.results.cylinder_channels import flow_channels
 from linkwright.text.readings import unit_size
 from linkwright.text.units import KINDS
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
-STILL = 1e-12  # m/s: round-off of a speed, where the acceleration vanishes too
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ def curvatures(motion: np.ndarray) -> np.ndarray:
     """Curvatures (n,) of paths from velocities and accelerations (n, 2, axes); NaN where a point rests."""
     v, a = motion[:, 0], motion[:, 1]
     square, size = np.sum(v * v, axis=1), np.sqrt(np.sum(a * a, axis=1))
-    moving = (square > REST * size) & (square > STILL**2)
+    moving = (square > REST * size) & (square > ROUND_OFF**2)
     rest = np.where(moving, square, 1.0)
     flat = v.shape[1] == 2
     across = v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0] if flat else np.sqrt(np.sum(np.cross(v, a) ** 2, axis=1))

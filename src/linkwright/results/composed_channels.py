@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.results.channels import Channel
-
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 
 
 def composed(c: Channel | None, raw: np.ndarray, axes: int = 1) -> np.ndarray:
@@ -18,7 +17,7 @@ def composed_slopes(c: Channel | None, raw: np.ndarray, slopes: np.ndarray, axes
     """Derivatives of the channel, (samples, ..., numbers), from those of its raw quantities: complex steps through its formulas."""
     if c is None or c.cook is None:
         return slopes
-    made = [np.imag(c.cook(_flat(raw + 1j * STEP * slopes[..., k], axes))) / STEP for k in range(slopes.shape[-1])]
+    made = [np.imag(c.cook(_flat(raw + 1j * COMPLEX_STEP * slopes[..., k], axes))) / COMPLEX_STEP for k in range(slopes.shape[-1])]
     return np.stack([_many(x, raw, axes) for x in made], axis=-1)
 
 

@@ -29,12 +29,12 @@ from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import CONVERGED
 from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
 
 AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
 MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
-SETTLED = 1e-12  # change of friction by load, relative to one newton or newton meter and to itself
 LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
 
 
@@ -232,7 +232,7 @@ def _rubbed(
         new = batch.values(named)
         if len(new) < len(names):
             return None
-        if all(np.abs(new[n] - last[n]).max() <= SETTLED * (1.0 + np.abs(new[n]).max()) for n in names):
+        if all(np.abs(new[n] - last[n]).max() <= CONVERGED * (1.0 + np.abs(new[n]).max()) for n in names):
             return batch
         last = new
     return None

@@ -32,7 +32,7 @@ from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
 
 WEAK = 1e-9  # dimensionless: rows that determine less are lost
-SURE = 1e-3  # dimensionless pivot: above it elimination in a fixed order loses three digits at most
+LEAST_SAFE_PIVOT = 1e-3  # dimensionless pivot: above it elimination in a fixed order loses three digits at most
 NO_PIVOT = 1e-12
 FAR = 1e5  # largest entry of the dimensionless inverse: beyond it a jerk, which has its third power, has no digits left
 PUSH = "push "  # terms of a unit load on a place: lam, u and the load itself
@@ -82,7 +82,7 @@ class FixedOrder(NamedTuple):
         for x in samples:
             J = np.asarray(loops.dimensionless(loops.at(x.q, x.v, x.t, x.references))[1])
             matrices.append(np.concatenate([J, *(scaled_row(loops, _need_place(x, name), x) for name in held)]))
-        if matrices[0].shape[0] != matrices[0].shape[1] or any(factor(A, SURE).rank < len(A) for A in matrices):
+        if matrices[0].shape[0] != matrices[0].shape[1] or any(factor(A, LEAST_SAFE_PIVOT).rank < len(A) for A in matrices):
             return None
         return cls(*pivot_order(matrices, np.any([A != 0.0 for A in matrices], axis=0)))
 
@@ -224,7 +224,7 @@ class HeldMotion:
 
         found = self.values({f"{name} eliminated": eliminated})[f"{name} eliminated"]
         out = np.array(found[:, :-1]).reshape(len(found), len(inner), -1)
-        hard = np.flatnonzero(~(found[:, -1] >= SURE))
+        hard = np.flatnonzero(~(found[:, -1] >= LEAST_SAFE_PIVOT))
         if not np.array_equal(hard, self._hard):
             self._hard = hard
             vars(self).pop("_dense", None)

@@ -16,6 +16,7 @@ from linkwright.elements import CONTACT, DRIVES, REACH
 from linkwright.errors import LinkwrightError
 from linkwright.model.coordinates import coordinate, lengths, slides
 from linkwright.model.description import Description
+from linkwright.numerics.tolerances import AT_END
 from linkwright.results.checks import Check
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.text.units import KINDS, shown
@@ -23,7 +24,6 @@ from linkwright.text.units import KINDS, shown
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
-BEYOND = 1e-6  # rad, or share of the values seen: so far beyond a limit is at the limit
 NO_FORCE = 1e-9  # of the largest contact force or tension: what round-off leaves where nothing presses
 FINER = 8  # times the samples of a cycle, where these do not decide
 SHORTEST = 1e-3  # m: of a length that hardly changes, for the share
@@ -52,10 +52,10 @@ class ElementLimit:
     def slack(self, values: np.ndarray) -> np.ndarray:
         """(...,): how far values may be beyond, of the last axis."""
         if self.dimension == "angle":
-            return np.full(values.shape[:-1], BEYOND)
+            return np.full(values.shape[:-1], AT_END)
         size = np.abs(values).max(axis=-1, initial=0.0)
         if self.dimension == "length":
-            return BEYOND * np.maximum(np.ptp(values, axis=-1), SHORTEST)
+            return AT_END * np.maximum(np.ptp(values, axis=-1), SHORTEST)
         return NO_FORCE * size
 
     def holds(self, drive: str) -> bool:

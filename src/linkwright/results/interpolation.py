@@ -22,7 +22,7 @@ from linkwright.results.channel_programs import cut_references
 
 ROUNDS = 6  # of Newton; from interpolation errors two or three do
 WINDOW = 1e-3  # rows with smaller singular values are about to be lost: what they would correct is mostly round-off
-TINY = 1e-40  # complex step
+INTERPOLATION_STEP = 1e-40  # complex step
 
 
 class Samples(NamedTuple):
@@ -120,7 +120,7 @@ def _rates(skel: Skeleton, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _turned(skel: Skeleton, q: np.ndarray, qd: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(dN/dt) v, by a complex step along dq/dt."""
-    return np.imag(_rates(skel, q + 1j * TINY * qd, v)) / TINY
+    return np.imag(_rates(skel, q + 1j * INTERPOLATION_STEP * qd, v)) / INTERPOLATION_STEP
 
 
 def _velocities(skel: Skeleton, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,8 +134,8 @@ def _velocities(skel: Skeleton, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) 
         N = np.array([np.asarray(jt.qdot(own, e)) for e in units])  # (nv, nq, states): its columns
         f = factor(N.transpose(2, 1, 0), thin=True)
         v[:, n.v] = f.solve(qd[:, n.q])
-        rest = np.asarray(jt.qdot(own + 1j * TINY * qd[:, n.q].T, v[:, n.v].T)).T
-        a[:, n.v] = f.solve(qdd[:, n.q] - np.imag(rest) / TINY)
+        rest = np.asarray(jt.qdot(own + 1j * INTERPOLATION_STEP * qd[:, n.q].T, v[:, n.v].T)).T
+        a[:, n.v] = f.solve(qdd[:, n.q] - np.imag(rest) / INTERPOLATION_STEP)
     return v, a
 
 

@@ -23,6 +23,7 @@ from linkwright.mechanics.inverse.meshes import meshes_not_modeled
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.plausibility import implausible
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.checks import Check, Checks, worst
 from linkwright.results.element_limits import DRIVES, element_limits, limit_checks, place_text
 from linkwright.results.load_channels import eyes
@@ -30,7 +31,6 @@ from linkwright.results.load_channels import eyes
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
-CLOSED = 1e-9  # residual, of the size or in rad, below which loops count as closed
 EVERY = 8  # samples of a cycle at which loops are looked at again
 FORCES_BALANCED = 1e-8  # share of the largest force that may be left over
 GIVEN_BACK = 1e-6  # share of the largest acceleration: round-off grows near singular positions
@@ -111,7 +111,7 @@ def _loops(c: Trajectory) -> list[Check]:
         phi, gap = (max(x, float(np.abs(y / loops.row_scale).max())) for x, y in ((phi, at.phi), (gap, rate)))
     gap /= speed
     text = f"closed to {_to(phi)} of the mechanism's size over the whole motion"
-    return [Check.below("loops", phi, CLOSED, text), Check.below("velocities", gap, CLOSED, f"satisfy the loops to {_to(gap)}")]
+    return [Check.below("loops", phi, CLOSED_GIVEN, text), Check.below("velocities", gap, CLOSED_GIVEN, f"satisfy the loops to {_to(gap)}")]
 
 
 def singular_check(c: Trajectory) -> Check:

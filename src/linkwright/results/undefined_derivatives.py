@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwright.numerics.tolerances import EPSILON
+
 KINK = 1e-11  # of its largest over the motion: a length that is zero to round-off
 HALF = 2e-7  # of a value other than zero: half the digits and some, as an angle near the largest it can be has them
 MUCH = 1e-3  # of the channel's size
-ROUND_OFF = 2.2e-16  # of a number of the model
 NOT_FINITE = "its formula divides by zero there, so the derivative does not exist"
 AT_KINK = "its value there, {:.4g}, is where it has a kink: the derivatives from both sides differ"
 NO_DIGITS = "within the round-off of a number of the model the channel changes by much of its size, so the derivative has no digits"
@@ -31,7 +32,7 @@ def refused(values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray, kink: flo
     whole = np.nanmax(np.where(np.isfinite(value), value, np.nan), initial=0.0)
     lost = ~np.isfinite(flat)
     why = dict.fromkeys(np.flatnonzero(lost.any(axis=(1, 2))).tolist(), NOT_FINITE)
-    steep = np.abs(np.where(lost, 0.0, flat)) * sizes * ROUND_OFF > MUCH * whole if whole > 0.0 else np.zeros_like(lost)
+    steep = np.abs(np.where(lost, 0.0, flat)) * sizes * EPSILON > MUCH * whole if whole > 0.0 else np.zeros_like(lost)
     why |= dict.fromkeys(np.flatnonzero(steep.any(axis=(1, 2))).tolist(), NO_DIGITS)
     bad = lost | steep
     if kink is not None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.numerics.tolerances import ROUND_OFF, SAME_TIME
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -25,14 +26,12 @@ if TYPE_CHECKING:
 
 LOOSER = 32.0  # times the tolerance: 0.65 of the steps of order 8, half of those of order 5
 TIGHTER = 8.0  # divides the tolerance where it is loose already
-FEW = 40  # steps
+STEPS_OF_ACCURACY = 40  # steps
 LOOSEST = 1e-3  # tolerance above which errors are no longer proportional to it
 SATURATED = 0.05  # rad or of the size: beyond, differences are not small
 COMPARED = 200  # samples at most
 CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
 ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
-ROUND_OFF = 1e-12  # differences below are not of the method
-SAME = 1e-12  # s: a sample that close is the one that is asked for
 MORE_MODES = 8  # times the modes of the run
 FIRM = 1e-9  # singular value of the dimensionless J: rows beyond hold
 
@@ -131,7 +130,7 @@ class Replay:
         self.t, self.values = np.array(sorted(samples)), np.array([samples[t] for t in sorted(samples)])
 
     def __call__(self, t: float) -> float:
-        return float(self.values[max(int(np.searchsorted(self.t, t + SAME, side="right")) - 1, 0)])
+        return float(self.values[max(int(np.searchsorted(self.t, t + SAME_TIME, side="right")) - 1, 0)])
 
 
 def steps_of(sim: Simulation) -> int:
@@ -201,7 +200,7 @@ def _beside(sim: Simulation) -> tuple[dict[str, Any], str]:
     o = sim.options
     if not o.adaptive:
         return {"step": 2.0 * (o.step or 0.0)}, "a run with twice the step"
-    if o.tolerance * LOOSER > LOOSEST or steps_of(sim) < FEW:
+    if o.tolerance * LOOSER > LOOSEST or steps_of(sim) < STEPS_OF_ACCURACY:
         return {"tolerance": max(o.tolerance / TIGHTER, 1e-15)}, f"a run with 1/{TIGHTER:.0f} of the tolerance"
     most = int(sum(p.solution.counters["steps"] + p.solution.counters["rejected"] for p in sim.pieces))
     return {"tolerance": o.tolerance * LOOSER, "most_steps": most}, f"a run with {LOOSER:.0f} times the tolerance"

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation
 
 PACKAGE = Path(__file__).parent.parent
-NEAR = 0.02  # a singular value below this share of its typical size on the run: near a singular position
+SINGULAR_SHARE = 0.02  # a singular value below this share of its typical size on the run: near a singular position
 NEAR_A_STEP = 0.2  # the same for fixed steps, the next one of which would lie beyond
 OPENED = 1e-3  # of the size of the mechanism: loops that are open by this are not those of the model
 GROWN = 1e4  # times its middle size over the run: an effort or a speed that grows without bound
 JUMPED = 0.2  # of its size, between neighboring steps that are short: an effort that jumps
 SHORT = 1e-4  # of the duration: steps in which no smooth effort changes by so much
 FAR = 10.0  # rad or sizes of the mechanism in one fixed step: the steps have left the motion
-FEW = 60  # positions of the run that give the typical size
+TYPICAL_POSITIONS = 60  # positions of the run that give the typical size
 
 
 def why(sim: Simulation) -> str:
@@ -134,7 +134,7 @@ class Diagnosis:
         """Typical size of every effort over the run."""
         p = self.setup.problem
         first = np.concatenate([self.sim.start.q, self.sim.start.v, np.zeros(p.n - p.nq - p.nv)])
-        every = max(1, len(self.solution.t) // FEW)
+        every = max(1, len(self.solution.t) // TYPICAL_POSITIONS)
         run = np.column_stack([self.solution.t, self.solution.y])[::every]
         return np.abs(self._efforts(np.concatenate([np.append(self.sim.start.t, first)[None], run])))
 
@@ -250,7 +250,7 @@ class Diagnosis:
         """Smallest singular value that counts, at the end and at its largest over run and drawing: of the loops, and with the prescribed
         motions; and the left vector of the first."""
         loop_rows = self.setup.kernels.rows
-        every = max(1, len(self.solution.y) // FEW)
+        every = max(1, len(self.solution.y) // TYPICAL_POSITIONS)
         rows = [*self.solution.y[::every], *self.steps[:: max(1, len(self.steps) // 20), 1:], self.solution.end_state]
         nq = self.setup.problem.nq
         positions = np.array([self.sim.system.start.q, self.sim.start.q, *(r[:nq] for r in rows)])
@@ -282,8 +282,8 @@ class Diagnosis:
         if not drivers:
             return ""
         loops, typical, both, typical_both, _ = self._weakness
-        near = NEAR if self.sim.options.adaptive else NEAR_A_STEP
-        if loops < NEAR * typical or both > near * typical_both:
+        near = SINGULAR_SHARE if self.sim.options.adaptive else NEAR_A_STEP
+        if loops < SINGULAR_SHARE * typical or both > near * typical_both:
             return ""
         names = ", ".join(f"'{n}'" for n in drivers)
         return (
@@ -294,7 +294,7 @@ class Diagnosis:
     def _singular(self) -> str:
         """The loops lose rank."""
         s, typical, *_, left = self._weakness
-        if not s < NEAR * typical:
+        if not s < SINGULAR_SHARE * typical:
             return ""
         rows = [str(x) for x in self.sim.evidence.labels(len(self.sim.pieces) - 1)]
         strong = [rows[i].partition(".")[0] for i in np.argsort(-np.abs(left)) if i < len(rows) and abs(left[i]) > 0.5 * np.abs(left).max()]
@@ -340,7 +340,7 @@ class Diagnosis:
     def _running_away(self) -> str:
         """Speeds without bound."""
         p, columns = self.setup.problem, self.sim.system.loops.columns
-        every = max(1, len(self.solution.y) // FEW)
+        every = max(1, len(self.solution.y) // TYPICAL_POSITIONS)
         rows = np.concatenate([self.sim.start.v[None], self.solution.y[::every, p.nq : p.nq + p.nv]])
         typical = max(float(np.median(np.abs(rows / columns).max(axis=1, initial=0.0))), 1e-3)
         now = float(np.abs(self.v / columns).max(initial=0.0))

@@ -27,6 +27,7 @@ from linkwright.model.parameters import Parameter
 from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import LOOP_CHANGE, SAME_TIME
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import acting, cut_rows, multipliers
 from linkwright.results.state import State
@@ -47,8 +48,6 @@ FORMS: Store[Any, KernelStructure] = Store()  # kernels by the variant of the eq
 AT_ONCE = 256  # steps differentiated together
 NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
 ON_NUMPY = 0.02  # seconds of a batch run by numpy
-SAME = 1e-12  # of the duration: a sample that close to a step is one
-FITS = 1e-7  # share of a change of the loops that may be left open at the start
 
 
 class StateFunction(NamedTuple):
@@ -331,7 +330,7 @@ class RunEquations:
     def at(self, times: np.ndarray) -> np.ndarray:
         """dy/dp at times, (n, y, parameters): from step to step, and by a part of a step to a time inside it."""
         t, y = self.steps
-        tiny = SAME * max(1e-300, float(t[-1] - t[0]))
+        tiny = SAME_TIME * max(1e-300, float(t[-1] - t[0]))
         where = np.clip(np.searchsorted(t, times + tiny, side="right") - 1, 0, len(t) - 1)
         S = self.all_steps[where]
         inside = np.flatnonzero(times - t[where] > tiny)
@@ -393,7 +392,7 @@ class RunEquations:
 
         def solved(right: np.ndarray) -> np.ndarray | None:
             scaled = right / tied.row_scale[:, None]
-            if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * max(1e-300, np.abs(scaled).max(initial=0.0)):
+            if np.abs(f.left_null.T @ scaled).max(initial=0.0) > LOOP_CHANGE * max(1e-300, np.abs(scaled).max(initial=0.0)):
                 return None
             return -f.solve(scaled) * core.loops.columns[:, None]
 

@@ -17,12 +17,12 @@ from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_v
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.model.curves.lines import Line
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import CLOSED_START
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
 BLOCK = 512  # states closed at a time
 
 
@@ -31,7 +31,7 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     if not len(free):
         return st
     loops = system.kernels.equations(free).loops
-    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED:
+    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED_START:
         return st
     found = _closed(system, [st], free[None])[0]
     if isinstance(found, LinkwrightError):
@@ -54,7 +54,7 @@ def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -
         "free": free,
     }
     phi = system.kernels.rows.at(**rows).phi / loops.row_scale
-    left = np.flatnonzero(~(np.abs(phi).max(axis=1) < CLOSED))
+    left = np.flatnonzero(~(np.abs(phi).max(axis=1) < CLOSED_START))
     for some in (left[k : k + BLOCK] for k in range(0, len(left), BLOCK)):
         for i, st in zip(some, _closed(system, [states[i] for i in some], free[some]), strict=True):
             out[i] = st

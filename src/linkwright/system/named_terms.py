@@ -23,6 +23,7 @@ from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import MAKING
 from linkwright.mechanics.closing.idle import NO_INERTIA
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import RANK
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows
 from linkwright.results.state import State
@@ -32,7 +33,6 @@ from linkwright.system.independent_velocities import Chosen, Independent, indepe
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-LOST = 1e-9  # smallest dimensionless singular value, relative to the largest, below which velocities do not determine the motion
 DEPENDENT = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
 SPENT: Store[str, float] = Store()  # seconds of a kernel's terms on floats
 TERMS: Store[tuple[Any, Any], NamedTerms] = Store()  # by tasks and columns
@@ -185,13 +185,13 @@ class TermsByName:
             try:
                 found = np.linalg.inv(square)
                 size = np.abs(square).sum(axis=-1).max(axis=-1) * np.abs(found).sum(axis=-1).max(axis=-1)
-                good = size < 1.0 / LOST
+                good = size < 1.0 / RANK
                 out[np.ix_(good, range(nv), chosen)] = found[good]
             except np.linalg.LinAlgError:
                 pass  # one of them is exactly singular: each alone, below
         for i in np.flatnonzero(~good):
             U, s, Vt = np.linalg.svd(flat[i], full_matrices=False)
-            if len(s) < nv or not s[nv - 1] > LOST * s[0]:
+            if len(s) < nv or not s[nv - 1] > RANK * s[0]:
                 self._fail(int(i), f"singular position: the speeds of {listing(self.terms.chosen.every)} do not determine the motion here.")
                 out[i] = np.nan
             else:
@@ -427,7 +427,7 @@ class FreeSpins:
         own, least = np.diagonal(mass, axis1=-2, axis2=-1), _times(_transposed(idle**2), np.diagonal(M, axis1=-2, axis2=-1))
         unit = 1.0 / np.sqrt(np.where(own > NO_INERTIA * least, own, np.inf))
         scaled = np.where(np.isfinite(mass), mass, 0.0) * unit[..., None] * unit[..., None, :]
-        inverse = np.linalg.pinv(scaled, rcond=LOST, hermitian=True) * unit[..., None] * unit[..., None, :]
+        inverse = np.linalg.pinv(scaled, rcond=RANK, hermitian=True) * unit[..., None] * unit[..., None, :]
         mobility = idle @ inverse @ _transposed(idle)
         return cls(N - mobility @ (M @ N), mobility)
 

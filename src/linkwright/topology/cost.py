@@ -17,7 +17,7 @@ from linkwright.topology.graph import FLOATING, Graph, Span
 
 JACOBIAN_FLOPS = 3  # an entry of J: a lever arm's component and its use in k
 ROW_FLOPS = 4  # a row's k, right side and back substitution
-FEW = 3  # subsystems touched by at least so many loops are candidates for coming last
+LOOPS_OF_LAST = 3  # subsystems touched by at least so many loops are candidates for coming last
 
 
 @dataclass
@@ -117,4 +117,4 @@ def _gicm_flops(share: _Share, rows: list[int]) -> float:
 def _most_touched(shares: dict[int, _Share]) -> int | None:
     """The subsystem with most loops, if it has enough of them to be worth coming last."""
     s = max(shares, key=lambda t: len(shares[t].loops), default=None)
-    return s if s is not None and len(shares[s].loops) >= FEW else None
+    return s if s is not None and len(shares[s].loops) >= LOOPS_OF_LAST else None

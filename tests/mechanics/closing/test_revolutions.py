@@ -59,7 +59,7 @@ WALKED = {"four-bar": {"A": 25.0}, "slider-crank": {"A": -20.0}, "five-bar": {"A
 def test_every_joint_has_the_turns_of_the_whole_walk(name, monkeypatch):
     s, wanted = lw.compile(name), WALKED[name]
     short = s.assemble(q=wanted)
-    monkeypatch.setattr(whole_turns, "FEW", 10**9)
+    monkeypatch.setattr(whole_turns, "WALKED_REVOLUTIONS", 10**9)
     long = s.assemble(q=wanted)
     for joint in long.references:
         assert np.abs(np.asarray(short.references[joint]) - np.asarray(long.references[joint])).max(initial=0.0) < 1e-11

@@ -7,7 +7,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.model.parameters import every_parameter
-from linkwright.rings.design.derivatives import STEP, Disturbed
+from linkwright.numerics.tolerances import COMPLEX_STEP
+from linkwright.rings.design.derivatives import Disturbed
 from linkwright.rings.design.sensitivity import Cycle, sensitivity, wanted
 from linkwright.system.system import System
 from tests.sweeps import sweep
@@ -81,7 +82,7 @@ def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "
     for p in every_parameter(m.description).values():
         if only not in p.name:
             continue
-        exact = np.imag(w.read(Disturbed(s, p, False).loads(sample))) / STEP
+        exact = np.imag(w.read(Disturbed(s, p, False).loads(sample))) / COMPLEX_STEP
         h = 1e-5 * (p.size or 1.0)
         ends = []
         for sign in (1.0, -1.0):
@@ -148,7 +149,7 @@ def test_a_driven_cylinder() -> None:
         k = 5
         lengths = c.samples[k].laws["ram"].f
         assert all(abs(o.samples[k].laws["ram"].f - lengths) < 1e-2 for o in ends)
-        exact = np.imag(w.read(Disturbed(s, p, False).loads(c.samples[k])))[0] / STEP
+        exact = np.imag(w.read(Disturbed(s, p, False).loads(c.samples[k])))[0] / COMPLEX_STEP
         values = [_force_at(o.system, c.samples[k].laws["ram"]) for o in ends]
         assert exact == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-6)
     assert found["boom.mass"].derivative != 0.0

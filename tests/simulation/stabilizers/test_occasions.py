@@ -133,7 +133,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
     """In lockstep or one by one."""
     from linkwright.integrators import lanes
 
-    monkeypatch.setattr(lanes, "WORTH", 100)
+    monkeypatch.setattr(lanes, "STEPS_FOR_LANES", 100)
     blocks = []
     monkeypatch.setattr(lanes.LaneBlock, "_begin", lambda self, *a, begin=lanes.LaneBlock._begin: (blocks.append(a), begin(self, *a)))
     s = model("carpet-scraper")

@@ -35,10 +35,10 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import motion, node_motion, pose_of, qdot
 from linkwright.numerics.scalars import common_type, eliminate, minimum
+from linkwright.numerics.tolerances import DEPENDENT
 
 __all__ = ["EliminationPlan", "Equations", "driven", "stabilized"]
 
-DEPENDENT = 1e-10  # share of its diagonal entry below which a pivot of J M^-1 J' says that the rows of J depend on each other
 AT_REST = 1e-12  # the same of what drives move at most: 1e-6 of its velocity
 
 

@@ -17,8 +17,7 @@ from linkwright import elements
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, motion
-
-SAME = 1e-6  # positions (in kappa) closer than this are one configuration
+from linkwright.numerics.tolerances import SAME_POSITION
 
 
 class AssemblyMode(NamedTuple):
@@ -53,9 +52,9 @@ def distinct_positions(loops: Loops, q: np.ndarray, references: Mapping[str, Any
             continue
         starts += 1
         places, poses = _signatures(loops, done.at.q)
-        known = next((f for f in found if np.abs(places - f.places).max() < SAME), None)
+        known = next((f for f in found if np.abs(places - f.places).max() < SAME_POSITION), None)
         if known is not None:
-            if not any(np.abs(poses - other).max() < SAME for other in known.poses):
+            if not any(np.abs(poses - other).max() < SAME_POSITION for other in known.poses):
                 known.poses.append(poses)
             quiet += 1
             if quiet > max(40, 12 * len(found)):
@@ -95,7 +94,7 @@ def _joint_points(loops: Loops, m: Motion, node: int) -> np.ndarray | None:
     at = [j.frame_first.at if j.first == body else j.frame_second.at for j in d.joints if body in (j.first, j.second)]
     at += [d.point(ref).at for x in elements.every(d) if x.joins for ref in x.between if ref[0] == body]
     points = np.array(at, dtype=float).reshape(-1, 3)
-    if len(points) < 2 or np.ptp(points, axis=0).max() < SAME * loops.kappa:
+    if len(points) < 2 or np.ptp(points, axis=0).max() < SAME_POSITION * loops.kappa:
         return None
     return np.concatenate([m.X[node].point(p) for p in points]) / loops.kappa
 

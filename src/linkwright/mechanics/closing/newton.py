@@ -21,11 +21,11 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, counted_references, pose_of
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import CLOSED
 from linkwright.text.units import KINDS, shown
 
 __all__ = ["counted_references"]
 
-CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
 STALLED = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it

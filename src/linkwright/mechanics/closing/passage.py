@@ -21,12 +21,12 @@ import numpy as np
 from linkwright.mechanics.constraints.loops import Closure, Loops
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import RANK_TOLERANCE, Factored, factor
+from linkwright.numerics.tolerances import COMPLEX_STEP
 
 WINDOW = 1e-3  # a passage is closer in time than this (s |v| / |w|, in units of the motion's own time)
 SUSPECT = 0.05  # singular values above this are not looked at
 VANISHING = 1e-6  # singular values below this are too close to zero to keep their vectors apart
 INSENSITIVE = 1e-7  # a row whose rate is below this share of the motion's is not being lost, it is implied
-STEP = 1e-30
 
 
 class AccelerationRows(NamedTuple):
@@ -59,12 +59,12 @@ def along(loops: Loops, q: Any, v: Any, t: float, references: Mapping[str, Any])
     exactly the rows asked for here. A distance that moves with time has a linear term too: then the directions are stepped
     one by one.
     """
-    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, references)
+    ahead = loops.at(q + 1j * COMPLEX_STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * COMPLEX_STEP, references)
     rows, columns = loops.row_scale, loops.columns
-    Jdot, kdot = ahead.J.imag / STEP * columns / rows[:, None], ahead.k.imag / STEP / rows
+    Jdot, kdot = ahead.J.imag / COMPLEX_STEP * columns / rows[:, None], ahead.k.imag / COMPLEX_STEP / rows
     if not any(getattr(c, "linear_in_v", False) for c in loops.constraints):
         return RowDerivatives(Jdot, kdot, 3.0 * Jdot)
-    steps = [loops.at(q, v + 1j * STEP * columns * n, t, references).k.imag / STEP / rows for n in np.eye(len(columns))]
+    steps = [loops.at(q, v + 1j * COMPLEX_STEP * columns * n, t, references).k.imag / COMPLEX_STEP / rows for n in np.eye(len(columns))]
     return RowDerivatives(Jdot, kdot, Jdot + np.array(steps).T)
 
 

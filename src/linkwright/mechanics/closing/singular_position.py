@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.closing.newton import CLOSED
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.linalg import factor, pivoted_columns
+from linkwright.numerics.tolerances import CLOSED as CLOSED
+from linkwright.numerics.tolerances import RANK
 
-LOST = 1e-9  # dimensionless singular value of a lost row: positions are exact to 1e-13, and the value grows with the distance
 REACH = 0.3  # dimensionless: farther off lies another position, not the one that was met
 ROUNDS = 12  # of Newton; 3 to 5 do
 DIFFERENCE = 1e-5  # dimensionless: the step of central differences, with an error of its square
 MOST = 30  # velocities: of larger mechanisms the differences take seconds
 FLAT = 1e-7  # share of the largest singular value of Newton's matrix below which a direction is left alone
-TINY = 1e-300
+UNDERFLOW = 1e-300
 
 
 class SelfStress(NamedTuple):
@@ -58,7 +58,7 @@ class LostRank(NamedTuple):
 
     def spare(self, x: Instant) -> int:
         """How many left null vectors there are at a position."""
-        return factor(self.evaluated(x.q, float(x.t), x.references)[1][:, self.free], LOST).left_null.shape[1]
+        return factor(self.evaluated(x.q, float(x.t), x.references)[1][:, self.free], RANK).left_null.shape[1]
 
 
 def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reach: float = REACH) -> Instant | None:
@@ -71,9 +71,9 @@ def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reac
     closed, k = rows if lost.closed is None else lost.closed, rows - counted + 1
     q, t, moved = near.q, float(near.t), np.zeros(nv)
     phi, J, rate = lost.evaluated(q, t, near.references)
-    first = factor(J[:, free], LOST).U[:, counted - 1 :]
+    first = factor(J[:, free], RANK).U[:, counted - 1 :]
     mu = first.copy()
-    clock = max(float(np.abs(rate[:closed]).max(initial=0.0)), TINY)  # rows per time
+    clock = max(float(np.abs(rate[:closed]).max(initial=0.0)), UNDERFLOW)  # rows per time
     for _ in range(ROUNDS):
         left = np.concatenate([phi[:closed], (J[:, free].T @ mu).T.ravel(), (first.T @ mu - np.eye(k)).T.ravel()])
         if np.abs(left).max() < CLOSED:
@@ -108,7 +108,7 @@ def self_stresses(lost: LostRank, at: Instant) -> SelfStress | None:
     come apart.
     """
     J = lost.evaluated(at.q, float(at.t), at.references)[1][:, lost.free]
-    U = factor(J, LOST).left_null if len(J) else np.zeros((0, 0))
+    U = factor(J, RANK).left_null if len(J) else np.zeros((0, 0))
     if not U.shape[1]:
         return None
     strongest = pivoted_columns(U.T)[: U.shape[1]]

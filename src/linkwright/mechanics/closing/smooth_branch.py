@@ -26,6 +26,7 @@ from linkwright.mechanics.closing.newton import Bounds, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, along
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import CONVERGED
 
 REACH = 0.02  # H where g is one: way |v| x between two nodes, in radians or multiples of kappa
 LONGEST_REACH = 0.05
@@ -38,7 +39,6 @@ CROSSED = 1e-11  # residual of the interpolated position: ten times the error of
 DOUBT = 1e-6  # difference of the two orders above which the branch is not smooth at this scale
 WEAK_NODE = 1e-6  # a node with a smaller singular value is itself singular,
 WEAK_SHARE = 0.03  # or one with this share of the strongest node's
-SETTLED = 1e-12  # last Newton step of a node
 ROUND_OFF = 3e-15  # of phi: a Newton step cannot be smaller than this over the smallest singular value
 NEWTON_STEPS = 8
 CONTRACTION = 0.5  # share of the step before that one may have, and of the way to a node that the first may have
@@ -155,7 +155,9 @@ def _nodes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
     first = reach * np.abs(NODES)
-    bounds = Bounds(rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(SETTLED, ROUND_OFF / s), _strong)
+    bounds = Bounds(
+        rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(CONVERGED, ROUND_OFF / s), _strong
+    )
     rule = Rule(NEWTON_STEPS, bounds=bounds)
     found = onto(lambda at: PositionRows(*closures(at, x)), displace, displace(q, x[:, None] * v), rule)
     f = found.factored

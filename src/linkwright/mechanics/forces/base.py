@@ -12,12 +12,12 @@ from linkwright.mechanics.kinematics.motion import joint_rate, locate, locate_at
 from linkwright.model.coordinates import joint_name, lengths
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import point_wrench
+from linkwright.numerics.tolerances import SQUARE_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
 
-NOTHING = 1e-200  # beside the square of a length: points that coincide have no direction, and a root with a derivative
 Wrenches = list[tuple[int, Any]]  # (node, [moment; force] at the node's subsystem origin); ground is left out
 
 
@@ -69,7 +69,7 @@ def line(at: Instant, between: tuple[PointRef, PointRef]) -> ForceLine:
     """Return the line from the first point to the second; its direction n is zero where they coincide."""
     a, b = locate(at.skel, at.motion, between[0]), locate(at.skel, at.motion, between[1])
     r = b.position - a.position
-    length = np.sqrt(r @ r + NOTHING)
+    length = np.sqrt(r @ r + SQUARE_FLOOR)
     n = r / length
     return ForceLine(length, n @ (b.velocity - a.velocity), n, (a, b))
 

@@ -21,11 +21,11 @@ from linkwright.model.coordinates import is_rotary, joint_part, lengths
 from linkwright.model.description import Joint
 from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, point_wrench, skew
+from linkwright.numerics.tolerances import SQUARE_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
-NOTHING = 1e-200  # beside the square of a sine: its root has a derivative where frames coincide
 SMALL = 1e-4  # rad^2: below it the series of the rotation vector's rate has more digits than the formula
 
 
@@ -181,7 +181,7 @@ class JointTravels:
         v, out = self.rates, {}
         for group in grouped(JOINTS[self.joint.type], tuple(self.entries)):
             if len(group) > 1:
-                out |= dict.fromkeys(group, np.sqrt(sum(v[i] * v[i] for i in group) + NOTHING))
+                out |= dict.fromkeys(group, np.sqrt(sum(v[i] * v[i] for i in group) + SQUARE_FLOOR))
         return out
 
     @cached_property
@@ -209,7 +209,7 @@ def joint_travels(at: Instant, name: str) -> JointTravels:
 def rotation_vector(q: Any) -> Any:
     """Axis times angle, at most half a turn, of a quaternion; d(angle^2/2)/dt is its product with the angular velocity."""
     sign = where(real(q[0]) < 0.0, -1.0, 1.0)
-    size = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3] + NOTHING)
+    size = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3] + SQUARE_FLOOR)
     return q[1:4] * (2.0 * sign * arctan2(size, sign * q[0]) / size)
 
 
@@ -255,7 +255,7 @@ class FrameTravel:
 def _turn(R: Any) -> Any:
     """Rotation vector of a matrix."""
     s = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    size = np.sqrt(s @ s + NOTHING)
+    size = np.sqrt(s @ s + SQUARE_FLOOR)
     return s * (arctan2(size, 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)) / size)
 
 

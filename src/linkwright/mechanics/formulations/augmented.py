@@ -35,11 +35,11 @@ from linkwright.errors import SingularityError, UsageError
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations.base import Formulation, RawSolution
 from linkwright.numerics.linalg import Ldl, ldl
+from linkwright.numerics.tolerances import CONVERGED
 
 NO_PIVOT = 1e-15  # a pivot of M + J'AJ against its diagonal entry, which may be alpha times an inertia
-CONVERGED = 1e-12  # change of the accelerations in the last step against their size
 STALLED = 1e-6  # a change below this that no longer falls is round-off
-TINY = 1e-60  # m/s^2, squared: nothing acts
+ZERO_ACCELERATION = 1e-60  # m/s^2, squared: nothing acts
 ROUND_OFF = 1e-30  # of a gap of size one after a step, squared
 MOST = 200  # steps: enough for singular values from 1e-3 on
 TRACED = 6  # steps of a kernel: 1e-10 where each gains 1.7 digits, a singular value of about 0.01
@@ -70,7 +70,7 @@ class AugmentedLagrangian:
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
         mean = _mean(M)
         A, factors = self.alpha * mean, ldl(self._penalized(M, J), tolerance=NO_PIVOT)
-        given = f @ f / (mean * mean) + k @ k + TINY  # size of what is asked for: accelerations may cancel to round-off
+        given = f @ f / (mean * mean) + k @ k + ZERO_ACCELERATION  # size of what is asked for: accelerations may cancel to round-off
         a, lam, share, before = 0.0 * f, 0.0 * k, 0.0, np.inf
         for step in range(1, self._most(terms.nc) + 1):
             change = factors.solve(f - M @ a + J.T @ (lam - A * (J @ a + k)))

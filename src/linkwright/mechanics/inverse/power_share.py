@@ -31,8 +31,8 @@ from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2
 from linkwright.numerics.spatial import cross
+from linkwright.numerics.tolerances import SQUARE_FLOOR
 
-NOTHING = 1e-200  # beside the square of a force: its root has a derivative where the force is zero
 SQUARE = 1e-8  # rad: a share of 1 has no more digits of its angle, and there the root of 1 - s^2 is all round-off
 
 
@@ -65,7 +65,7 @@ def share_terms(x: Instant, loops: Loops, output: str, held: Sequence[str], y: A
 def transmission_by_force(terms: Any) -> Any:
     """The share as an angle, 0 .. 90 deg, of (load, total). Its derivative at 90 deg, the largest it can be, is zero."""
     load, total = terms
-    return arctan2(load, np.sqrt(abs(total * total - load * load) + SQUARE**2 * (total * total) + NOTHING))
+    return arctan2(load, np.sqrt(abs(total * total - load * load) + SQUARE**2 * (total * total) + SQUARE_FLOOR))
 
 
 def transmissions_by_force(terms: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def _rigid(d: Description) -> dict[str, str]:
 
 
 def _size(x: Any) -> Any:
-    return np.sqrt(x @ x + NOTHING)
+    return np.sqrt(x @ x + SQUARE_FLOOR)
 
 
 def _contacts(
@@ -150,7 +150,7 @@ def _pressed(place: Instant, j: Joint, c: Contact) -> Contact:
     if len(along) != 1:
         return c
     lever = cross(R @ freedoms[3:, along[0]], c.force)
-    shift = (lever @ c.moment) / (lever @ lever + NOTHING)
+    shift = (lever @ c.moment) / (lever @ lever + SQUARE_FLOOR)
     arm = shift * (R @ freedoms[3:, along[0]])
     return Contact(c.force, c.moment - cross(arm, c.force), c.at + arm)
 

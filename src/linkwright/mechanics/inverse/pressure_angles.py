@@ -15,8 +15,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, LinkContact, Normal, Structure, between, vector
 from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.scalars import is_complex
-
-SINGULAR = 1e-13  # share of the largest singular value below which a direction has no force
+from linkwright.numerics.tolerances import ZERO_SHARE
 
 
 def geometry(s: Structure, x: Instant, k: int) -> Any:
@@ -61,11 +60,11 @@ def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
             out = np.linalg.solve(A, b[..., None])[..., 0]
             size = np.abs(A).max(axis=(1, 2)) * np.abs(out).max(axis=1)
-            good = size * SINGULAR <= np.abs(b).max(axis=1)  # also False for NaN
+            good = size * ZERO_SHARE <= np.abs(b).max(axis=1)  # also False for NaN
         except np.linalg.LinAlgError:  # one of them is singular to the last digit
             pass
     for i in np.flatnonzero(~good):
-        out[i] = least_squares(A[i], b[i], SINGULAR)
+        out[i] = least_squares(A[i], b[i], ZERO_SHARE)
     return out
 
 

@@ -31,13 +31,12 @@ from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, Normal, clusters, elements_of, vector
 from linkwright.model.curves.lines import Line
+from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.text.units import KINDS, display_unit
 
 EXACT = 1e-9  # sine of an angle, or distance over the size: positions are exact to 1e-13 and the geometry to some thousand times that
 CARRIES = 1e-7  # share of the largest force from which a joint carries one: self-stresses are exact to 1e-9
-SAME = 1e-6  # dimensionless distance of two singular positions that are one: loops that lose rank are closed to its square
 LISTED = 4  # statements about one position that are written out
-APART = 1e-6  # of the size: nearer points have no line
 
 
 class Spot(NamedTuple):
@@ -59,7 +58,7 @@ class GivenLine(NamedTuple):
         points = [_point(x, s) for s in self.spots]
         if len(points) > 1:
             a, b = max(((a, b) for i, a in enumerate(points) for b in points[:i]), key=lambda ab: float(np.linalg.norm(ab[1] - ab[0])))
-            if np.linalg.norm(b - a) > APART * size:
+            if np.linalg.norm(b - a) > SAME_POSITION * size:
                 return a, (b - a) / np.linalg.norm(b - a)
         if not self.across:
             return points[0], np.zeros(2)
@@ -123,7 +122,7 @@ def at_dead_center(
     if at is None:
         return ()
     alone = LostRank(loops)  # where the loops lose rank by themselves, the links concerned may include those that are driven
-    there = singular_position(alone, at, elsewhere, reach=SAME) if loops.constraints else None
+    there = singular_position(alone, at, elsewhere, reach=SAME_POSITION) if loops.constraints else None
     return read_geometry(tied, at, elsewhere) if there is None else read_geometry(alone, there, elsewhere)
 
 

@@ -14,8 +14,8 @@ from linkwright.model.curves import Curve, Jet
 SPACING = 1e-3  # s: between truncation h^4 and round-off eps/h^2 of second differences
 NODES = 9  # of a local polynomial; the seven nearest of them give its error
 RUNGS = 7  # spacings that are tried, each a quarter of the one before: the last one is 3e-5 of the duration
-SURE = 1e-6  # relative error of f'' that needs no look to either side
-ENOUGH = 1e-9  # and one that needs no smaller spacing
+LARGEST_TRUSTED_ERROR = 1e-6  # relative error of f'' that needs no look to either side
+FINEST_ERROR = 1e-9  # and one that needs no smaller spacing
 
 
 def derivative_weights(nodes: np.ndarray, at: float) -> np.ndarray:
@@ -102,7 +102,7 @@ class AdaptiveDifferences(Curve):
             here = self.f(t)
             found = self._best(t, here, NODES // 2)
             for before in (0, NODES - 1):
-                if self._open(found, SURE):
+                if self._open(found, LARGEST_TRUSTED_ERROR):
                     found = _better(found, self._best(t, here, before))
             self.known[t] = found
         return self.known[t]
@@ -119,7 +119,7 @@ class AdaptiveDifferences(Curve):
             (df, ddf), (df7, ddf7) = (w @ points / np.array([[h], [h * h]]) for w in (all_, few))
             error = np.abs(ddf - ddf7) + np.abs(df - df7) / h
             best = _better(best, _Local(here, df, ddf, error))
-            if not self._open(best, ENOUGH):
+            if not self._open(best, FINEST_ERROR):
                 break
         return best
 

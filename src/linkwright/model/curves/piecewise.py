@@ -15,9 +15,9 @@ import numpy as np
 
 from linkwright.model.curves import MOST_TRACED, Curve, Jet
 from linkwright.numerics.scalars import real, where
+from linkwright.numerics.tolerances import NEGLIGIBLE
 
 ON_THE_LINE = 1e-9  # of a piece's width: roots this near to the real line or to the piece count
-NEGLIGIBLE = 1e-9  # of the range of values: corners that the error control of a run sees without help
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,10 @@ from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import from_python
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.text.quantities import SI, QuantityAlgebra, place, read_quantity
 from linkwright.text.readings import typed_angle
 from linkwright.text.units import ANGLE, TIME, Dimension
-
-CLOSED = 1e-9  # of its range: how well a periodic curve must end where it begins
 
 
 def read_number(given: Any, dimension: Dimension, what: str) -> float:
@@ -76,7 +75,7 @@ def read_spline(t: np.ndarray, y: np.ndarray, ends: str, what: str) -> Piecewise
 
 def _closed(y: np.ndarray, what: str, other: str) -> np.ndarray:
     """Values whose last is exactly their first."""
-    if abs(y[-1] - y[0]) > CLOSED * np.ptp(y):
+    if abs(y[-1] - y[0]) > SAME_NUMBER * np.ptp(y):
         raise UsageError(
             f"{what} ends where it begins, but it begins at {y[0]:.7g} and ends at {y[-1]:.7g}. Add a point at the end that repeats "
             f"the first value, or use {other}."

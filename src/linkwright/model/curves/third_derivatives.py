@@ -6,8 +6,7 @@ import numpy as np
 
 from linkwright.model.curves import Curve
 from linkwright.model.curves.piecewise import Periodic, Piecewise
-
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
+from linkwright.numerics.tolerances import COMPLEX_STEP
 
 
 def third_derivatives(curve: Curve, t: np.ndarray) -> np.ndarray | None:
@@ -17,7 +16,7 @@ def third_derivatives(curve: Curve, t: np.ndarray) -> np.ndarray | None:
     """
     if not curve.traceable and not isinstance(curve, (Piecewise, Periodic)):  # long tables are analytic, but not compiled
         return None
-    found = curve(t + 1j * STEP)[2]
-    rows = [np.broadcast_to(np.imag(x) / STEP, t.shape) for x in (found if curve.size else [found])]
+    found = curve(t + 1j * COMPLEX_STEP)[2]
+    rows = [np.broadcast_to(np.imag(x) / COMPLEX_STEP, t.shape) for x in (found if curve.size else [found])]
     out = np.stack(rows, axis=1)
     return out if np.isfinite(out).all() else None

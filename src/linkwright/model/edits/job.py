@@ -19,10 +19,10 @@ from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.text_edits import SPECIAL, exchanged, quantity
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.units import LENGTH, Dimension, shown
 
-SAME = 1e-12  # relative: a number that changes by less is left as it is written
 COMMA = re.compile(r"\s*[-+]?\d+,\d+(?:[eE][-+]?\d+)?\s*(?:[A-Za-z°µ%].*)?\Z")  # a whole text that is a number with a decimal comma
 BARE = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*\Z")
 ROUNDS = 12  # of the secant method for a parameter
@@ -170,7 +170,7 @@ class Job:
             return
         old = number_or_none(self.sheet.context, node, dimension)
         typed = isinstance(value, str) and not BARE.match(decimal(value))
-        if old is not None and not typed and abs(new - old) <= SAME * max(abs(new), abs(old)):
+        if old is not None and not typed and abs(new - old) <= ROUND_OFF * max(abs(new), abs(old)):
             return
         names = self._depends(node, dimension)
         if names and not typed:
@@ -246,7 +246,7 @@ class Job:
                 return None
             a, b, fa = b, b - fb * (b - a) / (fb - fa), fb
             fb = miss(b)
-            if fb is not None and abs(fb) <= SAME * max(abs(wanted), 1e-6):
+            if fb is not None and abs(fb) <= ROUND_OFF * max(abs(wanted), 1e-6):
                 return b
         return None
 

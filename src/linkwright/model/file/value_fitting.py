@@ -16,6 +16,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.model.description import Description
 from linkwright.model.file.context import Literal
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.text.expressions import Evaluation, Expr, evaluate, evaluate_parameters, free_variables
 
 Label = tuple[Any, ...]
@@ -23,7 +24,6 @@ SECTIONS = (
     "gravity", "parameters", "bodies", "joints", *elements.HELD, "drives", "start",
 )  # fmt: skip
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 MOST = 30  # Newton steps; most systems are linear, one or two suffice
 STUCK = 2  # steps without progress after which it ends
 FITS = 1e-11  # of the largest number of a kind: what is further off does not come out
@@ -124,8 +124,8 @@ def fitted(read: Description, literals: Mapping[int, Literal], wanted: Mapping[L
             break
         columns = []
         for j in range(len(u)):
-            moved = [complex(x, STEP if i == j else 0.0) for i, x in enumerate(u)]
-            columns.append(weights * np.imag(at(moved)) / STEP)
+            moved = [complex(x, COMPLEX_STEP if i == j else 0.0) for i, x in enumerate(u)]
+            columns.append(weights * np.imag(at(moved)) / COMPLEX_STEP)
         J = np.array(columns).T
         size = np.abs(J).max(axis=0, initial=0.0)
         size[size == 0.0] = 1.0

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-SAME = 1e-6  # share of the size within which corners are one vertex
+from linkwright.numerics.tolerances import SAME_POSITION
+
 FLAT = 1e-3  # planes whose normals spread less than this do not fix a place
 TRIES = 8
 MOST_IN_A_KEY = 2_000_000  # vertices whose three indices fit into one number
@@ -41,7 +42,7 @@ def simplified(corners: np.ndarray, most: int) -> Surface:
     if len(corners) > MANY * most:
         dense = _clustered(corners, size / (3.0 * np.sqrt(most)), sharp=True)
         corners = dense.corners if len(dense.faces) > most else corners
-    found = _clustered(corners, SAME * size, sharp=False)
+    found = _clustered(corners, SAME_POSITION * size, sharp=False)
     cells = np.sqrt(most / 2.0)  # along the longest edge of the box
     best: Surface | None = None
     for _ in range(TRIES):

@@ -23,7 +23,7 @@ from linkwright.results.trajectory import Trajectory
 HALVINGS = 10  # and then a straight line: it errs by the square of what is left
 LOST = 1e-2  # share of the control authority beside it that may be left where the sign is found to change: 2^-10 of it is expected
 WEAK = 1e-2  # share of the best control authority along the path below which a sample is reported
-FEW = 4  # places listed
+LISTED = 4  # places listed
 SEE = "See docs/singularities.md"
 
 
@@ -85,7 +85,7 @@ def _named(drives: Sequence[str]) -> str:
 
 
 def _lost(loops: Loops, c: Trajectory, drives: Sequence[str], passed: Sequence[float]) -> list[str]:
-    times = ", ".join(f"{x:.5g}" for x in passed[:FEW]) + (f" and {len(passed) - FEW} times more" if len(passed) > FEW else "")
+    times = ", ".join(f"{x:.5g}" for x in passed[:LISTED]) + (f" and {len(passed) - LISTED} times more" if len(passed) > LISTED else "")
     st = c.state(int(np.argmin(np.abs(c.t - passed[0]))))
     motion = controllable(loops, st, drive_rows(loops, st, drives), drives).motion
     return [

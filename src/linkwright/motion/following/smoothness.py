@@ -13,7 +13,7 @@ DOUBTFUL = 1e-3  # share of the largest acceleration above which its error is re
 JUMP, CORNER = 1e-4, 1e-3  # share of the range of values, and of the largest speed, that does not go away when looked at closely
 HALVINGS = 16
 MOST = 24  # places that are looked at closely
-FEW = 4  # of them reported
+LISTED_CORNERS = 4  # of them reported
 
 
 class Jets(NamedTuple):
@@ -128,7 +128,7 @@ def _break_notes(
     order = np.argsort(t)
     apart = [i for k, i in enumerate(order) if k == 0 or t[i] - t[order[k - 1]] > 1e-3 * step]
     laws_now = []
-    for i in apart[:FEW]:
+    for i in apart[:LISTED_CORNERS]:
         which = int(np.argmax(np.abs(jump[i]) / size.f))
         unit = "rad" if kinds[which] == "angle" else "m" if kinds[which] == "length" else ""
         if abs(jump[i][which]) > JUMP * size.f[which]:
@@ -140,5 +140,5 @@ def _break_notes(
             )
     if not laws_now:
         return []
-    more = f" (and {len(apart) - FEW} more)" if len(apart) > FEW else ""
+    more = f" (and {len(apart) - LISTED_CORNERS} more)" if len(apart) > LISTED_CORNERS else ""
     return [f"{'; '.join(laws_now)}{more}. No finite effort does that: accelerations and efforts are those on either side of it"]

@@ -22,7 +22,7 @@ from linkwright.results.measures.motions import MeasuredMotions, Pulls
 CANDIDATES = 6  # starts of the longest runs of whole intervals, whose ends are refined; also of runs with an interval less
 HALVINGS = 30  # of the range of b, where its best value is inside
 ROOT = 60  # steps of a safeguarded Newton iteration at most; some six are taken
-CLOSE = 1e-12  # share of an interval to which an end is found
+END_WIDTH = 1e-12  # share of an interval to which an end is found
 TOUCHES = 1e-7  # share of the height: an extreme that is so near to a border holds the band
 
 
@@ -207,7 +207,7 @@ class _Piece:
             rate = self.rate(x)
             step = x - gap / np.where(rate == 0.0, np.inf, rate)
             following = np.where((step - near) * (step - far) < 0.0, step, 0.5 * (near + far))
-            if not (np.abs(following - x)[up | down] > CLOSE).any():
+            if not (np.abs(following - x)[up | down] > END_WIDTH).any():
                 break
             x = following
         return np.where(self.usable, np.where(up | down, x, 1.0 - self.inside), self.inside)

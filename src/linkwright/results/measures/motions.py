@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.results.measures.courses import Course, CoursePull, rate_names
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
 from linkwright.text.windows import Window
-
-SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
-
 
 Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, ...)
 
@@ -108,7 +106,7 @@ class MeasuredMotions:
         x = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
         if self._by_turns(window):
             span = high - low + (WHOLE if window.wraps else 0.0)
-            return np.mod(x - low + SLACK, WHOLE) <= span + 2.0 * SLACK
+            return np.mod(x - low + SAME_PLACE, WHOLE) <= span + 2.0 * SAME_PLACE
         inside = (x >= low, x <= high)
         return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
 

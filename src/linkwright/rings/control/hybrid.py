@@ -29,7 +29,7 @@ from linkwright.model.file import quantity
 from linkwright.numerics.scalars import minimum, real, solve, where
 from linkwright.rings.control.gains import gains
 from linkwright.rings.control.projected import Projected
-from linkwright.simulation.feedback.actuators import CUT, TINY
+from linkwright.simulation.feedback.actuators import CUT, ZERO_COMMAND
 from linkwright.simulation.feedback.base import Command, OwnState, taken_in
 from linkwright.simulation.feedback.controller_inputs import Situation
 from linkwright.simulation.feedback.drive_response import Response
@@ -173,7 +173,7 @@ class Hybrid(Projected):
             more = u - u_m
             room = where(real(more) > 0.0, high - u_m, u_m - low)
             size = where(real(more) > 0.0, more, -more)
-            share = minimum(share, where(real(room) > 0.0, room, 0.0) / where(real(size) > TINY, size, TINY))
+            share = minimum(share, where(real(room) > 0.0, room, 0.0) / where(real(size) > ZERO_COMMAND, size, ZERO_COMMAND))
         extra = efforts - alone
         return alone + share * extra, list((1.0 - share) * (A[n:] @ extra)), share
 

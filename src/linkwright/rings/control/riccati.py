@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.numerics.tolerances import SAME_NUMBER
 
-ROUND_OFF = 1e-9  # relative
 REACH = 1e-7  # smallest singular value of [A - s, B], against A, at which a motion counts as out of the drives' reach
 
 
@@ -108,7 +108,7 @@ def cost_matrices(linear: Linear, Q: Any, R: Any) -> tuple[np.ndarray, np.ndarra
     nominal[2 * len(linear.coordinates) :] = 0.0  # integrals and currents
     return (
         _matrix(Q, nominal, linear.states, "lqr: Q", 0.0),
-        _matrix(R, 1.0 / u**2, linear.drives, "lqr: R", ROUND_OFF),
+        _matrix(R, 1.0 / u**2, linear.drives, "lqr: R", SAME_NUMBER),
     )
 
 
@@ -133,12 +133,12 @@ def _matrix(given: Any, nominal: np.ndarray, names: Sequence[str], what: str, le
     else:
         raise UsageError(f"{what} is a number, {counted(n, 'number')} ({', '.join(names)}), a dict by these names, or a {n} x {n} matrix.")
     size = float(np.abs(M).max(initial=0.0))
-    if not np.isfinite(size) or np.abs(M - M.T).max(initial=0.0) > ROUND_OFF * size:
+    if not np.isfinite(size) or np.abs(M - M.T).max(initial=0.0) > SAME_NUMBER * size:
         raise UsageError(f"{what} must be symmetric, with finite entries.")
     scaled = M / np.sqrt(np.outer(np.where(nominal > 0.0, nominal, 1.0), np.where(nominal > 0.0, nominal, 1.0)))
     values = np.linalg.eigvalsh(scaled)
     top = float(np.abs(values).max(initial=0.0))
-    if top == 0.0 or values.min(initial=0.0) < -ROUND_OFF * top or (least and values.min(initial=1.0) <= least * 1e-3 * top):
+    if top == 0.0 or values.min(initial=0.0) < -SAME_NUMBER * top or (least and values.min(initial=1.0) <= least * 1e-3 * top):
         raise UsageError(
             f"{what} must be positive{'' if least else ' or zero'} in every direction{'' if least else ', and not all zero'}; "
             f"its smallest eigenvalue, in the metric, is {values.min(initial=0.0):.3g}."
@@ -167,14 +167,14 @@ def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
     size = max(float(np.abs(A).max(initial=0.0)), 1.0)
     B = B * size / max(float(np.abs(B).max(initial=0.0)), 1e-300)  # how strong the drives are does not matter here
     for s in np.linalg.eigvals(A).astype(complex):
-        if s.real < -ROUND_OFF * size:
+        if s.real < -SAME_NUMBER * size:
             continue
         U, values, _ = np.linalg.svd(np.column_stack([A - s * np.eye(len(A)), B]))
         if values[-1] > REACH * size:
             continue
         w = U[:, -1]  # w' x is uncontrollable: it moves by itself, whatever the drives do
         share = np.abs(w[: len(linear.coordinates)]) + np.abs(w[len(linear.coordinates) : 2 * len(linear.coordinates)])
-        what = "grows" if s.real > ROUND_OFF * size else "does not die out"
+        what = "grows" if s.real > SAME_NUMBER * size else "does not die out"
         drives = ", ".join(linear.drives) or "none"
         raise UsageError(
             f"lqr: not controllable: the motion with the pole {s.real:.4g}{f' +- {abs(s.imag):.4g}i' if s.imag else ''} 1/s {what}, and "

@@ -17,6 +17,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.model.description import CoilSpring, TorsionSpring
 from linkwright.model.file import reread
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import unit_of
 from linkwright.rings.design.cycle_averages import extremes
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from linkwright.model.description import Coupling
     from linkwright.results.trajectory import Trajectory
 
-NEGLIGIBLE = 1e-9  # of the largest contact force: what round-off leaves where nothing presses
 WEAK = 1e-6  # of the largest: a preload that presses less than this somewhere cannot hold the contact there
 
 

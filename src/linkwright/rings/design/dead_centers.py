@@ -23,10 +23,10 @@ from linkwright.model.description import Description
 from linkwright.motion.cycle import position_text
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
-SAME = 1e-6  # rad, or of the size: an end of a swing is known to 1e-9, and one that is no dead center is far from it
 MOST = 12  # positions that are listed
 LOOKED_AT = 8  # samples among which the one farthest from any dead center is taken for an ordinary position
 
@@ -86,7 +86,7 @@ def _turning_back(system: System, c: Trajectory, output: str, place: float) -> s
     if at is None:
         return ""
     there = Instant(c.skel, at.q, at.v, 0.0, loops.counted_references(at.q, at.references))
-    if _apart(d, c.drive, coordinate_now(loops, c.drive, there), place) > SAME * max(1.0, loops.kappa):
+    if _apart(d, c.drive, coordinate_now(loops, c.drive, there), place) > SAME_POSITION * max(1.0, loops.kappa):
         return ""
     return geometry_text(read_geometry(lost, at, ordinary), d.units)
 

@@ -37,15 +37,14 @@ from linkwright.model.parameters import Parameter
 from linkwright.motion import cycle
 from linkwright.motion.cycle_derivatives import turn_derivatives
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.topology.tree import rebind
 
-STEP = 1e-30  # its square vanishes beside every number that matters
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
-FEW = 100  # derivatives below which finding them one by one takes less time than tracing
-FITS = 1e-7  # share of a right side that may lie outside what the loops can follow: round-off of a closed position
+SINGLE_DERIVATIVES = 100  # derivatives below which finding them one by one takes less time than tracing
 
 
 class Locks(UsageError):
@@ -76,7 +75,7 @@ class Sample:
         scaled = right / loops.row_scale
         if not np.any(scaled):
             return np.zeros(len(self.at.v))
-        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
+        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > LOOP_CHANGE * np.abs(scaled).max():
             raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
         if f.s[f.rank - 1] < SINGULAR:
             raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
@@ -87,7 +86,7 @@ def slopes_by_kernel(
     samples: Sequence[Sample], chosen: Sequence[Parameter], read: Callable[[Loads], Any], speed_given: bool
 ) -> np.ndarray | None:
     """(samples, entries, parameters): derivatives of what is read from the loads; None where they have to be found one by one."""
-    if len(samples) * len(chosen) < FEW or any(x.tied[1].s[x.tied[1].rank - 1] < SINGULAR for x in samples):
+    if len(samples) * len(chosen) < SINGLE_DERIVATIVES or any(x.tied[1].s[x.tied[1].rank - 1] < SINGULAR for x in samples):
         return None
     system, instants = samples[0].system, [x.at for x in samples]
     q, v, a, t = (np.array([getattr(x, name) for x in instants]) for name in ("q", "v", "a", "t"))
@@ -109,7 +108,7 @@ class Disturbed:
 
     def __init__(self, system: System, parameter: Parameter, speed_given: bool):
         self.system, self.parameter = system, parameter
-        self.description = parameter.stepped(1j * STEP)
+        self.description = parameter.stepped(1j * COMPLEX_STEP)
         _check_wheels(self.description, parameter.name)
         self.skel = skeleton(rebind(system.tree, self.description))
         self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
@@ -125,7 +124,7 @@ class Disturbed:
             loads = self._once(x, q, v, a, rub)
             old, rub = rub, inverse.load_friction(loads)
             gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
-            if gap <= 1e-13 * STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / STEP for x in rub)):
+            if gap <= 1e-13 * COMPLEX_STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / COMPLEX_STEP for x in rub)):
                 return loads
         raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
 
@@ -133,15 +132,15 @@ class Disturbed:
         """(q, v, a) that keep the loops closed and the drives where they are."""
         laws = {name: self._law(x, name, law) for name, law in x.laws.items()}
         tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
-        name, ih = self.parameter.name, 1j * STEP
+        name, ih = self.parameter.name, 1j * COMPLEX_STEP
         v0 = x.at.v + 0j
         phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
-        q = displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / STEP, name))
+        q = displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / COMPLEX_STEP, name))
         c = tied.at(q, v0, x.at.t, x.at.references)
-        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / STEP, name)
+        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / COMPLEX_STEP, name)
         c = tied.at(q, v, x.at.t, x.at.references)
         a = x.loads.problem.a
-        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / STEP, name)
+        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / COMPLEX_STEP, name)
 
     def _law(self, x: Sample, name: str, law: Parabola) -> Parabola:
         """The same drive where its speed is written with the parameter."""
@@ -163,12 +162,12 @@ class Disturbed:
         real = x.loads
         p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
         z = np.concatenate([real.lam_all, real.u])
-        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP
+        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / COMPLEX_STEP
         c, r = real.problem.scales
         spin = _spin(real.problem, right)
         if np.any(spin):
-            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * STEP * spin)
-        z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
+            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * COMPLEX_STEP * spin)
+        z = z + 1j * COMPLEX_STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
         outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
         return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)

@@ -20,6 +20,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.model.file import quantity
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.singular_positions import NEAR_PEAK
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -33,7 +34,6 @@ MOTOR_KINDS = {
     "rated_torque": "torque", "rated_current": "current", "rated_speed": "angular speed", "max_torque": "torque",
     "max_current": "current", "max_speed": "angular speed", "gear_ratio": "pure number", "efficiency": "pure number",
 }  # fmt: skip
-AT_REST = 1e-9  # of the largest speed of a cycle
 
 
 @dataclass(frozen=True)
@@ -387,7 +387,7 @@ def shaft_load(h: DriveHistory, efficiency: float) -> np.ndarray:
 
 def direction(h: DriveHistory) -> np.ndarray:
     """Sign of the speed over the cycle; 0 in a dwell, where it is round-off."""
-    return np.where(np.abs(h.v) > AT_REST * np.abs(h.v).max(initial=0.0), np.sign(h.v), 0.0)
+    return np.where(np.abs(h.v) > NEGLIGIBLE * np.abs(h.v).max(initial=0.0), np.sign(h.v), 0.0)
 
 
 def motor_torque(h: DriveHistory, motor: Motor, gear_ratio: float, efficiency: float) -> np.ndarray:

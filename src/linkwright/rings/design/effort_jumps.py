@@ -25,7 +25,7 @@ from linkwright.text.expressions import Expr
 
 FEWEST = 12  # steps of a cycle below which differences of neighbors say nothing
 PROMINENT = 1.5  # times the third largest of the three differences on either side
-WORTH = 0.01  # share of the effort's range below which a jump is not reported
+REPORTED_JUMP = 0.01  # share of the effort's range below which a jump is not reported
 MOST = 6  # steps of a drive that are looked at
 PARTS = 8  # into which a step is cut, and again the part with the jump
 DEPTH = 2  # cuts
@@ -106,7 +106,7 @@ def suspects(effort: np.ndarray, closed: bool) -> list[int]:
     size = np.abs(np.diff(effort))
     n = len(size)
     out = []
-    for i in np.flatnonzero(size > WORTH * float(np.ptp(effort))).tolist():
+    for i in np.flatnonzero(size > REPORTED_JUMP * float(np.ptp(effort))).tolist():
         around = sorted(size[k % n] for k in (i + j for j in (-3, -2, -1, 1, 2, 3)) if closed or 0 <= k < n)
         if size[i] > PROMINENT * around[-3]:
             out.append(i)

@@ -16,8 +16,7 @@ import numpy as np
 
 from linkwright import elements, joints
 from linkwright.model.description import Body, Description
-
-SAME = 1e-9  # of the mechanism's size: two places that are one
+from linkwright.numerics.tolerances import SAME_PLACE
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def link_dimensions(description: Description) -> tuple[LinkDimension, ...]:
     places = {b.name: _places(d, b) for b in d.bodies if not b.chain}
     every = [at for found in places.values() for _, at in found]
     size = max((float(np.linalg.norm(at)) for at in every), default=0.0) or 1.0
-    return tuple(row for b in d.bodies if not b.chain for row in _rows(b.name, _apart(places[b.name], SAME * size), b is d.bodies[0]))
+    return tuple(row for b in d.bodies if not b.chain for row in _rows(b.name, _apart(places[b.name], SAME_PLACE * size), b is d.bodies[0]))
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def _axes(origin: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
         if float(np.linalg.norm(y)) > 0.0:
             break
         aside = (p - origin) - x * float(x @ (p - origin))
-        y = aside / np.linalg.norm(aside) if float(np.linalg.norm(aside)) > SAME * float(np.linalg.norm(p - origin)) else y
+        y = aside / np.linalg.norm(aside) if float(np.linalg.norm(aside)) > SAME_PLACE * float(np.linalg.norm(p - origin)) else y
     if not float(np.linalg.norm(y)) > 0.0:
         y = np.cross(np.eye(3)[int(np.argmin(np.abs(x)))], x)
         y = y / np.linalg.norm(y)

@@ -21,6 +21,7 @@ from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.meshes import meshes_not_modeled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.bearings import eyes
 from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
@@ -28,7 +29,6 @@ from linkwright.rings.design.cycle_averages import extremes, place_between
 from linkwright.rings.design.drive_duty import cycle_axis
 
 ENDINGS = (".csv", ".xlsx")
-NEGLIGIBLE = 1e-9  # share of the largest: an acceleration below it is none
 CONSTANT = 1e-6  # share of the largest: an acceleration that varies less has no worst instant
 SAME_INSTANT = 1e-3  # of a step between samples: what changes an extreme by round-off
 NEAR = "next to a singular position"

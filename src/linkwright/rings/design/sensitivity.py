@@ -32,10 +32,11 @@ from linkwright.model.file import quantity
 from linkwright.model.file.overrides import place_of
 from linkwright.model.parameters import Parameter, choose, every_parameter, holes, matched
 from linkwright.motion import cycle
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
-from linkwright.rings.design.derivatives import STEP, Disturbed, Locks, Sample, slopes_by_kernel
+from linkwright.rings.design.derivatives import Disturbed, Locks, Sample, slopes_by_kernel
 from linkwright.system.system import System
 from linkwright.text.measures import LOAD_STATISTICS, load_phrase
 from linkwright.text.ranges import Range, half_width, meaning
@@ -399,7 +400,7 @@ def _check(at: Sample, w: LoadStatistic) -> None:
 def _alone(w: LoadStatistic, samples: Sequence[Sample], p: Parameter, speed_given: bool) -> list[np.ndarray]:
     """Derivatives of the quantity at the samples by one parameter, by an imaginary step in it."""
     x = Disturbed(samples[0].system, p, speed_given)
-    return [np.imag(w.read(x.loads(s))) / STEP for s in samples]
+    return [np.imag(w.read(x.loads(s))) / COMPLEX_STEP for s in samples]
 
 
 def _statistic(w: LoadStatistic, samples: Sequence[Sample]) -> tuple[float, Callable[[Sequence[np.ndarray]], float]]:

@@ -16,10 +16,9 @@ from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Result, Table
 from linkwright.joints import JOINTS, is_hinge, is_slider
 from linkwright.model.description import Joint
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.text.units import KINDS, quantity
-
-STILL = 1e-9  # share of the largest speed below which there is no motion
 
 
 @dataclass(frozen=True)
@@ -283,9 +282,9 @@ def _centers(bodies: list[PlanBody], points: tuple[PlanPoint, ...], joints: tupl
         w, v = other.w - one.w, other.velocity(np.zeros(2)) - one.velocity(np.zeros(2))
         joined = [name for name, on in pairs.items() if {one.name, other.name} <= on]
         at, direction = None, None
-        if abs(w) * size > STILL * fastest:
+        if abs(w) * size > NEGLIGIBLE * fastest:
             at = np.array([-v[1], v[0]]) / w
-        elif np.linalg.norm(v) > STILL * fastest:
+        elif np.linalg.norm(v) > NEGLIGIBLE * fastest:
             direction = across(v) / np.linalg.norm(v)
         out.append(InstantCenter((one.name, other.name), at, direction, joined[0] if joined else ""))
     return out

@@ -24,7 +24,7 @@ START = 2.0 * pi / 3.0
 STARTS = 20  # for every step size
 MOVED = 1e-12  # rad along the branch, or rad/s across it: far above round-off, far below what a figure shows
 OFF = 0.01  # rad: runs that end farther from the motion have left it
-SURE = 1.96  # standard deviations: 95 %
+CONFIDENCE = 1.96  # standard deviations: 95 %
 MARKS = (0, 25, 50, 75, 95, 100)  # %: shares are said between two of these
 
 
@@ -41,7 +41,7 @@ class Share(NamedTuple):
     @property
     def range(self) -> tuple[float, float]:
         """The share of all such runs, with 95 % confidence: the score interval, which holds for shares of 0 and 1 too."""
-        n, p, z = self.runs, self.value, SURE
+        n, p, z = self.runs, self.value, CONFIDENCE
         middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
         half = z / (1.0 + z * z / n) * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n))
         return max(0.0, middle - half), min(1.0, middle + half)

@@ -25,6 +25,7 @@ from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.spatial import cross
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.design.optimization.mass_design import CounterweightBlock, counterweight_blocks
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
 from linkwright.rings.papers import Item, compared
@@ -33,7 +34,6 @@ from linkwright.rings.papers.recording import COST, OperationGraph, Recorded, Re
 from linkwright.system.mechanism import load
 
 STEPS = 36  # positions of a turn
-STEP = 1e-30  # of a complex step
 PLACES = (30.0, 90.0, 180.0, 270.0)  # deg: where pivots are looked at
 METHODS = tuple(counts.COUNTED)
 LIMITS = {  # kg, and m from the joint on ground or, for the coupler, from its first joint: ours
@@ -266,8 +266,8 @@ class BalancingSearch:
 
     def value(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective and its gradient: one set of masses for each variable, whose real part is the objective."""
-        ratio = np.sum(self.squares(x + 1j * STEP * np.eye(len(x))) / self.before[:, None], axis=0)
-        return float(ratio[0].real), ratio.imag / STEP
+        ratio = np.sum(self.squares(x + 1j * COMPLEX_STEP * np.eye(len(x))) / self.before[:, None], axis=0)
+        return float(ratio[0].real), ratio.imag / COMPLEX_STEP
 
     def inside(self, first: int, count: int) -> dict[str, Any]:
         """The place of a counterweight within its circle or ball."""

@@ -15,8 +15,7 @@ import numpy as np
 
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, qdot
 from linkwright.numerics.spatial import cross, skew
-
-STEP = 1e-30
+from linkwright.numerics.tolerances import COMPLEX_STEP
 
 
 class Denoc(NamedTuple):
@@ -55,12 +54,12 @@ def denoc(skel: Skeleton, q: Any, v: Any, subsystem: int) -> Denoc:
     """The matrices of one subsystem at a state."""
     nodes = skel.tree.subsystems[subsystem].nodes
     m = motion(skel, q, v)
-    moving = motion(skel, q + 1j * STEP * qdot(skel, q, v), np.asarray(v, complex))
+    moving = motion(skel, q + 1j * COMPLEX_STEP * qdot(skel, q, v), np.asarray(v, complex))
     N_l, N_d = _complement(skel, m, nodes)
     ahead = np.matmul(*_complement(skel, moving, nodes))
     blocks = [_extended(skel, m, i) for i in nodes]
     M, W, E, B = (_diagonal([b[k] for b in blocks]) for k in range(4))
-    return Denoc(N_l, N_d, ahead.imag / STEP, M, W, E, B)
+    return Denoc(N_l, N_d, ahead.imag / COMPLEX_STEP, M, W, E, B)
 
 
 def twists(skel: Skeleton, m: Motion, subsystem: int) -> np.ndarray:

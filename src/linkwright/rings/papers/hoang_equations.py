@@ -15,6 +15,7 @@ from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.formulations.nullspace import partitioned
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.numerics.linalg import pivoted_columns
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.aghili_projection import CASES, largest, problems, projector_of
 from linkwright.rings.papers.denoc import denoc
@@ -33,7 +34,6 @@ ROTOR = 1.0  # r^2 J_m, kg m^2
 M_S = np.array(
     [ROTOR + 0.13 + 2.072 * ARM**2 / 4.0 + 0.75 * ARM**2 / 2.0] * 3 + [0.978 + 1.5 * 0.75] * 2 + [0.007 + 1.5 * 0.75 * RADIUS**2]
 )
-SMALL = 1e-30  # complex step
 
 
 # -------------------------------------------------------------------- Sec. 2
@@ -65,7 +65,7 @@ def equations_of_motion() -> Item:
 def _rates_of_mass(s: Any, q: np.ndarray) -> np.ndarray:
     """dM/dq_k for every k, by complex steps."""
     still = np.zeros(s.tree.nv, dtype=complex)
-    return np.array([np.imag(mass_matrix(s.skel, motion(s.skel, q + SMALL * 1j * e, still))) for e in np.eye(len(q))]) / SMALL
+    return np.array([np.imag(mass_matrix(s.skel, motion(s.skel, q + COMPLEX_STEP * 1j * e, still))) for e in np.eye(len(q))]) / COMPLEX_STEP
 
 
 def christoffel() -> Item:
@@ -415,13 +415,13 @@ def phi(q: Any) -> Any:
 
 def Phi(q: np.ndarray) -> np.ndarray:
     """Phi_q by complex steps of f."""
-    return np.column_stack([phi(q + SMALL * 1j * e).imag for e in np.eye(6)]) / SMALL
+    return np.column_stack([phi(q + COMPLEX_STEP * 1j * e).imag for e in np.eye(6)]) / COMPLEX_STEP
 
 
 def bias(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(dPhi/dt) q' = 2 r'.r' + 2 r.r'' of the rods r, where only the circles of their ends have a second derivative along q'."""
     r, a, b = rods(q)
-    rate = rods(q + SMALL * 1j * v)[0].imag / SMALL
+    rate = rods(q + COMPLEX_STEP * 1j * v)[0].imag / COMPLEX_STEP
     return 2.0 * (rate**2).sum(axis=0) + 2.0 * (r * (a * v[:3] ** 2 - b * v[5] ** 2)).sum(axis=0)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright.errors import SingularityError
 from linkwright.mechanics.formulations import AugmentedLagrangian, Nullspace
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.results.forward_results import condition
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
@@ -24,7 +25,6 @@ FIXED = Nullspace("partitioned", independent=MOTORS)
 TORQUES = {"A1": 50.0, "A2": -50.0, "A3": 50.0}  # N m, of 5 V at standstill
 DISTANCES = tuple(10.0**-n for n in range(4, 10))  # s from a zero of det Phi_x
 PENALTIES = tuple(10.0**n for n in range(2, 9))
-ALIKE = 1e-12  # relative: accelerations that no longer differ from those of kkt
 
 
 # -------------------------------------------------------------------- next to a zero of det Phi_x
@@ -149,7 +149,7 @@ def penalties() -> dict[float, tuple[float, int, float]]:
     out = {}
     for alpha in PENALTIES:
         once = max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=1)) for st in states)
-        steps = next(n for n in range(1, 100) if max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=n)) for st in states) < ALIKE)
+        steps = next(n for n in range(1, 100) if max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=n)) for st in states) < ROUND_OFF)
         out[alpha] = once, steps, max(deviation(st, AugmentedLagrangian(alpha=alpha)) for st in states)
     return out
 

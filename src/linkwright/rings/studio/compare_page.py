@@ -19,11 +19,11 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, single_parameters, with_values
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
 from linkwright.system.system import System
 
-SAME = 1e-9  # of the largest number of a kind: round-off of two ways to the same design
 HEADER = ("", "Before", "After", "")
 MOST_NAMED = 6
 
@@ -111,7 +111,7 @@ def values_between(before: Description, after: Description, names: Sequence[str]
         values |= {n: known[n].value + (there[n].value - here[n]) for n in group}
     ordered = {n: values[n] for n in names}
     made = flat(with_values(before, [known[n] for n in ordered], list(ordered.values())))
-    off = [k for k in missed(_acting(made), _acting(flat(after.numbers())), SAME)]
+    off = [k for k in missed(_acting(made), _acting(flat(after.numbers())), SAME_NUMBER)]
     if off:
         some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
         raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.")

@@ -48,7 +48,7 @@ from linkwright.system.system import System
 
 ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
-ENOUGH = 36  # samples that show every extreme of a motion
+REPORT_SAMPLES = 36  # samples that show every extreme of a motion
 MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
 
 
@@ -144,7 +144,7 @@ class ReportContent:
     @cached_property
     def summary(self) -> Summary:
         c = self.motion
-        own = c if c is not None and c.proof is None and (len(c) > ENOUGH or c.static) else None  # its motion as reported
+        own = c if c is not None and c.proof is None and (len(c) > REPORT_SAMPLES or c.static) else None  # its motion as reported
         return summarize(self.system, turn=own)
 
     @cached_property

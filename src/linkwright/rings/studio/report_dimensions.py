@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import counted
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.results.trajectory import unit_of
 from linkwright.rings.design.link_dimensions import LinkDimension, WheelRadius, link_dimensions, wheel_radii
 from linkwright.rings.studio.report_parts import note, part, table
@@ -19,7 +20,6 @@ BESIDE = 14  # rows of a table beside a drawing
 MOST_LINES = 36  # dimension lines that can be distinguished on paper
 MOST_ROWS = 60
 LETTERS = 1.9  # mm, height of capitals on paper
-ALIKE = 1e-9
 
 
 def section(system: System) -> str:
@@ -91,4 +91,4 @@ def _wheels(system: System, rows: tuple[WheelRadius, ...]) -> str:
 
 
 def _clean(x: float, size: float) -> float:
-    return 0.0 if abs(x) < ALIKE * size else float(x)
+    return 0.0 if abs(x) < SAME_NUMBER * size else float(x)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from linkwright.numerics.tolerances import AT_END
 from linkwright.rings.studio.outlines import dense, inside
 
-BEYOND = 1e-6  # share of a telescope's length by which a place may lie outside
 APART = 0.05  # gap between a slot and its link, as a share of their size, above which an arm is drawn
 
 
@@ -28,7 +28,7 @@ def between_ends(ends: Sequence[np.ndarray], paths: Iterable[np.ndarray]) -> boo
     base, way = ends[0], ends[1] - ends[0]
     squared = np.sum(way * way, axis=1)
     shares = [np.sum((path - base) * way, axis=1) / squared for path in paths]
-    return all(share.min() >= -BEYOND and share.max() <= 1.0 + BEYOND for share in shares)
+    return all(share.min() >= -AT_END and share.max() <= 1.0 + AT_END for share in shares)
 
 
 def arm(pieces: Sequence[tuple[np.ndarray, bool]], rail: np.ndarray) -> np.ndarray | None:

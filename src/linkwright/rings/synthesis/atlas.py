@@ -34,7 +34,7 @@ ORDERS = np.array([k for k in range(-HARMONICS, HARMONICS + 1) if k != 0])
 SAMPLES = 128
 SHIFTS = 64  # start points that are tried
 SMOOTHED = 8  # pieces of a segment where the points are few
-FEW = 40
+ATLAS_STARTS = 40
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def distances(points: Array) -> Array:
 def smoothed(points: Array) -> tuple[Array, Array]:
     """Return a closed polygon through the points, rounded between them where they are few, and the places of the points in it."""
     n = len(points)
-    if n >= FEW or n < 4:
+    if n >= ATLAS_STARTS or n < 4:
         return points, np.arange(n)
     chord = np.abs(np.roll(points, -1) - points)
     before = np.roll(chord, 1)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright.numerics.tolerances import RANK
 from linkwright.numerics.tracking import distinct, solved
 
-RANK = 1e-9  # singular values below this share of the largest are zero: the poses have a whole family of dyads
 REAL = 1e-7  # imaginary part of a real solution, relative
 INFINITE = 1e-9  # |w| below this is a point at infinity
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROUND_OFF = 1e-9  # of a bound on a cosine: change points count as full turns
+from linkwright.numerics.tolerances import SAME_NUMBER
 
 
 class Dyads(NamedTuple):
@@ -148,7 +148,7 @@ def _branches(first: Dyads, second: Dyads) -> np.ndarray:
         side = (np.conj(second.direction)[:, None] * rod).real
     clearest = np.take_along_axis(side, np.abs(side).argmax(axis=1)[:, None], axis=1)
     # A dead center belongs to both branches.
-    return np.where(np.where(np.abs(side) > ROUND_OFF * np.abs(rod) ** 2, side, clearest) >= 0.0, 1, -1)
+    return np.where(np.where(np.abs(side) > SAME_NUMBER * np.abs(rod) ** 2, side, clearest) >= 0.0, 1, -1)
 
 
 def _of_angle(first: Dyads, second: Dyads, coupler: np.ndarray, branch: np.ndarray) -> Circuits:
@@ -167,7 +167,7 @@ def _of_angle(first: Dyads, second: Dyads, coupler: np.ndarray, branch: np.ndarr
             low, high = (-coupler - offset) / r, (coupler - offset) / r
             cosine = offset / coupler, r / coupler
     low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)
-    to_low, to_high = low <= -1.0 + ROUND_OFF, high >= 1.0 - ROUND_OFF  # the interval reaches c - zero = pi, or 0
+    to_low, to_high = low <= -1.0 + SAME_NUMBER, high >= 1.0 - SAME_NUMBER  # the interval reaches c - zero = pi, or 0
     full = to_low & to_high
     from_zero = _wrapped(angle - zero[:, None])
     least, most = np.arccos(np.clip(high, -1.0, 1.0)), np.arccos(np.clip(low, -1.0, 1.0))  # of |c - zero|
@@ -179,7 +179,7 @@ def _of_angle(first: Dyads, second: Dyads, coupler: np.ndarray, branch: np.ndarr
     share = _share(position - start[:, None], span)
     interval = np.where(both[:, None] & (from_zero < 0.0), 1, 0)
     within = np.where(full[:, None], np.mod(angle / (2 * np.pi), 1.0), share)
-    touching = (np.abs(low + 1.0) <= ROUND_OFF) | (np.abs(high - 1.0) <= ROUND_OFF)  # at a change point both circuits meet
+    touching = (np.abs(low + 1.0) <= SAME_NUMBER) | (np.abs(high - 1.0) <= SAME_NUMBER)  # at a change point both circuits meet
     circuit = np.where((full & ~touching)[:, None], (branch + 1) // 2, interval)
     place = np.where(full[:, None], within, _round(share, branch))
     return Circuits(angle, circuit, branch, place, full, within, zero, cosine)
@@ -194,7 +194,7 @@ def _of_slide(first: Dyads, second: Dyads, coupler: np.ndarray, branch: np.ndarr
     if second.direction is not None:  # two guides: |offset + slide * sine| <= coupler
         sine = (np.conj(second.direction) * first.direction).imag
         offset = (np.conj(second.direction)[:, None] * (first.points - second.center[:, None])).imag
-        free = np.abs(sine) < ROUND_OFF  # parallel guides: no dead center, and each branch is a circuit of its own
+        free = np.abs(sine) < SAME_NUMBER  # parallel guides: no dead center, and each branch is a circuit of its own
         share = np.where(free[:, None], slide, _share(offset * np.sign(sine)[:, None] + coupler[:, None], 2 * coupler))
         circuit = np.where(free[:, None], (branch + 1) // 2, zeros)
         place = np.where(free[:, None], 0.25 * (1.0 + np.tanh(slide / np.maximum(coupler, 1e-300)[:, None])), _round(share, branch))

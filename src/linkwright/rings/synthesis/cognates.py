@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.synthesis.linkage import Linkage, four_bar, slider_crank
 from linkwright.rings.synthesis.tracing import crank_linkage
-
-DEGENERATE = 1e-9  # length over the longest one below which a link is none
 
 
 def cognates(linkage: Linkage) -> tuple[Linkage, ...]:
@@ -25,12 +24,12 @@ def cognates(linkage: Linkage) -> tuple[Linkage, ...]:
     if at.p is None:
         return ()
     x, y, a = at.b - at.p, at.c - at.p, at.a - at.p
-    if abs(y - x) <= DEGENERATE * (abs(x) + abs(y)):
+    if abs(y - x) <= SAME_PLACE * (abs(x) + abs(y)):
         return ()
     if at.d is None:
         assert at.guide is not None
         turned = at.guide * x / (y - x)  # the pivot at infinity of the guide turns by -x / (y - x)
-        if min(abs(x), abs(turned), abs(a - x)) <= DEGENERATE * max(abs(x), abs(y), abs(a)):
+        if min(abs(x), abs(turned), abs(a - x)) <= SAME_PLACE * max(abs(x), abs(y), abs(a)):
             return ()
         return (slider_crank(at.a, at.p + a - x, at.p + (a - x) * y / (y - x), turned, at.p),)
     b = at.d - at.p
@@ -46,7 +45,7 @@ def _cognate(x: complex, y: complex, a: complex, b: complex) -> tuple[complex, c
 def _sound(a: complex, b: complex, c: complex, d: complex) -> bool:
     """True if all links have a length."""
     sizes = (abs(b - a), abs(c - b), abs(d - c), abs(d - a))
-    return min(sizes) > DEGENERATE * max(sizes)
+    return min(sizes) > SAME_PLACE * max(sizes)
 
 
 def _driven(p: complex, a: complex, b: complex, c: complex, d: complex) -> Linkage:

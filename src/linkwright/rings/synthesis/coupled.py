@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from linkwright.numerics.tolerances import CLOSED
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
@@ -19,9 +20,8 @@ Array = np.ndarray
 ITERATIONS = 10
 # damping over the squared size of the matrix, none before a step is refused: then this, larger and smaller by factors, none below the last
 FIRST, MORE, LESS, LEAST = 1e-2, 8.0, 0.125, 1e-3
-OPEN = 1e-7  # gap over the length of a bar that does not close
+OPEN_BAR = 1e-7  # gap over the length of a bar that does not close
 LONGEST_TURN = 0.5  # of one Newton step, rad
-CLOSED = 1e-13  # gap over the length of the bar
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class CoupledStep:
             shape = angles[0].shape
             right = np.stack([np.stack([np.broadcast_to(g.slope.get(k, 0.0), shape) for k in keys], -1) for g in gaps], -2)
             # where the bars do not close, the least gap has the derivative at fixed angles (envelope theorem)
-            closed = np.max([np.abs(np.broadcast_to(g.value, shape)) for g in gaps], axis=0) < OPEN
+            closed = np.max([np.abs(np.broadcast_to(g.value, shape)) for g in gaps], axis=0) < OPEN_BAR
             change = -_solve(matrix, right, np.zeros(shape)) * closed[..., None, None]
             found = [Dual(a, {k: change[..., i, j] for j, k in enumerate(keys)}) for i, a in enumerate(angles)]
         self._place(known, found)

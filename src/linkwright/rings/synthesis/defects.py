@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
+from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.rings.synthesis.linkage import Linkage
 from linkwright.rings.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage, crank_linkage
 
 SAMPLES = 1440  # of a circuit, for places near a point
-NEAR = 1e-6  # of the size of the linkage: a position that is met
 BLOCK = 256  # points at a time
 FIRST_PLACES = 48  # of the first position that are tried as the begin of an order
 REFINED = 40  # steps of the golden section: below rounding
@@ -71,7 +71,7 @@ def defects(
     traced = crank_linkage(linkage)
     circuits = traced.circuits()
     size = max(abs(x) for x in traced.lengths.values())
-    near = NEAR * size if tolerance is None else tolerance
+    near = SAME_POSITION * size if tolerance is None else tolerance
     if angles is not None:
         met = [_at_angles(traced, circuit, np.asarray(angles, dtype=float)) for circuit in circuits]
     elif points is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.drawings import drawn
@@ -27,7 +28,6 @@ STARTS = 4096
 MOST_POINTS = 80  # without timing: every point has a crank angle of its own
 
 TRACED = 720  # positions of the trace over a turn
-OPEN = 1e-9  # relative gap of a bar that is open
 
 
 def form_paths(
@@ -212,7 +212,7 @@ def traced(candidate: FormCandidate) -> CycleTrace:
     guessed: Mapping[str, Array] = {f"guess:{b}": a for b, a in found.items()}
     known = positions(form.steps, {**begin.dimensions, **{n: constant(g) for n, g in guessed.items()}}, constant(theta[None, :]))
     (side,) = (s.value[0] for s in known.sides.values())
-    return CycleTrace(theta, known, (gap[0] < OPEN) & (side * side[0] > 0.0), None, {b: a[0] for b, a in found.items()})
+    return CycleTrace(theta, known, (gap[0] < CLOSED_GIVEN) & (side * side[0] > 0.0), None, {b: a[0] for b, a in found.items()})
 
 
 def defects(trace: CycleTrace, wanted: Array) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError, call_explained, counted, nearest
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
 from linkwright.rings.synthesis.bound_checks import DEMANDS, missed_bounds
 from linkwright.text.readings import bare_angle, typed_angle, unit_size
@@ -40,7 +41,6 @@ Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
 Array = np.ndarray
 MOST_BYTES = 20_000_000
 MOST_POINTS = 10_000
-SAME = 1e-9  # of the path's size: points that are one
 TURN = 2.0 * np.pi
 FEWEST = 3
 
@@ -486,7 +486,7 @@ def _checked(points: Array) -> Array:
     if len(bad):
         raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.")
     size = float(np.ptp(points.real) + np.ptp(points.imag)) if len(points) else 0.0
-    distinct = 0 if not size > 0.0 else len(np.unique(np.round(points / (SAME * size))))
+    distinct = 0 if not size > 0.0 else len(np.unique(np.round(points / (SAME_PLACE * size))))
     if distinct < FEWEST:
         raise UsageError(
             f"a path needs at least {FEWEST} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them."
@@ -496,13 +496,13 @@ def _checked(points: Array) -> Array:
 
 def is_closed(points: Array) -> bool:
     """True if the last point is the first one again."""
-    return bool(abs(points[0] - points[-1]) <= SAME * (np.ptp(points.real) + np.ptp(points.imag)))
+    return bool(abs(points[0] - points[-1]) <= SAME_PLACE * (np.ptp(points.real) + np.ptp(points.imag)))
 
 
 def check_distinct(points: Array) -> None:
     """Raise UsageError if a point follows itself: without timing the crank would stay where it is."""
     size = float(np.ptp(points.real) + np.ptp(points.imag))
-    again = np.flatnonzero(np.abs(np.diff(points)) <= SAME * size)
+    again = np.flatnonzero(np.abs(np.diff(points)) <= SAME_PLACE * size)
     if len(again):
         k = int(again[0])
         raise UsageError(f"points {k + 1} and {k + 2} of the path are the same. Leave one out, or give the crank angles (timing=...).")

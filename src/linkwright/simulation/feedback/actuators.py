@@ -26,7 +26,7 @@ from linkwright.numerics.scalars import real, where
 
 CUT = 0.05  # share of a command that is missing where integrals are frozen
 HUGE = 1e9  # N m, N or V: more than anything gives
-TINY = 1e-12  # N m, N or V: commands below count as this
+ZERO_COMMAND = 1e-12  # N m, N or V: commands below count as this
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _in_full(wanted: Any, given: Any) -> Any:
     missing = wanted - given
     missing = where(real(missing) < 0.0, -missing, missing)
     size = where(real(wanted) < 0.0, -wanted, wanted)
-    share = missing / where(real(size) > TINY, size, TINY)
+    share = missing / where(real(size) > ZERO_COMMAND, size, ZERO_COMMAND)
     return where(real(share) < CUT, 1.0 - share / CUT, 0.0)
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.results.state import State
 from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.task_coordinates import tasks_of, values_of
-
-SAME = 1e-9  # rad or m: what counts as the same place
 
 
 def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], tuple[Skeleton, State]], times: np.ndarray) -> None:
@@ -28,7 +27,7 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
         elsewhere = read_reference(given, kinds, [x + 1.0 for x in here], what, bound.description, t=begin(0)[1].t)
         if all(elsewhere(t)[0] == x for t, x in zip(times, known, strict=True)):
             continue
-        if any(np.abs(np.subtract(_here(*begin(i), name)[1], here)).max() > SAME for i in range(1, runs)):
+        if any(np.abs(np.subtract(_here(*begin(i), name)[1], here)).max() > SAME_PLACE for i in range(1, runs)):
             raise UsageError(
                 f"the {what} begins at the position of the first state, but '{name}' differs among the runs: give it start= (or center=), "
                 "or simulate them one by one."

@@ -12,7 +12,7 @@ from linkwright.compiler import native
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, interpret
 
-FEW = 3  # calls for which tracing and compiling would take longer
+INTERPRETED_CALLS = 3  # calls for which tracing and compiling would take longer
 
 
 class Programmed:
@@ -31,7 +31,7 @@ class Programmed:
     def __call__(self, arrays: Mapping[str, Any]) -> np.ndarray | None:
         """The results without the margin, or None where they cannot be trusted."""
         self.calls += 1
-        y = self._as_it_is(arrays) if self.calls <= FEW else self._traced(arrays)
+        y = self._as_it_is(arrays) if self.calls <= INTERPRETED_CALLS else self._traced(arrays)
         return y[:-1] if y is not None and np.isfinite(y).all() and y[-1] > 0.0 else None
 
     def _as_it_is(self, arrays: Mapping[str, Any]) -> np.ndarray | None:

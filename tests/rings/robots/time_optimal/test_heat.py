@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.robots.time_optimal.least_energy import EffortTerms
-from linkwright.rings.robots.time_optimal.one_piece import CLOSE, _cool, _weighed
+from linkwright.rings.robots.time_optimal.one_piece import MET_SHARE, _cool, _weighed
 from linkwright.rings.robots.time_optimal.reachability import LimitRows, SpeedProfile, fastest_profile
 
 
@@ -22,7 +22,7 @@ def test_search_of_a_weight_solves_no_problem_twice(root: float) -> None:
         return float(np.expm1(0.7 * (exponent - root))), SpeedProfile(x, x, x)
 
     value, found = _weighed(grows)
-    assert 0.0 <= value < CLOSE and value == pytest.approx(np.expm1(0.7 * (found.x[0] - root)))
+    assert 0.0 <= value < MET_SHARE and value == pytest.approx(np.expm1(0.7 * (found.x[0] - root)))
     assert len(asked) == len(set(asked)) and len(asked) < 20
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.rings.control.gym.task import Task
 
-NEAR = 0.005  # m: a goal is reached within this
+GOAL_RADIUS = 0.005  # m: a goal is reached within this
 TIP = "left_rod.C"
 
 
@@ -34,7 +34,7 @@ def overspeed(x: Mapping[str, Any]) -> Any:
 
 def tip_success(x: Mapping[str, Any]) -> Any:
     """Within 5 mm of the goal and slower than 0.1 m/s."""
-    return (x["error"] < NEAR) & (x[f"{TIP}.speed"] < 0.1)
+    return (x["error"] < GOAL_RADIUS) & (x[f"{TIP}.speed"] < 0.1)
 
 
 @cache
@@ -123,7 +123,7 @@ def platform_reward(x: Mapping[str, Any]) -> Any:
 
 def platform_success(x: Mapping[str, Any]) -> Any:
     """All legs together within 5 mm."""
-    return x["error"] < NEAR
+    return x["error"] < GOAL_RADIUS
 
 
 @cache

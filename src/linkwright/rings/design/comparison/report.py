@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, call_explained, counted
 from linkwright.files.tables import Cell, Result, Table, show
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.simulation.feedback.analysis import (
     Deviation,
@@ -27,7 +28,6 @@ from linkwright.simulation.feedback.analysis import (
 )
 
 Deviations = Mapping[str, Deviation]
-NOTHING = 1e-12  # share of the typical size that is round-off
 CLEAN = 1e-7  # share of the work turned over below which none is left
 ROUTINE_NOTES = ("controller: compiled",)  # notes that carry no information
 
@@ -127,7 +127,7 @@ def _limit(d: DriveEffort, symbol: str, size: float) -> Any:
 
 def when(at: float, size: float, typical: float = 0.0) -> float | None:
     """The time of a largest value; none where nothing but round-off is there to be largest."""
-    return None if show(size) == "0" or size <= NOTHING * typical else at
+    return None if show(size) == "0" or size <= ROUND_OFF * typical else at
 
 
 def in_metric(length: float) -> str:

@@ -24,7 +24,7 @@ from linkwright.rings.design.optimization.problem import FEASIBLE, CandidateValu
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
 CHUNK, SINGLE = 512, 16  # candidates at a time, in lanes and one by one: results are shown in between
 APART = 0.08  # distance of two starts in the unit cube, over the root of its dimension
-OPEN = 1e6  # merit of a design without a motion: worse than any violation that matters
+OPEN_MERIT = 1e6  # merit of a design without a motion: worse than any violation that matters
 
 
 @dataclass
@@ -54,7 +54,7 @@ class CandidatePool:
 
     def _merit(self, value: np.ndarray, violation: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return np.where(np.isfinite(value), value / self.scale + PENALTY * violation, OPEN)
+            return np.where(np.isfinite(value), value / self.scale + PENALTY * violation, OPEN_MERIT)
 
     @property
     def count(self) -> int:
@@ -75,8 +75,8 @@ class CandidatePool:
         u, value, violation = np.concatenate(self.u), np.concatenate(self.values), np.concatenate(self.violation)
         merit = self._merit(value, violation)
         with np.errstate(invalid="ignore"):
-            strict = np.where(violation <= FEASIBLE, merit, OPEN)
-        orders = [iter([k for k in np.argsort(m, kind="stable") if m[k] < OPEN]) for m in (merit, strict)]
+            strict = np.where(violation <= FEASIBLE, merit, OPEN_MERIT)
+        orders = [iter([k for k in np.argsort(m, kind="stable") if m[k] < OPEN_MERIT]) for m in (merit, strict)]
         out: list[np.ndarray] = []
         far = APART * np.sqrt(u.shape[1])
         while len(out) < most and orders:
@@ -175,8 +175,8 @@ class GlobalSearch:
                 found = search.problem.candidates(np.clip(x, 0.0, 1.0), search.threads)
                 search.pool.add(found)
                 search.watch(search.pool)
-                out["F"] = np.where(found.ok[:, None], found.goals, OPEN)
-                out["G"] = np.where(found.ok, found.violation - FEASIBLE, OPEN)
+                out["F"] = np.where(found.ok[:, None], found.goals, OPEN_MERIT)
+                out["G"] = np.where(found.ok, found.violation - FEASIBLE, OPEN_MERIT)
 
         members = 64
         package("pymoo.optimize").minimize(

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignPoint, DesignProblem, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfBranch, SampleCurve
 
-CLOSE = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
+WORKING_PEAKS = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
 MOST_PEAKS = 12  # of a curve in it
 MARGIN = 0.02  # of the largest determinant of the loops: least distance from a dead center
 SPREAD = 16  # samples at equal distances in the first working set
-SLACK = 1e-9  # relative violation of a sample outside the working set that is ignored
 
 
 @dataclass
@@ -60,7 +60,7 @@ class SampleFamily:
         for side in self.sides:
             over = side * c.x / self.scale - (high if side > 0 else -low)
             tops = _peaks(over)
-            for k in tops[over[tops] > SLACK * max(1.0, abs(high if side > 0 else low))]:
+            for k in tops[over[tops] > SAME_NUMBER * max(1.0, abs(high if side > 0 else low))]:
                 if int(c.at[k]) not in self.samples.setdefault(side, set()):
                     self.samples[side].add(int(c.at[k]))
                     more = True
@@ -72,7 +72,7 @@ class SampleFamily:
         for side in self.sides:
             y = side * c.x
             tops = _peaks(y)
-            near = tops[y[tops] >= y.max() - CLOSE * max(float(np.ptp(y)), 1e-300)] if len(y) else tops
+            near = tops[y[tops] >= y.max() - WORKING_PEAKS * max(float(np.ptp(y)), 1e-300)] if len(y) else tops
             order = near[np.argsort(-y[near], kind="stable")][:MOST_PEAKS]
             spread = np.unique(np.linspace(0, len(y) - 1, SPREAD).round().astype(int)) if len(y) else []
             self.samples.setdefault(side, set()).update(int(c.at[k]) for k in (*order, *spread))

@@ -17,14 +17,13 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.errors.arguments import spelled
 from linkwright.model.parameters import with_values
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.results.measures import Measure
 from linkwright.results.measures.motions import MeasuredMotions, SampledCurve
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
     from linkwright.rings.design.optimization.problem import DesignPoint
-
-STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 
 
 @dataclass(frozen=True)
@@ -231,8 +230,8 @@ class OfModel(MeasuredValue):
 
     def _gradient(self, p: DesignPoint) -> np.ndarray:
         """Return complex steps, which are exact: the model is made of analytic expressions."""
-        rows = np.asarray(p.numbers) + 1j * STEP * np.eye(len(p.numbers))
-        return np.array([np.imag(self._of(p, [complex(x) for x in row])) / STEP for row in rows])
+        rows = np.asarray(p.numbers) + 1j * COMPLEX_STEP * np.eye(len(p.numbers))
+        return np.array([np.imag(self._of(p, [complex(x) for x in row])) / COMPLEX_STEP for row in rows])
 
 
 @dataclass(frozen=True)
@@ -251,7 +250,7 @@ class OfFunction(MeasuredValue):
                 f"the function '{self.name}' has no exact derivative: it must be computed from channels, c['A.torque'], by analytic "
                 "operations (sqrt(x * x) in place of abs(x)); or write it as a measure."
             )
-        return np.array([float(np.imag(y)) / STEP for y in found])
+        return np.array([float(np.imag(y)) / COMPLEX_STEP for y in found])
 
     def _called(self, c: Any) -> Any:
         assert self.call is not None
@@ -289,7 +288,7 @@ class SteppedMotion:
         values = self._p.trajectory.read(names)
         moving = [n for n in names if n != "t"]
         slopes = self._p.every_slope.read(moving)
-        return {n: x + 1j * STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
+        return {n: x + 1j * COMPLEX_STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
 
 
 def moving_mass(described: Any) -> Any:

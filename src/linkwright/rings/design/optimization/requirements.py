@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.files.tables import Cell, Result, Table
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.text import goals
@@ -21,7 +22,6 @@ from linkwright.text.readings import channel_unit, unit_size
 from linkwright.text.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 
 DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
-ROUND_OFF = 1e-9  # share of a limit by which a value may pass it
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _boxed(found: np.ndarray, wanted: Requirement) -> CheckedRequirement:
     rows = []
     for k, ((low, high), sides) in enumerate(zip(wanted.components, goals.box_sides(found.shape[1]), strict=True)):
         x = found[:, k]
-        room = ROUND_OFF * max(abs(low), abs(high))
+        room = SAME_NUMBER * max(abs(low), abs(high))
         rows += [(low - x.min(), room, float(x.min()), sides[0]), (x.max() - high, room, float(x.max()), sides[1])]
     missed = [row for row in rows if not row[0] <= row[1]]
     if not missed:
@@ -111,7 +111,7 @@ def _boxed(found: np.ndarray, wanted: Requirement) -> CheckedRequirement:
 
 def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:
     """How far values lie outside of limits, less round-off; negative inside."""
-    room = ROUND_OFF * max(abs(v) for v in (low, high) if np.isfinite(v))
+    room = SAME_NUMBER * max(abs(v) for v in (low, high) if np.isfinite(v))
     return np.maximum(low - x, x - high) - room
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
+from linkwright.numerics.tolerances import OPEN
 from linkwright.rings.design.optimization.candidates import sobol
 from linkwright.rings.design.optimization.problem import DesignProblem
 from linkwright.rings.design.studies.cases import Cycle
@@ -23,7 +24,6 @@ from linkwright.system.cycle_evaluator import CycleEvaluator
 POSITIONS = 72
 BEYOND = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)  # of the way to the border: behind it designs turn freely
 STARTS = 16  # further starts, where the file's own design finds no way
-CLOSED = 1e-6  # of the size of the mechanism
 
 
 def restored(problem: DesignProblem) -> DesignProblem:
@@ -62,7 +62,7 @@ def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
     def slopes(x: np.ndarray) -> np.ndarray:
         g = turned.gaps(problem.numbers(x), POSITIONS, 1)
         gap = g.gap[0]
-        open_ = gap > CLOSED * kappa
+        open_ = gap > OPEN * kappa
         rate = g.slopes[0] / np.where(open_, gap, 1.0)[:, None]  # of gap, from those of gap^2 / 2
         return np.where(open_[:, None], rate, 0.0) * problem.span / kappa
 
@@ -71,7 +71,7 @@ def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
         found = least_squares(residual, start, slopes, bounds=(0.0, 1.0), xtol=1e-12, ftol=1e-12, gtol=1e-14, max_nfev=60)
     except LinkwrightError:
         return None
-    if found.fun.max(initial=0.0) > 1e3 * CLOSED:
+    if found.fun.max(initial=0.0) > 1e3 * OPEN:
         return None
     steps = [np.clip(start + share * (found.x - start), 0.0, 1.0) for share in BEYOND]
     return next((x for x in steps if _moves(problem, x)), None)

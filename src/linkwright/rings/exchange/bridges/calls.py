@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.compiler.program import Block, Program, pruned
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.implicit import COORDINATES, MEASURES
-from linkwright.kernels.kernel import FEW, Kernel
+from linkwright.kernels.kernel import POOLED_STATES, Kernel
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
 
@@ -149,7 +149,7 @@ def column(name: str) -> str:
 def on_host(kernel: Kernel, names: Sequence[str], arrays: Sequence[np.ndarray], cores: int | None = None) -> list[np.ndarray]:
     """Return all outputs of a kernel on arrays in the order of `names`, with the rank-revealing path where it fails."""
     given = dict(zip(names, arrays, strict=True))
-    if len(given) == len(kernel.inputs) and arrays[0].ndim <= 2 and arrays[0].size <= FEW * arrays[0].shape[-1]:
+    if len(given) == len(kernel.inputs) and arrays[0].ndim <= 2 and arrays[0].size <= POOLED_STATES * arrays[0].shape[-1]:
         ordered = [given[b.name] for b in kernel.inputs]
         if not kernel.reads & set(kernel._defaults):
             return list(kernel(*ordered))  # memory is at hand

@@ -20,6 +20,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, calls_explained
 from linkwright.integrators.environments import scheme_of
+from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges.calls import KernelCall
 from linkwright.simulation.step_inputs import interval
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from linkwright.integrators.problem import Tableau
     from linkwright.system.compiled import Compiled
 
-CLOSED = 1e-8  # dimensionless gap above which loops are open: the result is NaN
 NEWTON_STEPS = 25  # from a guess, at most
 PROJECTIONS = 3  # after a time step
 
@@ -244,7 +244,7 @@ class Bridge:
         v, a, gap = found.v, found.a, found.residual
         if speed is not None or acceleration is not None:
             a = newton(q, v, drive, rest if speed is None else speed, rest if acceleration is None else acceleration, **more).a
-        return DrivenMotion(*(lib.checked(x, gap, CLOSED) for x in (q, v, a)))
+        return DrivenMotion(*(lib.checked(x, gap, OPEN_STEP) for x in (q, v, a)))
 
     # ---------------------------------------------------------------- time steps
 
@@ -305,7 +305,7 @@ class Bridge:
             q = project(q, v, t=t, **more).q
         found = project(q, v, t=t, **more)
         q = found.q
-        return self.library.checked(q, found.residual, CLOSED), self.library.checked(found.v, found.residual, CLOSED)
+        return self.library.checked(q, found.residual, OPEN_STEP), self.library.checked(found.v, found.residual, OPEN_STEP)
 
     @cached_property
     def _quaternions(self) -> tuple[int, ...]:

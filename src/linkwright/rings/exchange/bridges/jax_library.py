@@ -22,9 +22,10 @@ import numpy as np
 from linkwright.compiler.program import Block
 from linkwright.errors import UsageError
 from linkwright.kernels.kernel import Kernel
+from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall, column, lead_of, on_host
-from linkwright.rings.exchange.bridges.functions import CLOSED, NEWTON_STEPS
+from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
 from linkwright.rings.exchange.bridges.packages import package
 
 Values = tuple[Any, ...]
@@ -169,7 +170,7 @@ class JaxLibrary:
 
         def going(state: Values) -> Any:
             _, gap, n = state
-            return (n < NEWTON_STEPS) & jnp.any(gap > 0.01 * CLOSED)
+            return (n < NEWTON_STEPS) & jnp.any(gap > 0.01 * OPEN_STEP)
 
         def newton(state: Values) -> Values:
             found = f(state[0], *arrays[1:])

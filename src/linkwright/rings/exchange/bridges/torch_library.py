@@ -16,9 +16,10 @@ import numpy as np
 from linkwright.compiler.program import Block
 from linkwright.errors import SingularityError, UsageError
 from linkwright.kernels.kernel import Kernel
+from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall, column, lead_of, on_host
-from linkwright.rings.exchange.bridges.functions import CLOSED, NEWTON_STEPS
+from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
 from linkwright.rings.exchange.bridges.packages import package
 
 Tensors = tuple[Any, ...]
@@ -189,9 +190,9 @@ class _Functions:
             for _ in range(NEWTON_STEPS):
                 found = dict(zip([b.name for b in call.outputs], on_host(call.kernel, names, [q, *rest], _cores()), strict=True))
                 q, gap = found["q"], found["residual"]
-                if not (gap > 0.01 * CLOSED).any():
+                if not (gap > 0.01 * OPEN_STEP).any():
                     break
-            if alone and not gap.max() <= CLOSED:
+            if alone and not gap.max() <= OPEN_STEP:
                 raise SingularityError("the loops do not close at these positions of the drives from this guess: give one that is nearer.")
             return [q[0]]
 

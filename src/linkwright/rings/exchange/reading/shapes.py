@@ -12,13 +12,13 @@ from linkwright.model.file.geometry import matrix, product, transpose
 from linkwright.model.file.inertia import principal, why_impossible
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.rings.exchange.reading.folders import ABSENT, OUTSIDE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.text.units import UnitSystem
 
-TINY = 1e-18  # of the largest moment, below which a product of inertia is zero
+ZERO_PRODUCT = 1e-18  # of the largest moment, below which a product of inertia is zero
 SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count
-ROUND_OFF = 1e-9  # of the largest moment: a negative one of that size is not mentioned
 
 
 class ShapeFiles:
@@ -85,14 +85,14 @@ def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes:
                      [values["ixz"], values["iyz"], values["izz"]]])  # fmt: skip
     least, _, largest = principal(tensor)
     if least < 0.0:
-        if least < -ROUND_OFF * abs(largest):
+        if least < -NEGLIGIBLE * abs(largest):
             notes.warn(f"link '{link}': a principal moment of inertia is negative ({least:.3g} kg m^2) and is taken as zero")
         tensor = _positive(tensor)
     why = why_impossible(tensor, False, UnitSystem([]))
     if why:
         notes.warn(f"link '{link}': {why}. No body can have this inertia; it is used as the file has it")
     turned = product(rotation, product(tensor, transpose(rotation)))
-    return matrix([[x if abs(x) > TINY * abs(largest) else 0.0 for x in row] for row in turned])
+    return matrix([[x if abs(x) > ZERO_PRODUCT * abs(largest) else 0.0 for x in row] for row in turned])
 
 
 def _positive(tensor: Mat3) -> Mat3:

@@ -14,21 +14,20 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
+from linkwright.numerics.tolerances import CLOSED_GIVEN, SAME_PLACE
 from linkwright.results.state import State
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding.gaps import gaps
 from linkwright.rings.exchange.reading.understanding.geometry import placement
 from linkwright.system.system import System
 
-CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
-OPEN = 1e-5  # m: a gap that later steps do not close
+LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
 FLAT = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
 MARGIN = 0.02  # of a range: a start that is moved into it ends this far from the limit
-BEYOND = 1e-9  # rad and m: less is round-off
 
 
 def near_closed(imported: Imported) -> Imported:
@@ -36,7 +35,7 @@ def near_closed(imported: Imported) -> Imported:
     d = imported.description
     distances, angles = gaps(d, imported.closing)
     report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
-    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED
+    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED_GIVEN
     if open_there or (d.stops and imported.closing and not imported.start_given):
         # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
         with suppress(LinkwrightError), np.errstate(all="ignore"):
@@ -51,7 +50,7 @@ def near_closed(imported: Imported) -> Imported:
 def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
     """Return a sentence about the loop that stays widest open at the best; empty where all are closed."""
     name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
-    if least < OPEN:
+    if least < LATER_CLOSED:
         return ""
     place = d.joint(name).where
     at = f" of {place}" if place else ""
@@ -88,10 +87,10 @@ def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> tuple[St
 
     True if that was looked for: from a closed state beyond them."""
     best, least = _best(system, drawn)
-    if least >= CLOSED or not limits.beyond(best.q):
+    if least >= CLOSED_GIVEN or not limits.beyond(best.q):
         return best, False
     found, left = _best(system, best, limits)
-    return found if left < CLOSED and not limits.beyond(found.q) else best, True
+    return found if left < CLOSED_GIVEN and not limits.beyond(found.q) else best, True
 
 
 def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
@@ -100,9 +99,9 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, system.core.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
-        if left < least and (least >= OPEN or left < CLOSED):  # of gaps that later steps close, the one of the file's own pose
+        if left < least and (least >= LATER_CLOSED or left < CLOSED_GIVEN):  # of gaps that later steps close, that in the file
             best, least = found, left
-        if least < CLOSED:
+        if least < CLOSED_GIVEN:
             break
     return best, least
 
@@ -128,7 +127,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         after = residuals(trial)
         if after @ after < phi @ phi:
             # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
-            least = np.abs(after).max(initial=0.0) < OPEN and after @ after > FLAT**2 * (phi @ phi)
+            least = np.abs(after).max(initial=0.0) < LATER_CLOSED and after @ after > FLAT**2 * (phi @ phi)
             state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
             if least:
                 break
@@ -171,7 +170,7 @@ class CoordinateLimits:
     def beyond(self, q: np.ndarray) -> list[int]:
         """Return the numbers of the limits that a coordinate is beyond."""
         x = q[self.q]
-        return [int(k) for k in np.flatnonzero((x > self.high + BEYOND) | (x < self.low - BEYOND))]
+        return [int(k) for k in np.flatnonzero((x > self.high + SAME_PLACE) | (x < self.low - SAME_PLACE))]
 
     def sentences(self, q: np.ndarray, *, searched: bool) -> tuple[str, ...]:
         """Return one sentence about all joints that are beyond their limits, empty without them; `searched`: for a position within."""

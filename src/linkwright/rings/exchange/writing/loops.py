@@ -28,6 +28,7 @@ from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Joint, Placement
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares
+from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.results.state import State
 from linkwright.rings.exchange.writing.pieces import refuse
 from linkwright.system.system import System
@@ -37,7 +38,6 @@ from linkwright.topology.cuts import protected_joints
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}
 FLOATING = ("tx", "ty")  # closed by a point where the loop lies in a plane
 LEVEL = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
-SINGULAR = 1e-13  # smallest over largest eigenvalue of the dimensionless M below which it counts as singular
 MOST_TREES = 60  # exchanges of cuts tried before the search gives up
 
 
@@ -185,7 +185,7 @@ def mass_is_singular(system: System, state: State) -> bool:
     M = mass_matrix(system.skel, motion(system.skel, st.q, np.zeros(system.tree.nv)))
     M = M * system.loops.columns * system.loops.columns[:, None]
     values = np.linalg.eigvalsh(M) if len(M) else np.ones(1)
-    return bool(values[0] <= SINGULAR * values[-1])
+    return bool(values[0] <= ZERO_SHARE * values[-1])
 
 
 # -------------------------------------------------------------------- states and efforts

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.numerics.tolerances import RANK
 
-RANK = 1e-9  # of the diagonal of R against its largest: columns are exact, a gap of many decades separates the two groups
 SPARE = 10  # torques more than groups, from which the noise is estimated
 NEGLIGIBLE = 1e-8  # coefficient of a group, in scaled columns, that is round-off
 ALIKE = 1e-6  # share by which rests of columns may differ and still be the same size

@@ -20,13 +20,13 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
+from linkwright.numerics.tolerances import CLOSED_FIT
 from linkwright.rings.robots.identification.calibration_result import Calibration
 from linkwright.rings.robots.identification.tables import MeasuredTable, measured_table
 from linkwright.system.system import System
 from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 MOST, NEWTON, HALVINGS = 40, 12, 10
-CLOSED = 1e-10  # residual of the loops, dimensionless
 OBSERVABLE = 1e-7  # singular value against the largest
 CONVERGED = 1e-10  # step in units of the numbers' sizes
 LINK_LENGTH, STEP = ".length", 1e-5  # of links of the drawing; of differences, in sizes
@@ -61,7 +61,7 @@ class _CalibrationProblem:
             if out.failed or not np.isfinite(out.q).all():
                 return None
             q = out.q
-            if np.abs(out.residual).max() < CLOSED:
+            if np.abs(out.residual).max() < CLOSED_FIT:
                 break
         else:
             return None

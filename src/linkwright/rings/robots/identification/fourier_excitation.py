@@ -19,6 +19,7 @@ import numpy as np
 from linkwright.errors import UsageError, counted, nearest, whole_number
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.identification.base_parameters import base_parameters
@@ -29,7 +30,6 @@ from linkwright.text.units import KINDS
 
 SAMPLES, A_WAVE = 120, 30  # of the search, in a period and in one of its highest harmonic
 MARGIN = 0.99  # of limits: between samples a wave is higher by 0.5 %
-CLOSED = 1e-9  # residual of the loops, dimensionless
 STRIDES, NEWTON, HALVINGS = 24, 4, 6
 KEYS = ("position", "speed", "torque", "force")
 HOPELESS = 1e6
@@ -171,7 +171,7 @@ class _Search:
                 if out.failed or not np.isfinite(out.q).all():
                     return None
                 q = out.q
-        if out is None or np.abs(out.residual).max() > CLOSED:
+        if out is None or np.abs(out.residual).max() > CLOSED_GIVEN:
             return None
         moving = kernel(q, still, x, v, a, **more)
         final = kernel(q, moving.v, x, v, a, **more)

@@ -17,7 +17,7 @@ PRECISE = 1e-6  # of the goal: how much the barriers may cost
 GROWTH = 8.0  # of the weight of the goal from one barrier problem to the next
 NEWTON, HALVINGS = 40, 40
 NEVER = 1e-6  # share of a limit at rest that is left in the worst case: round-off cannot reach it
-ENOUGH = 1e-8  # half the squared Newton decrement at which a barrier problem is solved
+NEWTON_DECREMENT = 1e-8  # half the squared Newton decrement at which a barrier problem is solved
 
 
 class EffortTerms(NamedTuple):
@@ -101,7 +101,7 @@ class LossProblem:
             gradient, diagonal, off = _second_order(self.slack, self.middle, weights, x, ds, t)
             step = -solveh_banded(np.array([np.append(0.0, off), diagonal]), gradient)
             decrement = -float(gradient @ step)
-            if decrement < 2.0 * ENOUGH:
+            if decrement < 2.0 * NEWTON_DECREMENT:
                 break
             share = 1.0
             for _ in range(HALVINGS):

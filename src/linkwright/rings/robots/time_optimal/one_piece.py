@@ -21,7 +21,7 @@ SETTLED = 1e-7  # share of the duration by which two of them may differ
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
 BISECTIONS = 40
 WIDEST = 12.0  # exponent of the weight of the losses, against the duration
-CLOSE = 1e-4  # of a duration or a heat that is met
+MET_SHARE = 1e-4  # of a duration or a heat that is met
 
 
 class MotionTask(NamedTuple):
@@ -286,7 +286,7 @@ def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[floa
     side = -1.0 if value > 0.0 else 1.0
     low, high, earlier = (at, value), (at, value), found
     for reach in (1.0, 3.0, 7.0, WIDEST):
-        if 0.0 <= value < CLOSE:
+        if 0.0 <= value < MET_SHARE:
             return value, found
         before, earlier = (at, value), found
         at = side * reach
@@ -299,7 +299,7 @@ def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[floa
     best = (value, found) if value >= 0.0 else (high[1], earlier)
     fixed = ""  # the end that the last step did not move
     for _ in range(BISECTIONS):
-        if 0.0 <= value < CLOSE or high[0] - low[0] < 1e-6:
+        if 0.0 <= value < MET_SHARE or high[0] - low[0] < 1e-6:
             break
         at = low[0] + (high[0] - low[0]) * low[1] / (low[1] - high[1])
         at = min(max(at, low[0] + 0.05 * (high[0] - low[0])), high[0] - 0.05 * (high[0] - low[0]))

@@ -13,13 +13,13 @@ from linkwright.errors import UsageError
 from linkwright.model.curves.tables import SampledSpline
 from linkwright.motion.following.prescribed import PrescribedPath
 from linkwright.motion.following.smoothness import JUMP, break_places, jets, sizes
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.robots.time_optimal.smooth import grid
 
 SAMPLES = 400  # at which a path is examined for stops
 RESTS = 1e-3  # share of the mean rate of a path below which it rests
 BESIDE = 2e-7  # of the whole parameter: a piece begins that far behind a corner
 LEAST = 24  # steps of a piece
-NOTHING = 1e-9  # rad, or multiples of the characteristic length: a path that long is a point
 
 
 class PathPiece(NamedTuple):
@@ -41,7 +41,7 @@ def pieces(
     if not np.isfinite(rate).all():
         raise UsageError(f"fastest: the path is not finite at s = {s[int(np.argmin(np.isfinite(rate)))]:.5g}.")
     length = float(trapezoid(rate, s))
-    if length < NOTHING:
+    if length < SAME_PLACE:
         names = " and ".join(f"'{w.name}'" for w in paths)
         raise UsageError(f"fastest: the path of {names} has no length: it stays where it is from s = {span[0]:g} to {span[1]:g}.")
     corners, rests = _corners(paths, s), _rests(paths, s, rate, length / whole, kappa)
@@ -59,7 +59,7 @@ def pieces(
     parts = [_part(rate, s, a, b) for a, b in pairwise(ends)]
     out = []
     for (a, b), part in zip(pairwise(ends), parts, strict=True):
-        if part < NOTHING:
+        if part < SAME_PLACE:
             continue
         low, high = a + BESIDE * whole * (a > span[0]), b - BESIDE * whole * (b < span[1])
         out.append(_piece(paths, low, high, max(LEAST, 4 * round(0.25 * steps * part / length)), kappa, law))

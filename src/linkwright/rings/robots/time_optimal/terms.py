@@ -19,7 +19,7 @@ from linkwright.rings.robots.time_optimal.limits import MotionLimit
 from linkwright.rings.robots.time_optimal.reachability import LimitRows
 
 SIDES = 36  # of the polygon inside the circle of a vector's limit: 0.4 % smaller at most
-NEAR = 1e-3  # share of x by which the speed is changed to see how friction depends on it
+SPEED_CHANGE = 1e-3  # share of x by which the speed is changed to see how friction depends on it
 QUIET = 1e-9  # share of the largest load: friction below it is none
 OTHER_TIME = 0.7312  # s: loads that depend on the time differ there
 
@@ -106,10 +106,10 @@ class PathTerms:
     def rubbed(self, u: np.ndarray, x: np.ndarray) -> Terms:
         """Terms with friction as it is near a motion: exact there, linear in x around it."""
         rate, out = np.sqrt(x), dict(self.smooth)
-        here, there = self.loads(rate, u), self.loads(rate * np.sqrt(1.0 + NEAR), u)
+        here, there = self.loads(rate, u), self.loads(rate * np.sqrt(1.0 + SPEED_CHANGE), u)
         for name in self.acting:
             a, b, c = self.smooth[name]
-            more = x * NEAR
+            more = x * SPEED_CHANGE
             rest = here[name] - self.smooth[name].at(u, x)
             slope = (there[name] - self.smooth[name].at(u, x + more) - rest) / np.maximum(more, 1e-300)[:, None]
             slope = np.where(x[:, None] > 0.0, slope, 0.0)

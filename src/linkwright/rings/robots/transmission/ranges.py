@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 JOINTS, MOTORS, STOP, TURN = "dead center of the joints", "dead center of the motors", "stop", "end of the search"
 SAMPLES = 181  # of a travel, between which a dead center of the motors is sought
-CLOSE = 1e-9  # of a dead center of the motors, as a share of the travel
+DEAD_CENTER_SHARE = 1e-9  # of a dead center of the motors, as a share of the travel
 MOST = 4000  # states of a grid
-FEW = 121  # the same of a robot with a floating base, whose states are closed one by one
+FLOATING_STATES = 121  # the same of a robot with a floating base, whose states are closed one by one
 INSIDE = 0.95  # share of the way to a dead center that the range has where the model has no stops
 ZOOMS = 5  # refinements of the worst position
 
@@ -102,7 +102,7 @@ class Ranges:
             return None
         a, b = float(x[changes[0]]), float(x[changes[0] + 1])
         sign = np.sign(det[changes[0]])
-        while abs(b - a) > CLOSE * max(1.0, abs(end - x0)):
+        while abs(b - a) > DEAD_CENTER_SHARE * max(1.0, abs(end - x0)):
             inner = np.linspace(a, b, 18)
             found = self._determinants(name, inner)
             k = int(np.argmax(np.sign(found) != sign))
@@ -151,7 +151,7 @@ class Ranges:
     def grid(self, box: Mapping[str, tuple[float, float]], most: int = MOST) -> np.ndarray:
         """States in rows, evenly in the box with its corners; an odd number along each joint."""
         n = len(self.t.joints)
-        most = min(most, FEW) if len(self.t.drivable) < len(self.t.others) else most
+        most = min(most, FLOATING_STATES) if len(self.t.drivable) < len(self.t.others) else most
         each = max(3, min(401 if n == 1 else 41, int(most ** (1.0 / n))))
         each -= 1 - each % 2
         return np.array(list(product(*(np.linspace(*box[name], each) for name in self.t.joints))))

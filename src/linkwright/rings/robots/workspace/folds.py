@@ -17,7 +17,7 @@ from linkwright.rings.robots.workspace.pose_solver import PoseSolver, determinan
 
 MOST_STEPS = 200  # along a line
 CORRECTIONS = 6  # Newton steps of one step along the line
-NEAR = 0.2  # first correction of a step, against its length: more, and it is tried again with half of it
+FIRST_CORRECTION = 0.2  # first correction of a step, against its length: more, and it is tried again with half of it
 SMALLEST = 1e-9  # dimensionless step at which a line is given up
 LONGEST = 0.25  # dimensionless step
 REFINED = 60  # steps of the bracketed search
@@ -88,7 +88,7 @@ class PoseLines:
             off = (at.t[left] * gone[left]).sum(axis=1) - step[left]
             x = solved(B, -np.concatenate([F, off[:, None]], axis=1))
             size = np.abs(x).max(axis=1)
-            good = np.isfinite(size) & (size <= (NEAR * np.abs(step[left]) if k == 0 else np.inf) + 1e-12)
+            good = np.isfinite(size) & (size <= (FIRST_CORRECTION * np.abs(step[left]) if k == 0 else np.inf) + 1e-12)
             left, x, size = left[good], x[good], size[good]
             q[left] = self.solver.moved(q[left], x[:, :-1])
             s[left] += x[:, -1]

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.studio.live.meshes import meshes
 from linkwright.rings.studio.outlines import guide_samples, hull
 from linkwright.rings.studio.scene import Arrow, Pin, Scene, SceneGuide, SceneLine, Stage, Telescope
@@ -27,7 +28,6 @@ from linkwright.rings.studio.scene_points import ScenePoint
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, meters: far below what is drawn, and it drops the noise of 1e-17
-NEAR = 1e-9  # meters between a drawn place and the model's point it is
 
 
 class Ref(NamedTuple):
@@ -59,15 +59,15 @@ class Places:
         """The number of the place of a body with these coordinates; None for one that no point or joint stands for."""
         body = self.scene.description.bodies[0].name if node < 0 else self.scene.skel.tree.nodes[node].body
         for p in self.scene.description.body(body).points if joint is None else ():
-            if np.linalg.norm(np.asarray(p.at, dtype=float) - at) < NEAR:
+            if np.linalg.norm(np.asarray(p.at, dtype=float) - at) < SAME_PLACE:
                 return self.number(Ref("point", body, p.name), node)
         for j in self.scene.joints if joint is None else (joint,):
             for side, name, frame in (("second", j.second, j.frame_second), ("first", j.first, j.frame_first)):
-                if name == body and np.linalg.norm(np.asarray(frame.at, dtype=float) - at) < NEAR:
+                if name == body and np.linalg.norm(np.asarray(frame.at, dtype=float) - at) < SAME_PLACE:
                     return self.number(Ref(side, j.name), node)
         for g in self.scene.guides if joint is None else ():
             for s, place in zip((g.low, 0.5 * (g.low + g.high), g.high), g.rail(), strict=True):
-                if g.node == node and np.linalg.norm(place - at) < NEAR:
+                if g.node == node and np.linalg.norm(place - at) < SAME_PLACE:
                     return self.number(Ref("guide", g.joint.name, s=float(s)), node)
         return None
 
@@ -236,7 +236,7 @@ def _base(at: Places) -> list[dict[str, Any]]:
     spots = [stage.spot(p.spot) for p in scene.pins if p.grounded]
     spots += [stage.spot(e) for t in scene.telescopes for e in t.ends if e.node < 0]
     for s in spots:
-        if all(np.linalg.norm(s - d) > NEAR for d in distinct):
+        if all(np.linalg.norm(s - d) > SAME_PLACE for d in distinct):
             distinct.append(s)
     return [at.spot(ScenePoint(-1, p)) for p in hull(np.array(distinct))] if len(distinct) > 1 else []
 

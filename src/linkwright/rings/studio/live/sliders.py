@@ -23,6 +23,7 @@ from linkwright.model.description import Body, Description
 from linkwright.model.file.overrides import dimension
 from linkwright.model.file.written_values import inside, parameter_dimension, parameter_path, root
 from linkwright.model.parameters import PAIRS, Parameter, every_parameter
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.system.system import System
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
@@ -32,7 +33,6 @@ LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
 BEYOND = 0.5  # of the way between two designs, to both sides
 SMALLEST = 0.01  # of a length or mass
 SWING = np.pi / 6.0  # and an angle, to both sides
-SAME = 1e-9
 POSITIVE = ("mass", "inertia", "density", "stiffness", "torsional stiffness", "damping", "torsional damping")  # kinds without a sign
 # of no concern to the kernels
 OTHERWISE = ("start", "start_places", "drawing", "parameters", "bounds", "document", "where", "warnings", "outline")
@@ -175,7 +175,7 @@ def _shapes(system: System, name: str, value: float) -> bool:
         here, there = _joint_points(system.description), _joint_points(system.described.numbers({name: 1.01 * value}))
     except LinkwrightError:
         return False
-    return bool(np.abs(there - here).max(initial=0.0) > SAME * system.loops.kappa)
+    return bool(np.abs(there - here).max(initial=0.0) > SAME_NUMBER * system.loops.kappa)
 
 
 def _is_distance(system: System, name: str, value: float) -> bool:
@@ -184,7 +184,7 @@ def _is_distance(system: System, name: str, value: float) -> bool:
         here, there = system.description, system.described.numbers({name: -value})
     except LinkwrightError:
         return True  # with this sign there is no mechanism
-    small = SAME * system.loops.kappa
+    small = SAME_NUMBER * system.loops.kappa
     if all(np.abs(_places(there, b.name) - _places(here, b.name)).max() < small for b in here.bodies):
         return True  # the length of a spring, or a radius
     links = [(_places(here, b.name, True), _places(there, b.name, True)) for b in here.bodies[1:]]
@@ -263,7 +263,7 @@ def _acts_alike(described: Description, here: Mapping[str, Any], values: Mapping
 
 def _close(a: Any, b: Any) -> bool:
     if isinstance(a, float) and isinstance(b, float):
-        return abs(a - b) <= SAME * max(1.0, abs(a), abs(b))
+        return abs(a - b) <= SAME_NUMBER * max(1.0, abs(a), abs(b))
     return a == b
 
 

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 from linkwright.simulation.feedback.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
@@ -22,8 +23,7 @@ MOST_RUNS = 8
 WANTED = (0, (4, 2))  # dashes of references and wanted forces
 LOST = 0.15  # shade over the times at which a controller let go
 FAR = 30.0  # errors that differ by more than this need a logarithmic scale
-NEAR = 1.5  # limits farther away than this many times what was used do not stretch the picture
-NOTHING = 1e-9  # share of the typical size that is round-off
+PLOTTED_LIMIT = 1.5  # limits farther away than this many times what was used do not stretch the picture
 VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
 TALL, LOW, SQUARE = 1.85, 1.3, 3.1  # inches of panels: of curves, of errors, of paths
 PLATE = (("voltage", "V", "supply_voltage"), ("current", "A", "max_current"))  # what limits a motor
@@ -90,7 +90,7 @@ def _least(c: Trajectory, kind: str) -> float:
     if kind not in typical:
         peak = effort_norms(c).metric_peak
         typical = {"torque": peak, "force": peak / size}
-    return NOTHING * typical.get(kind, 0.0)
+    return NEGLIGIBLE * typical.get(kind, 0.0)
 
 
 def _unit(c: Trajectory, kind: str) -> tuple[str, float]:
@@ -198,7 +198,7 @@ def _pushing(c: Trajectory, norms: EffortNorms, kind: str, frame: Frame, axes: A
 
 def _limits(frame: Frame, axes: Any, limits: Iterable[float], used: float) -> bool:
     """Dashed lines on both sides; whether there are any."""
-    near = sorted({x for x in limits if x <= NEAR * used})
+    near = sorted({x for x in limits if x <= PLOTTED_LIMIT * used})
     for limit in near:
         for sign in (-1.0, 1.0):
             axes.axhline(sign * limit, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results.motion_checks import CLOSED
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
 from linkwright.rings.studio.plots.motors import plate
@@ -124,7 +124,7 @@ def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
     panels: list[tuple[str, np.ndarray, float]] = []
     if c.skel.tree.nc:
         position, velocity = residuals(seen)
-        panels += [("loops open by", position, CLOSED), ("loop speed off by", velocity, CLOSED)]
+        panels += [("loops open by", position, CLOSED_GIVEN), ("loop speed off by", velocity, CLOSED_GIVEN)]
     if all(name in c.columns for name in WORKS):
         gap, over = imbalance(seen)
         panels.append(("energy off by", np.abs(gap) / max(over, 1e-12), BALANCED))

@@ -11,8 +11,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.rings.design.velocity_plan import STILL, VelocityPlan, velocity_plan
+from linkwright.rings.design.velocity_plan import VelocityPlan, velocity_plan
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, legend, open_side, with_unit
 from linkwright.rings.studio.plots.paths import LOOKS, Behind
 from linkwright.rings.studio.plots.subjects import system_of
@@ -54,7 +55,7 @@ def _polygon(frame: Frame, c: Trajectory, plan: VelocityPlan, letter: str, kind:
     for guide, point, end, parts in slides:
         steps = [x / size for x in parts]
         below = end / size - sum(steps)
-        if point not in tips and np.linalg.norm(end) > STILL * np.linalg.norm(ends, axis=1).max() * size:  # not at the pole
+        if point not in tips and np.linalg.norm(end) > NEGLIGIBLE * np.linalg.norm(ends, axis=1).max() * size:  # not at the pole
             tips[point] = end / size
         ends += _chain(right, below, steps, colors[guide], f"{point} along {guide}")
         _arrow(right, np.zeros(2), below, frame.look.faint, zorder=4)  # below the chain: they coincide where the block's pin is at rest

@@ -29,7 +29,7 @@ LARGEST_PIN = 0.08  # radius over the drawing's size above which a circle is a w
 MOST_PINS = 1000
 MOST_LINKS = 500
 MOST_CORNERS = 6  # of a polygon whose corners are points of the link
-NEAR = 0.1  # of the drawing's size: a line end that may have been meant for a pin
+PIN_DISTANCE = 0.1  # of the drawing's size: a line end that may have been meant for a pin
 HOLE = 1.15  # radii within which a vertex is at a pin
 
 
@@ -436,7 +436,8 @@ def _settle(out: SketchLinkage) -> None:
 def _nearest_end(out: SketchLinkage, at: Place) -> str:
     """The line end that may have been meant to touch a pin, as the rest of a sentence."""
     gap = min((math.dist(at, v) for x in out.links for s in x.strokes for v in s.vertices), default=math.inf)
-    return f"; the nearest line ends {gap:.3g} mm away (move it, or give a larger --tolerance)" if gap <= NEAR * out.sketch.size else ""
+    near = gap <= PIN_DISTANCE * out.sketch.size
+    return f"; the nearest line ends {gap:.3g} mm away (move it, or give a larger --tolerance)" if near else ""
 
 
 def used_pins(out: SketchLinkage) -> Iterable[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.rings.exchange.reading.sketches.geometry import Label, from_segment
 from linkwright.rings.exchange.reading.sketches.linkage import SketchLinkage, SketchPin, used_pins
 
-NEAR = 3.0  # heights of its letters between a text and what it names
+LABEL_DISTANCE = 3.0  # heights of its letters between a text and what it names
 LONGEST = 40  # characters of a name
 RESERVED = {"ground"}
 
@@ -64,7 +64,7 @@ def _take_labels(out: SketchLinkage, used: set[int]) -> None:
         for i in used:
             p = out.pins[i]
             gap = float(np.hypot(p.at[0] - label.at[0], p.at[1] - label.at[1])) - p.radius
-            if not p.name and gap <= NEAR * label.height:
+            if not p.name and gap <= LABEL_DISTANCE * label.height:
                 pairs.append((gap, k, i))
     done: set[int] = set()
     for _, k, i in sorted(pairs):
@@ -79,7 +79,7 @@ def _take_labels(out: SketchLinkage, used: set[int]) -> None:
 def _name_link(out: SketchLinkage, label: Label) -> None:
     reach = [(min(from_segment(s.points, label.at) for s in x.strokes), x) for x in out.links if not x.name]
     gap, link = min(reach, key=lambda pair: pair[0], default=(np.inf, None))
-    if link is not None and gap <= NEAR * label.height:
+    if link is not None and gap <= LABEL_DISTANCE * label.height:
         link.name = label.text
 
 

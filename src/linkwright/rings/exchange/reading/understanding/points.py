@@ -12,9 +12,9 @@ from linkwright.joints import JOINTS, is_ball
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import Pose, normalize
+from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.rings.exchange.reading.understanding.geometry import axes_with_z, placement, size
 
-APART = 1e-6  # share of the mechanism's size from which two points are different
 STRAIGHT = 1e-3  # sine of the angle up to which three points are on a line
 EQUAL = 1e-3  # share by which the distances of the same points on both bodies may differ
 
@@ -53,7 +53,7 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
     one = group[0]
     group = [j if j.first == one.first else _other_way(j) for j in group]
     at = np.array([j.frame_first.at for j in group], float), np.array([j.frame_second.at for j in group], float)
-    least = APART * size(d)
+    least = SAME_POSITION * size(d)
     apart = _distances(at[0]).max(), _distances(at[1]).max()
     bodies = f"'{one.first}' and '{one.second}'"
     names = ", ".join(f"'{j.name}'" for j in group)

@@ -16,8 +16,9 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Drive, Table
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.rings.exchange.writing.losses import Loss
-from linkwright.rings.exchange.writing.mujoco.forces import OPEN, MujocoForces, numbers
+from linkwright.rings.exchange.writing.mujoco.forces import OPEN_END, MujocoForces, numbers
 from linkwright.rings.exchange.writing.mujoco.map import placed_pieces
 from linkwright.system.system import System
 from linkwright.text.expressions import Expr, evaluate, evaluate_parameters, free_variables
@@ -30,7 +31,6 @@ LAWS = {
 }
 
 CONTROL = "_ctrl"  # ending of a parameter that is a control
-SAME = 1e-9  # share by which the laws of a tendon's joints may differ
 
 Terms = dict[tuple[str, ...], float]  # product of variables -> factor
 
@@ -80,7 +80,7 @@ class Drives(NamedTuple):
         if any(not np.allclose(x, first, rtol=1e-9, atol=0.0) for x in ends):
             why = "limits of its effort: those of the joints of a servo differ"
             self.lost.extend(Loss(x, why, "drive") for x, _ in servo.coefficients)
-        elif first != (-OPEN, OPEN):
+        elif first != (-OPEN_END, OPEN_END):
             on["forcerange"] = numbers(first)
         self.actuators.append(("general", {"name": name, **on, **_law(servo)}))
         self.start.append(servo.control)
@@ -107,7 +107,7 @@ def _can_be_held(system: System, servo: Servo) -> bool:
 def _ends(drive: Drive, gear: float) -> tuple[float, float]:
     """Bounds of the force before a gear."""
     lower, upper = (None if x is None else float(x) / gear for x in (drive.limits if gear > 0.0 else drive.limits[::-1]))
-    return -OPEN if lower is None else lower, OPEN if upper is None else upper
+    return -OPEN_END if lower is None else lower, OPEN_END if upper is None else upper
 
 
 def _law(servo: Servo) -> dict[str, str]:
@@ -133,7 +133,7 @@ def _limits(drive: Drive) -> dict[str, str]:
     if all(x is None for x in drive.limits):
         return out
     lower, upper = drive.limits
-    ends: list[Any] = [-OPEN if lower is None else float(lower) / gear, OPEN if upper is None else float(upper) / gear]
+    ends: list[Any] = [-OPEN_END if lower is None else float(lower) / gear, OPEN_END if upper is None else float(upper) / gear]
     return {**out, "ctrlrange": numbers(sorted(ends)), "forcerange": numbers(sorted(ends))}
 
 
@@ -257,7 +257,7 @@ def _along(control: str, weights: Mapping[str, float], efforts: Mapping[str, Ter
     for name, terms in efforts.items():
         wanted = _written(found, control, name)
         size = max((abs(x) for x in (*wanted.values(), *terms.values())), default=0.0)
-        if any(abs(wanted.get(k, 0.0) - terms.get(k, 0.0)) > SAME * size for k in {*wanted, *terms}):
+        if any(abs(wanted.get(k, 0.0) - terms.get(k, 0.0)) > SAME_NUMBER * size for k in {*wanted, *terms}):
             return None
     return found
 

@@ -29,7 +29,7 @@ from linkwright.system.system import System
 
 FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
-OPEN = 1e9  # an end of a travel that is open, where the other is not
+OPEN_END = 1e9  # an end of a travel that is open, where the other is not
 EXACT = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
 
 
@@ -146,12 +146,12 @@ def _armature(out: MujocoForces, system: System, j: model.Joint) -> None:
 
 def _stop(out: MujocoForces, system: System, s: model.Stop) -> str:
     """Put the ends of a travel as a range; MuJoCo's limits push back with a stiffness of their own."""
-    lower, upper = (-OPEN if s.lower is None else float(s.lower), OPEN if s.upper is None else float(s.upper))
+    lower, upper = (-OPEN_END if s.lower is None else float(s.lower), OPEN_END if s.upper is None else float(s.upper))
     names = [s.joint] if s.joint in lengths(system.description) else _pieces_of(system, s.joint, ball=False)
     if isinstance(names, str):
         return names
     for name in names:
-        before = out.ranges.get(name, (-OPEN, OPEN))
+        before = out.ranges.get(name, (-OPEN_END, OPEN_END))
         out.ranges[name] = (max(lower, before[0]), min(upper, before[1]))
     if s.stiffness is not None:
         out.lost.append(Loss(s.name, "the stiffness of a stop: there it is a limit, as stiff as MuJoCo's limits are"))
