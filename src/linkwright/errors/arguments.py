@@ -26,7 +26,6 @@ else:
 Named = Mapping[str, Any] | None  # values by name
 Names = str | Sequence[str]
 
-LOOKED_AT = 50  # entries of a list or dict whose kinds are compared
 OWN = {"State", "Trajectory", "Mechanism", "Description", "System", "Instant"}
 SAID = {
     "str": "a text", "int": "a whole number", "float": "a number", "bool": "True or False", "None": "None", "Callable": "a function",
@@ -119,7 +118,8 @@ def _fits(node: ast.expr, value: Any) -> bool:
 
 
 def _some(entries: Iterable[Any]) -> list[Any]:
-    return list(islice(entries, LOOKED_AT))
+    looked_at = 50  # entries of a list or dict whose kinds are compared
+    return list(islice(entries, looked_at))
 
 
 def _is_listing(head: str, value: Any) -> bool:

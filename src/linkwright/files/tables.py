@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 DASH = "-"  # in place of a value that there is not
 MOST_ROWS = 60  # of a table that is printed by itself; of a longer one both ends are shown
-WIDEST = 180  # characters of a line of a table that is printed by itself; further columns go below
 FORBIDDEN = re.compile(r"[\[\]:*?/\\]")  # in the name of a sheet
 MARK = "linkwright table"  # metadata of a Parquet file
 Head = str | tuple[str, ...]  # a name; or name, unit, style, meaning, as far as they are given
@@ -270,7 +269,8 @@ class Table:
         return aligned(lines, [k for k, i in enumerate(some) if not self.columns[i].numeric])
 
     def __str__(self) -> str:
-        return "\n".join([*([self.title] if self.title else []), self.text(MOST_ROWS, WIDEST), *(f"note: {x}" for x in self.notes)])
+        widest = 180  # characters of a line of a table that is printed by itself; further columns go below
+        return "\n".join([*([self.title] if self.title else []), self.text(MOST_ROWS, widest), *(f"note: {x}" for x in self.notes)])
 
     def __repr__(self) -> str:
         named = f" {self.title!r}" if self.title else ""

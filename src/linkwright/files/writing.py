@@ -24,7 +24,6 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.files.reading import need_path, shown
 
 OLD = 24 * 3600.0  # s after which a temporary file of an unknown process counts as left behind
-LONGEST = 40  # characters of the target's name in that of the temporary file: names are limited to 255 bytes
 _LEFT = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{16}\.part(\.\w+)?\Z", re.DOTALL)
 
 
@@ -97,7 +96,8 @@ def atomic(path: Path, *, durable: bool = True, private: bool = False) -> Genera
     """The same for any path, with the errors of the system. `durable`: flushed to the disk before it is renamed; `private`:
     only the user may read or write it."""
     target = Path(os.path.realpath(path))  # a link stays, what it points to is replaced
-    temporary = target.with_name(f".{target.stem[:LONGEST]}.{_host()}-{os.getpid()}-{os.urandom(8).hex()}.part{target.suffix}")
+    longest = 40  # characters of the target's name in that of the temporary file: names are limited to 255 bytes
+    temporary = target.with_name(f".{target.stem[:longest]}.{_host()}-{os.getpid()}-{os.urandom(8).hex()}.part{target.suffix}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     os.close(os.open(temporary, flags, 0o600 if private else 0o666))
     try:

@@ -47,14 +47,14 @@ from linkwright.integrators.memory import (
 )
 
 DOUBLED = 2.0  # most that steps grow at once where break points are looked for at quarters of a step: none can come to lie between
-SAME = 1e-9  # of a step or a sampler's period: two times that close are one
+SAME_STEP = 1e-9  # of a step or a sampler's period: two times that close are one
 
 
 def plan_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Length and end of the next step: the last one ends exactly at the end, others exactly at the sampler's ticks and at corners."""
     t, end = floats[TIME], floats[END]
     tick = floats[ORIGIN] + counts[TICK] * floats[EVERY] if plan.ticking > 0 else end
-    if tick >= end - SAME * floats[EVERY]:
+    if tick >= end - SAME_STEP * floats[EVERY]:
         tick = end
     while floats[plan.corners + counts[CORNER]] <= t + 16.0 * 2.2e-16 * max(abs(t), end - floats[START]):
         counts[CORNER] += 1
@@ -77,16 +77,16 @@ def plan_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     floats[NEXT] = floats[ORIGIN] + (counts[GRID] + 1) * floats[FIXED]
     whole = counts[OFF] == 0
     counts[OFF] = 0
-    if floats[NEXT] > end - SAME * floats[FIXED]:
+    if floats[NEXT] > end - SAME_STEP * floats[FIXED]:
         floats[NEXT] = end
         whole = False
-    if tick < end and tick <= floats[NEXT] + SAME * floats[FIXED]:
+    if tick < end and tick <= floats[NEXT] + SAME_STEP * floats[FIXED]:
         counts[TICKED] = 1
-        if tick < floats[NEXT] - SAME * floats[FIXED]:
+        if tick < floats[NEXT] - SAME_STEP * floats[FIXED]:
             floats[NEXT] = tick
             whole = False
             counts[OFF] = 1
-    if corner < floats[NEXT] - SAME * floats[FIXED]:
+    if corner < floats[NEXT] - SAME_STEP * floats[FIXED]:
         floats[NEXT] = corner
         whole = False
         counts[OFF] = 1

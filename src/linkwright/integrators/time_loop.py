@@ -52,7 +52,7 @@ from linkwright.integrators.memory import (
 from linkwright.integrators.runge_kutta import cause, derivative
 from linkwright.integrators.step import attempt, keep_turns, permit
 from linkwright.integrators.step_output import put_samples, report
-from linkwright.integrators.step_size import SAME
+from linkwright.integrators.step_size import SAME_STEP
 
 
 def march(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, budget: int) -> int:
@@ -154,11 +154,11 @@ def set_clocks(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Ou
     """Place on the grid of fixed steps and of the sampler's ticks, both counted from the origin; the sampler, if it is due."""
     past = floats[START] - floats[ORIGIN]
     if floats[FIXED] > 0.0:
-        counts[GRID] = int(past / floats[FIXED] + SAME)
-        counts[OFF] = 1 if past - counts[GRID] * floats[FIXED] > SAME * floats[FIXED] else 0
+        counts[GRID] = int(past / floats[FIXED] + SAME_STEP)
+        counts[OFF] = 1 if past - counts[GRID] * floats[FIXED] > SAME_STEP * floats[FIXED] else 0
     if plan.ticking > 0:
-        counts[TICK] = int(past / floats[EVERY] + SAME)
-        if past - counts[TICK] * floats[EVERY] <= SAME * floats[EVERY]:
+        counts[TICK] = int(past / floats[EVERY] + SAME_STEP)
+        if past - counts[TICK] * floats[EVERY] <= SAME_STEP * floats[EVERY]:
             return sample(plan, floats, counts, out)
         counts[TICK] += 1
     return 0

@@ -30,7 +30,6 @@ from linkwright.numerics.scalars import is_complex
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimization
 NOT_FINITE, DEGENERATE = 1, 2
-AT_ONCE = 4096  # states that numpy runs a program on at a time
 POOLED_STATES, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 
@@ -213,7 +212,8 @@ class Kernel:
         """All outputs in rows, by numpy over some states at a time."""
         rows = [np.broadcast_to(x, (*lead, *b.shape)).reshape(-1, b.size) for b, x in zip(self.inputs, given, strict=True)]
         x = np.concatenate(rows, axis=-1) if rows else np.zeros((math.prod(lead), 0))
-        parts = [interpret(self.program, x[i : i + AT_ONCE]) for i in range(0, max(len(x), 1), AT_ONCE)]
+        at_once = 4096  # states that numpy runs a program on at a time
+        parts = [interpret(self.program, x[i : i + at_once]) for i in range(0, max(len(x), 1), at_once)]
         return np.concatenate(parts).reshape(*lead, self.program.n_out)
 
     def _prepared_few(self, n: int) -> tuple[list[np.ndarray], Callable[[], int], list[Callable[[], np.ndarray]]]:

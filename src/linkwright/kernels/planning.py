@@ -33,7 +33,6 @@ from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.topology.elimination import eliminate as least_fill
 
-NEVER = 1e300  # a size that no pivot reaches: the rank-revealing path is taken
 LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
@@ -305,6 +304,7 @@ def _nominal(
 ) -> dict[str, tuple[float, ...]]:
     """Sizes below which the pivots of a formulation ask for the rank-revealing path, from terms at the samples."""
     out: dict[str, list[np.ndarray]] = {}
+    never = 1e300  # a size that no pivot reaches: the rank-revealing path is taken
     for T in every:
         place = T.place
         assert place is not None
@@ -313,7 +313,7 @@ def _nominal(
             with np.errstate(divide="ignore", invalid="ignore"):  # pivots after one that is lost beside the others
                 raw = eq._solve(T, tau, "sslm")
                 sizes = np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float)
-            out.setdefault("saddle", []).append(np.where(np.isfinite(sizes), sizes, NEVER))
+            out.setdefault("saddle", []).append(np.where(np.isfinite(sizes), sizes, never))
             continue
         out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation, loop_pivot))
     return {name: tuple(_largest(rows)) for name, rows in out.items()}

@@ -35,7 +35,6 @@ Inputs = dict[str, np.ndarray]
 
 MOST_STEPS = 6
 NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
-TOO_FAR = 0.1  # and one from which Newton steps may lead to another branch
 WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
 
 
@@ -302,7 +301,8 @@ class TracedPassage:
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
         if not r or s[-1] >= SUSPECT:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
-        bounds = Bounds(r, lambda s, before: TOO_FAR * s, lambda s: NEAR_ENOUGH * s)
+        too_far = 0.1  # share of a singular value: a correction from which Newton steps may lead to another branch
+        bounds = Bounds(r, lambda s, before: too_far * s, lambda s: NEAR_ENOUGH * s)
         found = self._onto(x, here, Rule(MOST_STEPS, bounds=bounds))
         f = found.factored or factor(found.rows.J)
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]

@@ -29,7 +29,6 @@ from linkwright.numerics.pickling import essentials
 if TYPE_CHECKING:
     from linkwright.compiler.python_text import Straight
 
-AGREEMENT = 1e-9  # of traced and interpreted rows against their size: far above round-off, far below any mistake
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
 
@@ -279,4 +278,5 @@ class TracedLoops(Loops):
 def _agree(found: Sequence[np.ndarray], interpreted: Closure) -> bool:
     """True if code agrees with what it was made from: a joint of one's own may compute differently on symbols."""
     pairs = zip(found, (interpreted.phi, interpreted.J, interpreted.k, interpreted.b), strict=True)
-    return all(np.abs(a - b).max(initial=0.0) <= AGREEMENT * (1.0 + np.abs(b).max(initial=0.0)) for a, b in pairs)
+    agreement = 1e-9  # of traced and interpreted rows against their size: far above round-off, far below any mistake
+    return all(np.abs(a - b).max(initial=0.0) <= agreement * (1.0 + np.abs(b).max(initial=0.0)) for a, b in pairs)

@@ -31,7 +31,7 @@ UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)
 # values of fields that belong to the structure: a gas spring of constant force has a formula of its own
 FIXED = {name: role.fixed for kind in elements.ELEMENTS for name, role in elements.numbers(kind).items() if role.fixed}
-ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
+ENTRY_ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
 CONSTANT = "constant "  # variables in the place of a formula's constants: no name of a model has a space
 UNIT = 100  # code of an entry that is one
 
@@ -83,8 +83,8 @@ class DesignNumbers:
                 rows = on == index[body]
                 places[rows] = places[rows] @ R
                 inertia[index[body]] = R.T @ inertia[index[body]] @ R
-            places[np.abs(places) < ROUND_OFF * np.abs(places).max(initial=0.0)] = 0.0
-            inertia[np.abs(inertia) < ROUND_OFF * np.abs(inertia).max(axis=(1, 2), keepdims=True)] = 0.0
+            places[np.abs(places) < ENTRY_ROUND_OFF * np.abs(places).max(initial=0.0)] = 0.0
+            inertia[np.abs(inertia) < ENTRY_ROUND_OFF * np.abs(inertia).max(axis=(1, 2), keepdims=True)] = 0.0
             for k, (body, _) in enumerate(frames):
                 if body in tree.axes:
                     rotations[k] = tree.axes[body].T @ rotations[k]
@@ -206,8 +206,8 @@ def _turned(d: Description) -> list[tuple[str, Any]]:
 def _rotation_codes(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the entries of rotations, and the sizes that are numbers, one matrix after the other."""
     size = np.abs(R)
-    first = np.argmax(np.abs(size[:, :, None] - size[:, None, :]) < ROUND_OFF, axis=2)
-    sizes = np.where(size < ROUND_OFF, 0, np.where(np.abs(size - 1.0) < ROUND_OFF, UNIT, 1 + first))
+    first = np.argmax(np.abs(size[:, :, None] - size[:, None, :]) < ENTRY_ROUND_OFF, axis=2)
+    sizes = np.where(size < ENTRY_ROUND_OFF, 0, np.where(np.abs(size - 1.0) < ENTRY_ROUND_OFF, UNIT, 1 + first))
     for row, entry in np.argwhere(~_owned(sizes)):  # near one that is near another, or zero, but not near that itself
         sizes[row, entry] = 1 + entry
     codes = np.where(R < 0.0, -1, 1) * sizes

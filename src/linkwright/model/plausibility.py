@@ -19,7 +19,6 @@ from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.units import ACCELERATION, ANGLE, ANGULAR_SPEED, LENGTH, NONE, SPEED, Dimension, shown
 
 DENSEST = 22_600.0  # kg/m^3, osmium
-AROUND = 5.0  # edge of a cube in which all bodies have room, over the longest distance of two places of one body
 EARTH = 9.80665  # m/s^2
 # what machines have, in SI; the limits leave room for the odd one and catch a unit that is wrong by a factor of 1000
 GRAVITY = (0.1, 50.0)  # m/s^2: from the largest asteroid to twice Jupiter's
@@ -91,7 +90,8 @@ def _no_room(d: Description) -> Iterator[str]:
         places[j.second].append(j.frame_second.at)
     size = max((_widest(np.array(x, dtype=float)) for x in places.values() if x), default=0.0)
     mass = float(sum(b.mass or 0.0 for b in d.moving))
-    if size and mass > DENSEST * (AROUND * size) ** 3:
+    around = 5.0  # edge of a cube in which all bodies have room, over the longest distance of two places of one body
+    if size and mass > DENSEST * (around * size) ** 3:
         far = f"the largest distance on one body is {shown(size, LENGTH, d.units)}"
         yield f"{far}, but the moving bodies weigh {mass:.4g} kg: check the unit of lengths"
 

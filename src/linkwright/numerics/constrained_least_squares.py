@@ -17,7 +17,6 @@ from linkwright.numerics.blas import optimizing
 Array = np.ndarray
 Evaluated = Callable[[Array], tuple[Array, Array, Array, Array]]
 
-FIRST_DAMPING = 1e-3
 LESS, MORE = 0.2, 4.0
 RECENT, CREEP = 10, 1e-4
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
@@ -48,7 +47,8 @@ def constrained_least_squares(
     x = np.clip(x, lower, upper)
     r, J, g, G = evaluated(x)
     unit = max(float(r @ r), np.finfo(float).tiny)
-    damping, penalty, calls, converged = FIRST_DAMPING, PENALTY, 1, False
+    first_damping = 1e-3
+    damping, penalty, calls, converged = first_damping, PENALTY, 1, False
     multipliers = np.zeros(len(g) + 2 * len(x))
     history = [float(r @ r)]
     with optimizing():

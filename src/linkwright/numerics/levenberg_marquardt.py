@@ -16,7 +16,6 @@ from linkwright.numerics.blas import one_thread
 Array = np.ndarray
 Jacobians = Callable[[Array, Array], tuple[Array, Array]]
 
-FIRST_DAMPING = 1e-2
 LESS, MORE = 0.25, 4.0  # factors of the damping after a step that was accepted, refused
 LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e12
 SMALLEST_PIVOT = 1e-12  # of the largest diagonal entry: variables without influence stay solvable
@@ -69,7 +68,8 @@ def levenberg_marquardt(
     cost = _sums(residual)
     gradient, normal = _normal_equations(residual, jacobian)
     scale = _scales(jacobian[:, :scaling])
-    damping = np.full(count, FIRST_DAMPING)
+    first_damping = 1e-2
+    damping = np.full(count, first_damping)
     idle = np.zeros(count, dtype=int)
     made = np.zeros(count, dtype=int)
     evaluations = count

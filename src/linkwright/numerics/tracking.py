@@ -21,7 +21,6 @@ Key = Callable[[np.ndarray], np.ndarray]
 
 TOLERANCE = 3e-4  # of the first correction, relative to 1 + |x|
 SHRINK = 0.05  # the second correction over the first one: quadratic convergence
-ROUND_OFF = 1e-7  # a second correction this small is accepted whatever the first one was: far solutions are ill-conditioned
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +102,7 @@ def track(
     dp = p1 - p0
     count = len(x)
     t, step, ok = np.zeros(count), np.full(count, 0.02), np.ones(count, dtype=bool)
+    round_off = 1e-7  # a second correction this small is accepted whatever the first one was: far solutions are ill-conditioned
     with np.errstate(all="ignore"):
         slope = solve(x, _at(p0, dp, t), _same(dp, count))[1] if count else np.zeros_like(x)
         while True:
@@ -112,7 +112,7 @@ def track(
             h = np.minimum(step[live], 1.0 - t[live])
             after = t[live] + h
             y, first, second, rate = _stepped(solve, x[live], slope[live], p0, dp, t[live], h)
-            good = np.isfinite(first) & np.isfinite(second) & (first < tolerance) & (second < np.maximum(SHRINK * first, ROUND_OFF))
+            good = np.isfinite(first) & np.isfinite(second) & (first < tolerance) & (second < np.maximum(SHRINK * first, round_off))
             good &= np.isfinite(rate).all(axis=-1) | (after >= 1.0)
             to = live[good]
             x[to], slope[to], t[to] = y[good], rate[good], np.where(1.0 - after[good] < 1e-14, 1.0, after[good])

@@ -36,7 +36,7 @@ FORCES_BALANCED = 1e-8  # share of the largest force that may be left over
 GIVEN_BACK = 1e-6  # share of the largest acceleration: round-off grows near singular positions
 LOOKED_AT, FORWARD_AT = 12, 4  # samples at which equilibrium and forward dynamics are looked at
 LOST_RANK = 1e-6  # singular value of the dimensionless J below which a row is lost
-SAME_PLACE = 1e-6  # m and direction cosines
+SAME_AXIS = 1e-6  # m and direction cosines
 MOST_NAMED = 4
 SINGULAR = "singularities"  # name of a check
 
@@ -95,7 +95,7 @@ def _motion(c: Trajectory) -> Check:
     if not c.full_turn:
         return Check("motion", "passed", f"{counted(len(c), 'position')} reached")
     first, last = (c.instant(i).motion.X for i in (0, len(c) - 1))
-    back = all(np.allclose(a.p, b.p, atol=SAME_PLACE) and np.allclose(a.R, b.R, atol=SAME_PLACE) for a, b in zip(first, last, strict=True))
+    back = all(np.allclose(a.p, b.p, atol=SAME_AXIS) and np.allclose(a.R, b.R, atol=SAME_AXIS) for a, b in zip(first, last, strict=True))
     return Check("motion", "passed", "ends where it began" if back else "is longer than one revolution of the drive")
 
 

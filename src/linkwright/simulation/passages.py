@@ -26,7 +26,7 @@ TOUCHED = 0.3  # share of the larger neighbor below which a smallest determinant
 BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
-SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once
+SAME_PASSAGE = 1e-6  # s: determinants that vanish that close together vanish at once
 CARRIES = 1e-3  # share of a row in a lost direction from which on its multiplier is meaningless
 
 
@@ -191,7 +191,7 @@ class Quintic(NamedTuple):
 
 def _changes(measure: Any, curve: Quintic, t: float) -> bool:
     """True if a determinant changes sign within the time that counts as the same."""
-    q = np.array([curve.at(t - SAME_TIME), curve.at(t + SAME_TIME)])
+    q = np.array([curve.at(t - SAME_PASSAGE), curve.at(t + SAME_PASSAGE)])
     a, b = measure(q)
     return bool(a * b < 0.0)
 
@@ -266,7 +266,7 @@ def _clusters(roots: Sequence[Root]) -> list[tuple[float, np.ndarray, set[str]]]
     """(time, position, kinds) of roots that are the same instant."""
     out: list[tuple[float, np.ndarray, set[str]]] = []
     for root in sorted(roots, key=lambda x: x.time):
-        if out and root.time - out[-1][0] <= SAME_TIME:
+        if out and root.time - out[-1][0] <= SAME_PASSAGE:
             out[-1][2].add(root.kind)
         else:
             out.append((root.time, root.q, {root.kind}))

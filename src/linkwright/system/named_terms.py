@@ -33,7 +33,7 @@ from linkwright.system.independent_velocities import Chosen, Independent, indepe
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-DEPENDENT = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
+DEPENDENT_TASK = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
 SPENT: Store[str, float] = Store()  # seconds of a kernel's terms on floats
 TERMS: Store[tuple[Any, Any], NamedTerms] = Store()  # by tasks and columns
 MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
@@ -352,7 +352,7 @@ class TermsByName:
         out = np.full(flat.shape, np.nan)
         finite = np.flatnonzero(np.isfinite(flat).all(axis=(-2, -1)))
         s, U = np.linalg.eigh(0.5 * (flat[finite] + _transposed(flat[finite])))
-        good = s[:, 0] > DEPENDENT * s[:, -1]
+        good = s[:, 0] > DEPENDENT_TASK * s[:, -1]
         out[finite[good]] = (U[good] / s[good, None, :]) @ _transposed(U[good])
         for i in finite[~good]:
             self._fail(int(i), f"the tasks {listing(self.tasks)} depend on each other in this position: they have no inertia of their own.")

@@ -30,7 +30,6 @@ MOST_WORK = 60_000  # bodies and loops looked at by a search through exchanges, 
 MOST_FLOATING = 3  # bodies that are tried floating
 LARGE = 16  # bodies beyond which whole sets of floating bodies are tried, so that no tree is deep: work would grow with its cube
 RADII = (2, 3, 4)  # joints between such bodies
-ALIKE = 1.4  # times the least flops, at most, for trees of fewer different shapes, whose code is written once
 
 NOT_CUT = "whose armature turns with a speed of the tree; the speed of a cut joint is none."
 
@@ -142,7 +141,8 @@ def _many_afloat(graph: Graph, judge: Judge, best: Found, retained: tuple[int, .
     least = min(every, key=lambda f: f.key, default=best)
     if best.key <= least.key:
         return best
-    near = [f for f in every if f.key[:-1] == least.key[:-1] and f.key[-1] <= ALIKE * least.key[-1]]
+    alike = 1.4  # times the least flops, at most, for trees of fewer different shapes, whose code is written once
+    near = [f for f in every if f.key[:-1] == least.key[:-1] and f.key[-1] <= alike * least.key[-1]]
     return min(near, key=lambda f: (_different(graph, f.tree), f.key))
 
 

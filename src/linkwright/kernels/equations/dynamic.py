@@ -39,8 +39,6 @@ from linkwright.numerics.tolerances import DEPENDENT
 
 __all__ = ["EliminationPlan", "Equations", "driven", "stabilized"]
 
-AT_REST = 1e-12  # the same of what drives move at most: 1e-6 of its velocity
-
 
 @dataclass(frozen=True)
 class Equations(ResidualEquations):
@@ -508,8 +506,9 @@ def _inverted(J: Any, rate: Any, reduced: dict[str, Any], spun: _Spun | None, ki
     Lambda, pivots = eliminate(mobility, np.eye(len(J), dtype=mobility.dtype))
     most = sum(moved[i] * moved[i] * inverse[i, i] for i in range(len(moved)))  # of a component of size 1 that follows every drive
     margin: Any = reduced["margin"][0]
+    at_rest = 1e-12  # share of the mobility of what drives move at most, as a pivot: 1e-6 of its velocity
     for k, pivot in enumerate(pivots):
         margin = minimum(margin, pivot / (DEPENDENT * mobility[k, k]) - 1.0)
-        margin = minimum(margin, pivot / (AT_REST * kinds[k] ** 2 * most) - 1.0)
+        margin = minimum(margin, pivot / (at_rest * kinds[k] ** 2 * most) - 1.0)
     mu = Lambda @ (pushed @ (inverse @ reduced["h"]) - (rate if spun is None else rate + spun.rate))
     return {"Lambda": Lambda, "mu": mu, "J": J, "rate": rate, "Jbar": inverse @ pushed.T @ Lambda, "margin": np.array([margin])}

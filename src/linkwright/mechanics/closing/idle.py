@@ -28,9 +28,7 @@ from linkwright.numerics.stores import Store
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
 GIMBAL = 1e-9  # volume of the axes of three hinges below which they are no ball
-SMALL = 1e-3  # mass of bodies inside balls, of that of the link, up to which they are there for their joints only
 NO_INERTIA = 1e-14  # inertia of a spin, of that of the joint it moves, which is round-off
-AT_REST = 1e-8  # dimensionless twist that counts as none
 CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
 
 
@@ -45,14 +43,15 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
     twists = _twists(loops, m, null)
     stretches = _stretches(loops, m, twists)
     out: list[tuple[tuple[str, ...], np.ndarray]] = []
+    at_rest = 1e-8  # dimensionless twist that counts as none
     for link, inner in ((x.bodies, x.inner) for x in links):
         resting = [T for body, T in twists.items() if body not in link and body not in inner]
         rigid = [twists[body] - twists[link[0]] for body in link[1:]]
         still = [*resting, *rigid, *stretches]
-        free = factor(np.concatenate(still), AT_REST).null if still else np.zeros((null.shape[1], 0))
+        free = factor(np.concatenate(still), at_rest).null if still else np.zeros((null.shape[1], 0))
         for y in free.T:
             spin = null @ y
-            if factor(np.array([*(v for _, v in out), spin]).T, AT_REST).rank > len(out):
+            if factor(np.array([*(v for _, v in out), spin]).T, at_rest).rank > len(out):
                 out.append((link, spin))
     return out
 
@@ -369,7 +368,8 @@ def _meet(body: str, two: Sequence[Joint]) -> bool:
 def _small(d: Description, inner: Sequence[str], bodies: Sequence[str]) -> bool:
     """True if the bodies inside the balls of a link are there for their joints only."""
     masses = [sum(float(d.body(b).mass or 0.0) for b in names) for names in (inner, bodies)]
-    return masses[0] <= SMALL * masses[1]
+    small = 1e-3  # mass of bodies inside balls, of that of the link, up to which they are there for their joints only
+    return masses[0] <= small * masses[1]
 
 
 def _in_loop(d: Description, held: Sequence[Joint], bodies: Sequence[str], inner: Sequence[str], at: Sequence[_Ball]) -> bool:

@@ -27,7 +27,6 @@ from linkwright.text.units import KINDS, shown
 __all__ = ["counted_references"]
 
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
-STALLED = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
 LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e8
 
@@ -105,6 +104,7 @@ def onto(
     moved, damping, going = np.zeros_like(size), np.zeros_like(size), size > rule.closed
     if rule.bounds is not None:
         return _bounded(rows, displace, Onto(q, here, e, size, moved), rule, rule.bounds)
+    stalled = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
     for _ in range(rule.most):
         if not (going & np.isfinite(size)).any():
             break
@@ -120,7 +120,7 @@ def onto(
         there = rows(trial)
         after = _size(there.phi)
         better = going & (after < size)
-        going = going & ((size >= GOOD_ENOUGH) | (after <= STALLED * size))  # else round-off: no step improves it further
+        going = going & ((size >= GOOD_ENOUGH) | (after <= stalled * size))  # else round-off: no step improves it further
         if better.all() and not damping.any():
             q, here, e, size, moved = trial, there, e + step, after, moved + length
         else:

@@ -25,10 +25,7 @@ from linkwright.numerics.tolerances import CLOSED as CLOSED
 from linkwright.numerics.tolerances import RANK
 
 REACH = 0.3  # dimensionless: farther off lies another position, not the one that was met
-ROUNDS = 12  # of Newton; 3 to 5 do
 DIFFERENCE = 1e-5  # dimensionless: the step of central differences, with an error of its square
-MOST = 30  # velocities: of larger mechanisms the differences take seconds
-FLAT = 1e-7  # share of the largest singular value of Newton's matrix below which a direction is left alone
 UNDERFLOW = 1e-300
 
 
@@ -65,7 +62,8 @@ def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reac
     """The position at most `reach` from `near` where rank is lost; None if there is none. `elsewhere`: a position without loss of rank."""
     loops, free = lost.loops, lost.free
     nv, rows = loops.skel.tree.nv, len(loops.row_scale)
-    counted = rows - lost.spare(elsewhere) if 0 < nv <= MOST else 0
+    most = 30  # velocities: of larger mechanisms the differences take seconds
+    counted = rows - lost.spare(elsewhere) if 0 < nv <= most else 0
     if not counted:
         return None
     closed, k = rows if lost.closed is None else lost.closed, rows - counted + 1
@@ -74,7 +72,9 @@ def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reac
     first = factor(J[:, free], RANK).U[:, counted - 1 :]
     mu = first.copy()
     clock = max(float(np.abs(rate[:closed]).max(initial=0.0)), UNDERFLOW)  # rows per time
-    for _ in range(ROUNDS):
+    rounds = 12  # of Newton; 3 to 5 do
+    flat = 1e-7  # share of the largest singular value of Newton's matrix below which a direction is left alone
+    for _ in range(rounds):
         left = np.concatenate([phi[:closed], (J[:, free].T @ mu).T.ravel(), (first.T @ mu - np.eye(k)).T.ravel()])
         if np.abs(left).max() < CLOSED:
             return Instant(loops.skel, q, np.zeros(nv), t, near.references, loops=loops)
@@ -83,7 +83,7 @@ def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reac
         N[closed : closed + k * len(free), :nv] = _bent(lost, q, t, near, mu)
         N[closed : closed + k * len(free), nv + 1 :] = np.kron(np.eye(k), J[:, free].T)
         N[closed + k * len(free) :, nv + 1 :] = np.kron(np.eye(k), first.T)
-        d = -np.linalg.lstsq(N, left, rcond=FLAT)[0]
+        d = -np.linalg.lstsq(N, left, rcond=flat)[0]
         moved, mu, t = moved + d[:nv], mu + d[nv + 1 :].reshape(k, rows).T, t + d[nv] / clock
         if not np.isfinite(d).all() or np.linalg.norm(moved) > reach:
             return None

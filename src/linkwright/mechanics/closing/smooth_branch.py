@@ -39,8 +39,6 @@ CROSSED = 1e-11  # residual of the interpolated position: ten times the error of
 DOUBT = 1e-6  # difference of the two orders above which the branch is not smooth at this scale
 WEAK_NODE = 1e-6  # a node with a smaller singular value is itself singular,
 WEAK_SHARE = 0.03  # or one with this share of the strongest node's
-ROUND_OFF = 3e-15  # of phi: a Newton step cannot be smaller than this over the smallest singular value
-NEWTON_STEPS = 8
 CONTRACTION = 0.5  # share of the step before that one may have, and of the way to a node that the first may have
 VANISHED = 1e-11  # a singular value of round-off: the singular position is here
 STILL = 1e-9  # speed below which no motion selects a branch
@@ -155,10 +153,12 @@ def _nodes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
     first = reach * np.abs(NODES)
+    round_off = 3e-15  # of phi: a Newton step cannot be smaller than this over the smallest singular value
     bounds = Bounds(
-        rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(CONVERGED, ROUND_OFF / s), _strong
+        rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(CONVERGED, round_off / s), _strong
     )
-    rule = Rule(NEWTON_STEPS, bounds=bounds)
+    newton_steps = 8
+    rule = Rule(newton_steps, bounds=bounds)
     found = onto(lambda at: PositionRows(*closures(at, x)), displace, displace(q, x[:, None] * v), rule)
     f = found.factored
     if f is None or not found.settled:

@@ -33,8 +33,6 @@ from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, normalize, point_wrench
 from linkwright.text.units import LENGTH, shown
 
-PARALLEL = 1e-9
-
 
 class ContactPoint(NamedTuple):
     """The contact at one angle of the disc, in the frame of the carrier."""
@@ -252,6 +250,7 @@ def _swing(sign: float, axis: Any, z: Any) -> Any:
 
 def _check_plane(c: Coupling, along: Any, z: Any, slides: bool) -> None:
     leaning = along @ z
-    if isinstance(leaning, (int, float)) and abs(abs(leaning) - (0.0 if slides else 1.0)) > PARALLEL:
+    parallel = 1e-9
+    if isinstance(leaning, (int, float)) and abs(abs(leaning) - (0.0 if slides else 1.0)) > parallel:
         kind = "slide across the disc's axis" if slides else "turn about an axis parallel to the disc's"
         raise ModelError(f"cam '{c.name}' is planar: the follower must {kind}. Change the axis of joint '{c.second}'.", c.where)

@@ -26,8 +26,6 @@ from linkwright.numerics.tolerances import SQUARE_FLOOR
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
-SMALL = 1e-4  # rad^2: below it the series of the rotation vector's rate has more digits than the formula
-
 
 @dataclass(frozen=True)
 class ElementForce:
@@ -262,7 +260,8 @@ def _turn(R: Any) -> Any:
 def _rate_map(phi: Any) -> Any:
     """J of d phi/dt = J w: 1 - [phi]/2 + c [phi]^2 with c = (1 - (a/2) cot(a/2)) / a^2 of the angle a."""
     square = phi @ phi
-    near = real(square) < SMALL
+    small = 1e-4  # rad^2: below it the series of the rotation vector's rate has more digits than the formula
+    near = real(square) < small
     a = np.sqrt(where(near, 1.0, square))
     far = (1.0 - 0.5 * a * np.cos(0.5 * a) / np.sin(0.5 * a)) / (a * a)
     c = where(near, 1.0 / 12.0 + square / 720.0 + square * square / 30240.0, far)

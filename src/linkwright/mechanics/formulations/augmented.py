@@ -37,13 +37,10 @@ from linkwright.mechanics.formulations.base import Formulation, RawSolution
 from linkwright.numerics.linalg import Ldl, ldl
 from linkwright.numerics.tolerances import CONVERGED
 
-NO_PIVOT = 1e-15  # a pivot of M + J'AJ against its diagonal entry, which may be alpha times an inertia
-STALLED = 1e-6  # a change below this that no longer falls is round-off
 ZERO_ACCELERATION = 1e-60  # m/s^2, squared: nothing acts
-ROUND_OFF = 1e-30  # of a gap of size one after a step, squared
+SQUARED_GAP = 1e-30  # of a gap of size one after a step, squared
 MOST = 200  # steps: enough for singular values from 1e-3 on
 TRACED = 6  # steps of a kernel: 1e-10 where each gains 1.7 digits, a singular value of about 0.01
-SLOW = 3e-12  # change in the last step of a kernel at which its watched value is one half; a share of 1e-5 is left of it at 1e-9
 
 
 @dataclass(frozen=True)
@@ -69,9 +66,11 @@ class AugmentedLagrangian:
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
         mean = _mean(M)
-        A, factors = self.alpha * mean, ldl(self._penalized(M, J), tolerance=NO_PIVOT)
+        no_pivot = 1e-15  # a pivot of M + J'AJ against its diagonal entry, which may be alpha times an inertia
+        A, factors = self.alpha * mean, ldl(self._penalized(M, J), tolerance=no_pivot)
         given = f @ f / (mean * mean) + k @ k + ZERO_ACCELERATION  # size of what is asked for: accelerations may cancel to round-off
         a, lam, share, before = 0.0 * f, 0.0 * k, 0.0, np.inf
+        stalled = 1e-6  # a change below this that no longer falls is round-off
         for step in range(1, self._most(terms.nc) + 1):
             change = factors.solve(f - M @ a + J.T @ (lam - A * (J @ a + k)))
             a = a + change
@@ -79,14 +78,15 @@ class AugmentedLagrangian:
             share = (change @ change) / (a @ a + given)  # squared: a square root has no derivative at zero
             if self.steps is None:
                 now = float(np.real(share))
-                if now <= CONVERGED**2 or before <= now < STALLED**2:
+                if now <= CONVERGED**2 or before <= now < stalled**2:
                     break
                 if step == MOST:
                     raise SingularityError(_too_slow(self.alpha, now))
                 before = now
         lam = lam + A * (J @ factors.solve(M @ a - f - J.T @ lam))  # round-off of J a, times alpha, is in lam
         pivots = [(p / (p + mean), 1.0) for p, _ in factors.watch]
-        rows = [] if not terms.nc else [(_probed(factors, J, A), 1.0), (1.0 / (1.0 + share / SLOW**2), 1.0)]
+        slow = 3e-12  # change in the last step of a kernel at which its watched value is one half; a share of 1e-5 is left of it at 1e-9
+        rows = [] if not terms.nc else [(_probed(factors, J, A), 1.0), (1.0 / (1.0 + share / slow**2), 1.0)]
         return RawSolution(a * c, lam / r, smallest_pivot=factors.smallest, watch=(*pivots, *rows))
 
     def matrix(self, terms: Terms) -> np.ndarray:
@@ -114,7 +114,7 @@ def _probed(factors: Ldl, J: np.ndarray, A: Any) -> Any:
     """How much one step shrinks a gap z of no symmetry, |z| / |(1 + A J M^-1 J')^-1 z|: about 1 + g of the weakest direction."""
     z = np.cos(np.arange(1.0, len(J) + 1.0))
     left = z - J @ factors.solve(J.T @ (A * z))
-    return np.sqrt(z @ z / (left @ left + ROUND_OFF))
+    return np.sqrt(z @ z / (left @ left + SQUARED_GAP))
 
 
 def _too_slow(alpha: float, share: float) -> str:

@@ -27,8 +27,6 @@ from linkwright.model.file import quantity
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.text.units import FORCE, LENGTH, TORQUE, shown
 
-RANK = 1e-10  # share of a self-stress: an effort that it changes by less is not touched, that is round-off of the null space
-
 
 @dataclass(frozen=True, eq=False)
 class EffortWeights:
@@ -134,5 +132,6 @@ def nearest_efforts(E: np.ndarray, wanted: np.ndarray, sizes: np.ndarray, scales
     E are the efforts of self-stresses whose columns are of size one when each effort is multiplied by its entry of `scales`.
     """
     weighted = E / sizes[:, None]
-    f = factor(weighted, RANK * float(np.max(1.0 / (scales * sizes), initial=0.0)), thin=E.ndim == 3)
+    rank = 1e-10  # share of a self-stress: an effort that it changes by less is not touched, that is round-off of the null space
+    f = factor(weighted, rank * float(np.max(1.0 / (scales * sizes), initial=0.0)), thin=E.ndim == 3)
     return f.solve(wanted / sizes), f

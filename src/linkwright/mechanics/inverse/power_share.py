@@ -33,8 +33,6 @@ from linkwright.numerics.scalars import arctan2
 from linkwright.numerics.spatial import cross
 from linkwright.numerics.tolerances import SQUARE_FLOOR
 
-SQUARE = 1e-8  # rad: a share of 1 has no more digits of its angle, and there the root of 1 - s^2 is all round-off
-
 
 class Contact(NamedTuple):
     """A force and a moment on the output's body at a point of the world."""
@@ -65,7 +63,8 @@ def share_terms(x: Instant, loops: Loops, output: str, held: Sequence[str], y: A
 def transmission_by_force(terms: Any) -> Any:
     """The share as an angle, 0 .. 90 deg, of (load, total). Its derivative at 90 deg, the largest it can be, is zero."""
     load, total = terms
-    return arctan2(load, np.sqrt(abs(total * total - load * load) + SQUARE**2 * (total * total) + SQUARE_FLOOR))
+    square = 1e-8  # rad: a share of 1 has no more digits of its angle, and there the root of 1 - s^2 is all round-off
+    return arctan2(load, np.sqrt(abs(total * total - load * load) + square**2 * (total * total) + SQUARE_FLOOR))
 
 
 def transmissions_by_force(terms: np.ndarray) -> np.ndarray:

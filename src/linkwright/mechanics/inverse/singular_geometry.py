@@ -35,7 +35,6 @@ from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.text.units import KINDS, display_unit
 
 EXACT = 1e-9  # sine of an angle, or distance over the size: positions are exact to 1e-13 and the geometry to some thousand times that
-CARRIES = 1e-7  # share of the largest force from which a joint carries one: self-stresses are exact to 1e-9
 LISTED = 4  # statements about one position that are written out
 
 
@@ -196,8 +195,9 @@ class _Frame:
         forces = self._forces()
         most = max((f for at in forces.values() for f in at.values()), default=0.0)
         out: dict[str, list[LinkTouch]] = {}
+        carries = 1e-7  # share of the largest force from which a joint carries one: self-stresses are exact to 1e-9
         for name, at in forces.items():
-            links = [u for u, f in at.items() if f > CARRIES * most]
+            links = [u for u, f in at.items() if f > carries * most]
             e = self.elements.get(name)
             if e is None or (e.kind != "pin" and len(links) > 2):
                 self.opaque |= set(links)

@@ -26,7 +26,7 @@ from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_q
 from linkwright.numerics.stores import Store, Stores
 from linkwright.topology.tree import Node, Subsystem, Tree
 
-ROUND_OFF = 4e-16
+AXIS_ROUND_OFF = 4e-16  # entries of rotations, 2 EPSILON: what two turns of one axis leave
 
 
 def pose_of(placement: Placement) -> Pose:
@@ -240,7 +240,7 @@ def tidy(a: Any, *terms: Any) -> Any:
     if a.dtype.kind != "f" or a.size == 0:
         return a
     out = a.copy()
-    out[np.abs(out) < ROUND_OFF * max(float(np.abs(x).max()) for x in (a, *terms) if x.dtype.kind == "f")] = 0.0
+    out[np.abs(out) < AXIS_ROUND_OFF * max(float(np.abs(x).max()) for x in (a, *terms) if x.dtype.kind == "f")] = 0.0
     return out
 
 
@@ -252,8 +252,8 @@ def snapped(X: Pose) -> Pose:
 def _exact_units(R: Any) -> Any:
     if R.dtype.kind != "f":
         return R
-    out = np.where(np.abs(R) < ROUND_OFF, 0.0, R)
-    return np.where(np.abs(np.abs(out) - 1.0) < ROUND_OFF, np.sign(out), out)
+    out = np.where(np.abs(R) < AXIS_ROUND_OFF, 0.0, R)
+    return np.where(np.abs(np.abs(out) - 1.0) < AXIS_ROUND_OFF, np.sign(out), out)
 
 
 def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:

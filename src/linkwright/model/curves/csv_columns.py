@@ -16,7 +16,6 @@ from linkwright.model.file import parse_unit, quantity
 from linkwright.text.readings import unit_size
 from linkwright.text.units import TIME, Dimension, describe, matches
 
-MOST_BYTES = 50_000_000
 Column = str | int
 
 
@@ -103,8 +102,9 @@ def read_sheet(path: Any, what: str, fewest: int = 2) -> CsvSheet:
     """The columns of a file with so many rows of numbers or more."""
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
+    most_bytes = 50_000_000
     try:
-        table = files.read_csv_table(path, MOST_BYTES)
+        table = files.read_csv_table(path, most_bytes)
     except files.Unreadable as error:
         place = f"'{files.shown(path)}'"
         raise UsageError(f"{what}: {place} cannot be read: {error.reason}. The path is relative to the present folder.") from error

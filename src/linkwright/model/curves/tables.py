@@ -20,7 +20,6 @@ from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 
-LARGEST = 1e300  # coefficient of a piece, about
 INTERPOLATIONS = ("monotone", "linear", "cubic", "periodic")
 
 
@@ -75,7 +74,8 @@ def _need_room(x: np.ndarray, y: np.ndarray) -> None:
     """Raise UsageError if points are so near to each other, or so far apart, that coefficients of fifth degree overflow."""
     h = np.abs(np.diff(x))
     k = int(np.argmin(h))
-    if not (max(1.0, np.abs(y).max()) < LARGEST * h[k] ** 5 and h.max() < LARGEST ** (1.0 / 5.0)):  # also true for NaN
+    largest = 1e300  # coefficient of a piece, about
+    if not (max(1.0, np.abs(y).max()) < largest * h[k] ** 5 and h.max() < largest ** (1.0 / 5.0)):  # also true for NaN
         raise UsageError(
             f"no curve is computed through points at {x[k]:.7g} and {x[k + 1]:.7g}: too near to each other, or others too far away."
         )

@@ -20,7 +20,6 @@ from linkwright.model.file.text_edits import Edit, apply, key_text, quantity
 from linkwright.text.units import KINDS as KINDS_OF_NUMBERS
 from linkwright.text.units import LENGTH, NONE, Dimension
 
-ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is
 COPIED = ("joints", *elements.SECTIONS, "masses")  # sections whose entries can be copied
 ALONG = ("joints", *elements.sections_with(EndsRole, PointRole), "masses")  # of those, the ones that go with their bodies
 Transform = Callable[[At], At]
@@ -54,8 +53,9 @@ def mirror(job: Job, op: Mapping[str, Any]) -> None:
         return (_round(a[0] + x, size), _round(a[1] + y, size))
 
     bodies, parts = _chosen(job, op.get("ids"))
+    on_line = 1e-9  # m: a point so near to the mirror's line stays where it is
     if op.get("copy", True):
-        staying = {n for n, p in job.draft.points.items() if math.dist(place(p.at), p.at) < ON_LINE}
+        staying = {n for n, p in job.draft.points.items() if math.dist(place(p.at), p.at) < on_line}
         copies = _copy(job, bodies, parts, place, direction, staying)
         job.done(f"Mirror {', '.join(bodies[:4])}", *copies)
         return

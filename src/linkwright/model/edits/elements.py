@@ -17,7 +17,6 @@ from linkwright.model.edits.points import make_pin, mark, new_point, unpin, wher
 from linkwright.model.file.text_edits import SPECIAL, key_text, number, quantity
 from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, NONE, SPEED, TORQUE, Dimension, dimension_of
 
-PUSH = 100.0  # N: of a load that is drawn before its force is known
 DIRECTION_DIGITS = 12
 ALONG = 0.03  # sine of the angle of a guide with the link that carries it, distance of its pin over the length of the link: drawn by hand
 SLIDER, SLOT = "prismatic", "pin_slot"  # types of joints that the file calls so
@@ -218,8 +217,9 @@ def add_load(kind: Any, job: Job, op: Mapping[str, Any]) -> None:
         parts.append(f"force: {job.pair(op['force'], FORCE, 'the force')}")
     if op.get("moment") not in (None, ""):
         parts.append(f"moment: {job.written(op['moment'], TORQUE, 'the moment')}")
+    push = 100.0  # N: of a load that is drawn before its force is known
     if not parts:
-        parts = [f"force: [0, {quantity(-PUSH, FORCE, job.sheet.units)}]"]
+        parts = [f"force: [0, {quantity(-push, FORCE, job.sheet.units)}]"]
     _add(job, kind.section, kind.word, op, f"{{on: {key_text(on, True)}, {', '.join(parts)}}}")
 
 

@@ -25,7 +25,6 @@ from linkwright.text.units import LENGTH, Dimension, shown
 
 COMMA = re.compile(r"\s*[-+]?\d+,\d+(?:[eE][-+]?\d+)?\s*(?:[A-Za-z°µ%].*)?\Z")  # a whole text that is a number with a decimal comma
 BARE = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*\Z")
-ROUNDS = 12  # of the secant method for a parameter
 REPLACE, PARAMETER = "replace", "parameter:"
 
 
@@ -241,7 +240,8 @@ class Job:
 
         a, b = start, start * 1.001 if start else 1e-3
         fa, fb = miss(a), miss(b)
-        for _ in range(ROUNDS):
+        rounds = 12  # of the secant method for a parameter
+        for _ in range(rounds):
             if fa is None or fb is None or fa == fb:
                 return None
             a, b, fa = b, b - fb * (b - a) / (fb - fa), fb

@@ -25,7 +25,6 @@ KINDS = {
     "joint": "joints", "body": "bodies", "point": "drawing", "parameter": "parameters",
 }  # fmt: skip
 COORDINATES = ("joints", *elements.COORDINATES)  # sections whose names drives, stops and starts use
-MOST_ROUNDS = 20  # of parts that hang on parts that hang on what was removed
 
 
 def split(given: Any) -> tuple[str, str]:
@@ -224,7 +223,8 @@ def _dependents(job: Job, before: Mapping[tuple[str, str], str], names: set[str]
     todo = {(kind, n) for n in names if kind}
     follow(job, before, {}, {})
     todo |= {(JOINT, n) for n in set(before.values()) - set(job.draft.joints)}
-    for _ in range(MOST_ROUNDS):
+    most_rounds = 20  # of parts that hang on parts that hang on what was removed
+    for _ in range(most_rounds):
         found = [r for r in references(job.sheet) if (r.kind, r.name) in todo]
         if not found:
             break

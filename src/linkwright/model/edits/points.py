@@ -16,8 +16,6 @@ from linkwright.model.file.shapes import read_shape
 from linkwright.model.file.text_edits import Edit, key_text, quantity
 from linkwright.text.units import LENGTH
 
-ON_LINE = 1e-6  # of a bar's length: how far from its line a station may be drawn
-
 
 def new_point(job: Job, at: Any, name: Any = None) -> str:
     """Draw a point; its name is returned."""
@@ -87,6 +85,7 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
         raise UsageError(f"{point} on '{body.name}' has no place that can be drawn. Check its coordinates and their unit.")
     at = drawn.at
     path = ("bodies", body.name)
+    on_line = 1e-6  # of a bar's length: how far from its line a station may be drawn
     if body.shape == "along":
         names = list((sheet.node(*path, "along") or FileNode(sheet.root.where)).entries or {})
         if len(names) < 2:
@@ -95,7 +94,7 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
         size = math.dist(a, b)
         u = ((b[0] - a[0]) / size, (b[1] - a[1]) / size) if size > 0.0 else (1.0, 0.0)
         r = (at[0] - a[0], at[1] - a[1])
-        if abs(r[0] * u[1] - r[1] * u[0]) > ON_LINE * max(size, 1e-9):
+        if abs(r[0] * u[1] - r[1] * u[0]) > on_line * max(size, 1e-9):
             raise UsageError(
                 f"'{body.name}' is a straight bar (`along:`), and {point} is not on its line. Draw it there, or use a second body."
             )

@@ -20,7 +20,6 @@ from linkwright.text.expressions import atan2, sqrt
 from linkwright.text.units import FORCE, LENGTH, NONE
 
 TURNS = {"ccw": 1.0, "cw": -1.0}
-STRAIGHT = 1e-9  # share of the distances: a path that bends by less does not say on which side it passes a pulley
 EIGHTH = math.pi / 4.0
 
 
@@ -186,7 +185,8 @@ class _BeltReader:
         n = len(places)
         (ax, ay), (bx, by), (cx, cy) = (self._numbers(places[k % n]).center for k in (i - 1, i, i + 1))
         bend = (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
-        if abs(bend) <= STRAIGHT * (math.hypot(bx - ax, by - ay) * math.hypot(cx - bx, cy - by) + 1e-300):
+        straight = 1e-9  # share of the distances: a path that bends by less does not say on which side it passes a pulley
+        if abs(bend) <= straight * (math.hypot(bx - ax, by - ay) * math.hypot(cx - bx, cy - by) + 1e-300):
             raise places[i].node.error(
                 f"{self.what}: in the drawing the pulley and its neighbors are on one line, so the belt may pass it on either side. "
                 "Say `turn: ccw` or `turn: cw`."

@@ -31,7 +31,6 @@ PLATE_KEYS = ("points", "thickness", "density", "material")
 MESH_KEYS = ("file", "density", "material", "unit", "scale")  # the first is required
 MASS_KEYS = ("body", "at", "mass")  # all required
 MOST_BODIES = 10_000
-ROUNDED = 1e-12  # relative: places that differ by less are one
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
 
@@ -419,7 +418,8 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
     points = [context.numerics(p) for p in shape.points.values()]
     extent = max((math.dist(p, q) for p in points for q in points), default=0.0)
     away = min((math.dist(context.numerics(total.com, shape.node), p) for p in points), default=0.0)
-    if extent <= ROUNDED * max((away, *(math.hypot(*p) for p in points))):
+    rounded = 1e-12  # relative: places that differ by less are one
+    if extent <= rounded * max((away, *(math.hypot(*p) for p in points))):
         extent = 0.0  # one place, written twice
     if extent > 0.0 and away > FAR_COM * extent:
         far, size = context.shown(away, LENGTH), context.shown(extent, LENGTH)

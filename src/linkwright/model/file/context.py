@@ -29,9 +29,6 @@ LONGEST_NAME = 100
 PARAMETER_KEYS = ("value", "min", "max")  # the first is required
 TURN_KEYS = ("angle", "rpy", "quat", "rotation")  # ways to give axes
 POSE_KEYS = ("at", *TURN_KEYS)
-LONGEST = 1e12  # m: beside it nothing of a machine has a digit left
-LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
-SMALLEST = 1e-100  # SI: beyond zero; squares of smaller lengths and speeds are no numbers
 LIGHTEST = 1e-15  # kg
 # of machines: length in m, mass in kg, time in s, angle in rad, current in A
 LARGE = (1e4, 1e8, math.inf, 1e5, 1e6)
@@ -106,7 +103,10 @@ class Context:
 
     def in_proportion(self, value: float, dimension: Dimension, node: FileNode, what: str) -> None:
         """Refuse numbers that products could not hold; warn of those that no machine has."""
-        if abs(value) > (LONGEST if dimension == LENGTH else LARGEST) or (0.0 < abs(value) < SMALLEST and dimension != MASS):
+        longest = 1e12  # m: beside it nothing of a machine has a digit left
+        largest = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
+        smallest = 1e-100  # SI: beyond zero; squares of smaller lengths and speeds are no numbers
+        if abs(value) > (longest if dimension == LENGTH else largest) or (0.0 < abs(value) < smallest and dimension != MASS):
             raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
         size = "large" if abs(value) > _largest(dimension) else "small" if 0.0 < abs(value) < LIGHTEST and dimension == MASS else ""
         if size:

@@ -36,7 +36,6 @@ from linkwright.text.quantities import QuantityAlgebra, read_quantity
 from linkwright.text.units import ACCELERATION, INERTIA, LENGTH, MASS, NONE, UnitSystem
 
 ROUNDS = 4  # of entries that are added: a mass, then what followed from it
-MOST_NAMED = 6  # names in a message
 APART = ("where", "document", "warnings", "start_places", "drawn", "poses")  # fields that do not make another mechanism
 
 MASS_KEYS = ("mass", "com", "inertia")
@@ -422,7 +421,8 @@ class _Editor:
             why = "" if body is None or entry is None or rest[0] in MASS_KEYS else self._of_point(name, body.name, rest[0], entry)
             if why:
                 return why
-        some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
+        most_named = 6  # names in a message
+        some = ", ".join(".".join(map(str, label[1:])) for label in off[:most_named])
         return (
             f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
         )

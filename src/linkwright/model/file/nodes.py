@@ -26,7 +26,6 @@ FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal 
 MOST_BYTES = 5_000_000
 ENCODING = "\ufeff"  # mark of UTF-8 at the begin of a file, which some editors write
 DEEPEST = 40
-MOST_NODES = 1_000_000
 MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
 TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file."
 
@@ -204,6 +203,7 @@ class _Builder:
         root: FileNode | None = None
         stack: list[tuple[Any, list[FileNode], list[FileNode]]] = []  # start event, keys (of a mapping), values
         documents = 0
+        most_nodes = 1_000_000
         for event in events:
             self.refuse(event)
             finished: FileNode | None = None
@@ -233,8 +233,8 @@ class _Builder:
                 finished = FileNode(self.where(start), entries=entries, span=_around(start, event, values))
             if finished is not None:
                 self.count += 1
-                if self.count > MOST_NODES:
-                    raise ModelError(f"the file holds more than {MOST_NODES} values: use `repeat`.", self.where(event))
+                if self.count > most_nodes:
+                    raise ModelError(f"the file holds more than {most_nodes} values: use `repeat`.", self.where(event))
                 if not stack:
                     root = finished
                 else:

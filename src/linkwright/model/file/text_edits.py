@@ -19,7 +19,6 @@ from linkwright.text.units import Dimension, UnitSystem, display_unit, parse_uni
 
 READS_BACK = 1e-13  # relative: a number is written with as few digits as read back so closely
 MOST_DIGITS = 17
-WIDEST = 110  # characters of a line to which an entry in braces is still added
 SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is
 
 
@@ -117,7 +116,8 @@ def added(text: str, mapping: FileNode, key: str, value: str, after: Sequence[st
         return Edit(at, at, f"{newline}{' ' * _column(text, entries)}{key_text(key, False)}: {value}")
     entry = f"{key_text(key, True)}: {value}"
     wide = before.end - (text.rfind("\n", 0, before.end) + 1)
-    if wide + len(entry) + 2 > WIDEST and wide > WIDEST // 2:
+    widest = 110  # characters of a line to which an entry in braces is still added
+    if wide + len(entry) + 2 > widest and wide > widest // 2:
         return Edit(before.end, before.end, f",{newline}{' ' * _column(text, entries)}{entry}")
     return Edit(before.end, before.end, f", {entry}")
 

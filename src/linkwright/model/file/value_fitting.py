@@ -24,10 +24,8 @@ SECTIONS = (
     "gravity", "parameters", "bodies", "joints", *elements.HELD, "drives", "start",
 )  # fmt: skip
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")
-MOST = 30  # Newton steps; most systems are linear, one or two suffice
 STUCK = 2  # steps without progress after which it ends
 FITS = 1e-11  # of the largest number of a kind: what is further off does not come out
-SAME = 1e-14  # relative: a literal that changes by less stays as it is
 
 
 class Fitted(NamedTuple):
@@ -115,7 +113,8 @@ def fitted(read: Description, literals: Mapping[int, Literal], wanted: Mapping[L
         return np.array([values(open_[k]) for k in labels])
 
     best, least, stuck = u, np.inf, 0
-    for _ in range(MOST if labels else 0):
+    most = 30  # Newton steps; most systems are linear, one or two suffice
+    for _ in range(most if labels else 0):
         gap = weights * (at([float(x) for x in u]) - aim)
         error = float(np.abs(gap).max())
         stuck = 0 if error < 0.5 * least else stuck + 1
@@ -133,5 +132,6 @@ def fitted(read: Description, literals: Mapping[int, Literal], wanted: Mapping[L
     u = best
     left = weights * (at([float(x) for x in u]) - aim) if labels else np.zeros(0)
     off = [k for k, x in zip(labels, left, strict=True) if not abs(x) <= FITS]
-    changed = {k: float(x) for k, x, old in zip(order, u, start, strict=True) if abs(x - old) > SAME * max(abs(x), abs(old))}
+    same = 1e-14  # relative: a literal that changes by less stays as it is
+    changed = {k: float(x) for k, x, old in zip(order, u, start, strict=True) if abs(x - old) > same * max(abs(x), abs(old))}
     return Fitted(changed, [*rest, *off])

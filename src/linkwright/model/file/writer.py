@@ -53,7 +53,6 @@ from linkwright.model.report_block import TEXTS, ReportBlock
 from linkwright.text.expressions import Expr, variable
 from linkwright.text.units import UnitSystem
 
-LONG = 200  # nodes of an expression that is printed in one piece
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z")
 
@@ -147,7 +146,8 @@ def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, s
     order: list[Expr] = []
     for root in roots:
         _visit(root, size, uses, order)
-    if all(size[r] <= LONG for r in roots):
+    long = 200  # nodes of an expression that is printed in one piece
+    if all(size[r] <= long for r in roots):
         return {}
     taken = {*dict(d.parameters), *movable(d), *(b.name for b in d.bodies)}
     prefix = "_"

@@ -13,10 +13,7 @@ import numpy as np
 
 from linkwright.numerics.tolerances import SAME_POSITION
 
-FLAT = 1e-3  # planes whose normals spread less than this do not fix a place
-TRIES = 8
 MOST_IN_A_KEY = 2_000_000  # vertices whose three indices fit into one number
-MANY = 60  # times as many triangles as wanted: fewer first by a dense grid, which is quick
 
 
 class Surface(NamedTuple):
@@ -39,13 +36,15 @@ def simplified(corners: np.ndarray, most: int) -> Surface:
     """The surface of triangles (n, 3, 3) with at most `most` of them; equal corners become one vertex."""
     corners = np.asarray(corners, dtype=float)
     size = float(np.ptp(corners.reshape(-1, 3), axis=0).max()) or 1.0
-    if len(corners) > MANY * most:
+    many = 60  # times as many triangles as wanted: fewer first by a dense grid, which is quick
+    if len(corners) > many * most:
         dense = _clustered(corners, size / (3.0 * np.sqrt(most)), sharp=True)
         corners = dense.corners if len(dense.faces) > most else corners
     found = _clustered(corners, SAME_POSITION * size, sharp=False)
     cells = np.sqrt(most / 2.0)  # along the longest edge of the box
     best: Surface | None = None
-    for _ in range(TRIES):
+    tries = 8
+    for _ in range(tries):
         if len(found.faces) <= most and best is None:
             return found
         tried = _clustered(corners, size / cells, sharp=True)
@@ -99,6 +98,7 @@ def _sharpened(corners: np.ndarray, cluster: np.ndarray, places: np.ndarray, cel
     total = np.bincount(cluster, weight, count)
     total[total == 0.0] = 1.0
     A, b = A / total[:, None, None], b / total[:, None]
-    step = np.einsum("ijk,ik->ij", np.linalg.pinv(A, rcond=FLAT, hermitian=True), b - np.einsum("ijk,ik->ij", A, places))
+    flat = 1e-3  # planes whose normals spread less than this do not fix a place
+    step = np.einsum("ijk,ik->ij", np.linalg.pinv(A, rcond=flat, hermitian=True), b - np.einsum("ijk,ik->ij", A, places))
     length = np.linalg.norm(step, axis=1)
     return places + step * np.minimum(1.0, 0.5 * cell / np.maximum(length, 1e-300))[:, None]

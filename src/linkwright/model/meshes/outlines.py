@@ -15,9 +15,7 @@ import numpy as np
 from linkwright.model.meshes.decimation import Surface
 
 EDGE_ON = 1e-9  # share of the size squared: triangles seen from the side
-SMALL = 1e-5  # share of the size squared: specks that are not drawn
 HOLES = 0.02  # share of edges without a second triangle: a surface with fewer is closed
-STRAIGHT = 5e-4  # share of the size by which a line may depart from its corners
 
 
 def outline(surface: Surface) -> list[np.ndarray]:
@@ -32,9 +30,11 @@ def outline(surface: Surface) -> list[np.ndarray]:
     lines = _borders(faces[area > edge_on])
     if not closed(faces) and (area < -edge_on).any():
         lines += _borders(faces[area < -edge_on][:, ::-1])
-    out = [_straightened(at[line], STRAIGHT * size) for line in lines]
+    straight = 5e-4  # share of the size by which a line may depart from its corners
+    out = [_straightened(at[line], straight * size) for line in lines]
     sized = [(abs(_area(p)), p) for p in out if len(p) > 2]
-    return [p for x, p in sorted(sized, key=lambda pair: -pair[0]) if x > SMALL * size * size]
+    small = 1e-5  # share of the size squared: specks that are not drawn
+    return [p for x, p in sorted(sized, key=lambda pair: -pair[0]) if x > small * size * size]
 
 
 def _edges(faces: np.ndarray) -> np.ndarray:

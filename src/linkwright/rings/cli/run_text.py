@@ -9,11 +9,11 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import counted
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.rings.cli import console, outputs
 
 MOST_ROWS = 14
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.rotors", "energy.total", "work.in", "work.loads", "work.lost")
-ROUND_OFF = 1e-12
 HANG = 17  # columns before the text of a line of the certificate
 
 

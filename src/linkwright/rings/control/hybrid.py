@@ -37,8 +37,6 @@ from linkwright.simulation.feedback.force_rows import ForceRow, IndeterminateFor
 from linkwright.simulation.feedback.least_effort import NominalSizes, least
 from linkwright.text.units import TIME
 
-CALM = 0.5  # of the largest share that is stable: what is chosen where nothing is said
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hybrid(Projected):
@@ -276,7 +274,8 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
 
 def filter_time(F: Any, I: Any, every: float) -> float:
     """A filter with room to spare: half of the share that would just be stable, and more where the integral asks for it."""
-    share = CALM * 2.0 / (1.0 + float(np.max(F)))
+    calm = 0.5  # of the largest share that is stable: what is chosen where nothing is said
+    share = calm * 2.0 / (1.0 + float(np.max(F)))
     for _ in range(60):
         lag = -every / float(np.log(1.0 - min(share, 0.99)))
         if all(loop_stable(f, i, every, lag) for f, i in zip(F, I, strict=True)):

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.numerics.tolerances import SAME_NUMBER
 
-REACH = 1e-7  # smallest singular value of [A - s, B], against A, at which a motion counts as out of the drives' reach
-
 
 class Linear(Protocol):
     """A linear system under state feedback."""
@@ -166,11 +164,12 @@ def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
     """Every motion that does not die out by itself must answer to the drives: [A - s, B] has full rank at its pole s."""
     size = max(float(np.abs(A).max(initial=0.0)), 1.0)
     B = B * size / max(float(np.abs(B).max(initial=0.0)), 1e-300)  # how strong the drives are does not matter here
+    reach = 1e-7  # smallest singular value of [A - s, B], against A, at which a motion counts as out of the drives' reach
     for s in np.linalg.eigvals(A).astype(complex):
         if s.real < -SAME_NUMBER * size:
             continue
         U, values, _ = np.linalg.svd(np.column_stack([A - s * np.eye(len(A)), B]))
-        if values[-1] > REACH * size:
+        if values[-1] > reach * size:
             continue
         w = U[:, -1]  # w' x is uncontrollable: it moves by itself, whatever the drives do
         share = np.abs(w[: len(linear.coordinates)]) + np.abs(w[len(linear.coordinates) : 2 * len(linear.coordinates)])

@@ -28,7 +28,6 @@ from linkwright.rings.control.linearize import MARGIN, Linearized, Plant, by_siz
 from linkwright.simulation.feedback.controller_inputs import Situation
 
 GONE = 1e-7  # a factor below this is zero: what it belongs to is over within a sample (of a double one round-off shows its root)
-TRIES = 3  # commands and filters settle in one step where the law is linear in them
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +165,8 @@ def _settled(plant: Plant, sampling: Sampling, program: Program) -> np.ndarray:
     lagging = [own.start + i for i, s in enumerate(sampling.loop.bound.states) if s.lag]
     moving = [*range(commands.start, commands.stop), *lagging]
     x, n = np.array(plant.x), 2 * len(plant.labels)
-    for _ in range(TRIES):
+    tries = 3  # commands and filters settle in one step where the law is linear in them
+    for _ in range(tries):
         values, slopes = sample_slopes(plant, program, x)
         rows = [i - commands.start for i in moving]
         change = np.eye(len(moving)) - slopes[np.ix_(rows, [n + i for i in moving])]

@@ -30,10 +30,6 @@ from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.spatial import skew
 from linkwright.simulation.feedback.task_coordinates import PoseTask, Task, TaskReference, nothing_wanted
 
-INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still determine the motion
-LONGEST_STEP = 0.2  # radians or kappa: short enough to stay on the branch
-MOST_STEPS = 400
-
 
 class Manifold(NamedTuple):
     """First-order motions at a state."""
@@ -73,7 +69,8 @@ class ManifoldRows(NamedTuple):
             )
         n = self.factors.Vt.shape[1]
         weakest = float(self.factors.s[n - 1]) if n else 1.0
-        if weakest < INDEPENDENT:
+        independent = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still determine the motion
+        if weakest < independent:
             raise UsageError(
                 f"the coordinates {', '.join(labels)} do not determine the motion here (smallest singular value {weakest:.2g}): something "
                 "moves that leaves them at rest. Name others."
@@ -141,7 +138,9 @@ def reached(
             np.concatenate([c.b / loops.row_scale, np.zeros(len(sizes))]),
         )
 
-    found = onto(rows, loops.displaced, q, Rule(MOST_STEPS, longest=LONGEST_STEP))
+    longest_step = 0.2  # radians or kappa: short enough to stay on the branch
+    most_steps = 400
+    found = onto(rows, loops.displaced, q, Rule(most_steps, longest=longest_step))
     return (found.q, skel.pack(loops.counted_references(found.q, references))) if found.residual < GOOD_ENOUGH else None
 
 

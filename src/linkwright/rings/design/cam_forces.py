@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from linkwright.model.description import Coupling
     from linkwright.results.trajectory import Trajectory
 
-WEAK = 1e-6  # of the largest: a preload that presses less than this somewhere cannot hold the contact there
-
 
 @dataclass(frozen=True)
 class NeededPreload:
@@ -126,6 +124,7 @@ def _preloads(system: System, c: Trajectory, coupling: Coupling, force: np.ndarr
     """Springs that can hold the contact, with their least preload."""
     out, channel = [], f"{coupling.name}.contact"
     still = _static(system, c)
+    weak = 1e-6  # of the largest: a preload that presses less than this somewhere cannot hold the contact there
     for s in system.description.springs:
         if not isinstance(s, TorsionSpring | CoilSpring) or still is None or isinstance(s.preload, Expr):
             continue
@@ -134,7 +133,7 @@ def _preloads(system: System, c: Trajectory, coupling: Coupling, force: np.ndarr
         if moved is None:
             continue
         gain = (moved[channel] - still[channel]) / unit
-        if np.abs(gain).min() <= WEAK * np.abs(gain).max() or gain.min() < 0.0 < gain.max():
+        if np.abs(gain).min() <= weak * np.abs(gain).max() or gain.min() < 0.0 < gain.max():
             continue
         more = curve_extremes(c.t, -force / np.abs(gain)).high
         slides = isinstance(s, CoilSpring) or c.dimension(s.joint) == "length"

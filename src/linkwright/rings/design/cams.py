@@ -30,7 +30,6 @@ COARSE = 360  # of a search
 FEWEST, MOST_STEPS = 36, 100_000
 ROUND = 1e-6  # of the base circle: how near a remedy is found
 MOST = 50.0  # times the lift: the largest base circle that is tried
-BESIDE = 1e-9  # rad: on either side of a joint of the law, where accelerations and curvatures may jump
 STEEP = math.radians(30.0)  # pressure angle that designs of sliding followers stay below (Rothbart, VDI 2142); 45 deg of swinging ones
 STEEP_SWING = math.radians(45.0)
 FLAT = 1e-9  # 1/m: curvatures below it are none
@@ -302,7 +301,8 @@ def _angles(c: Coupling, law: Curve, steps: int) -> tuple[np.ndarray, bool]:
     closed = abs(last - first - 2.0 * np.pi) < 1e-6
     inner = breaks[1:-1] if len(breaks) < steps // 4 else np.zeros(0)
     even = np.linspace(first, last, steps + 1)
-    every = np.unique(np.concatenate([even, inner - BESIDE, inner + BESIDE]))
+    beside = 1e-9  # rad: on either side of a joint of the law, where accelerations and curvatures may jump
+    every = np.unique(np.concatenate([even, inner - beside, inner + beside]))
     return every, closed
 
 

@@ -24,7 +24,6 @@ from linkwright.rings.design.drive_sizing import Motor
 from linkwright.text.units import KINDS
 
 SHIPPED = Path(__file__).with_name("motors.csv")
-MOST_BYTES = 5_000_000
 COLUMNS = {  # dimension of every column; of the names none
     "kind": None, "name": None, "rated_torque": "torque", "max_torque": "torque", "rated_speed": "angular speed",
     "max_speed": "angular speed", "J": "inertia", "Kt": "torque constant", "R": "resistance", "heat": "power", "supply_voltage": "voltage",
@@ -73,7 +72,8 @@ class Catalog:
 
 def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
     """Read a CSV file of motors and gearboxes, by default the shipped one; raise UsageError with the line for what is wrong in it."""
-    table = files.read_csv_table(SHIPPED if path is None else path, MOST_BYTES)
+    most_bytes = 5_000_000
+    table = files.read_csv_table(SHIPPED if path is None else path, most_bytes)
     _check_columns(table)
     motors, gearboxes = [], []
     for line, cells in table.rows:

@@ -27,9 +27,6 @@ from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
-MOST = 12  # positions that are listed
-LOOKED_AT = 8  # samples among which the one farthest from any dead center is taken for an ordinary position
-
 
 @dataclass(frozen=True)
 class DescribedPosition:
@@ -60,7 +57,8 @@ def dead_centers(system: System, c: Trajectory, ends: Sequence[tuple[str, float,
     for at, what, geometry in sorted(found, key=lambda x: x[0]):
         merged.setdefault((position_text(d, c.drive, at), geometry), (at, []))[1].append(what)
     rows = [DescribedPosition(c.drive, at, text, " and ".join(what), geometry) for (text, geometry), (at, what) in merged.items()]
-    return tuple(rows[:MOST])
+    most = 12  # positions that are listed
+    return tuple(rows[:most])
 
 
 def _coordinate(d: Description, name: str) -> str:
@@ -80,7 +78,8 @@ def _turning_back(system: System, c: Trajectory, output: str, place: float) -> s
     near = Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i])
     hold = driven(d, output, Line(coordinate_now(loops, output, near), 0.0))
     lost = LostRank(loops.with_([hold]), closed=len(loops.row_scale))
-    still = [Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i]) for i in range(0, len(c), max(1, len(c) // LOOKED_AT))]
+    looked_at = 8  # samples among which the one farthest from any dead center is taken for an ordinary position
+    still = [Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i]) for i in range(0, len(c), max(1, len(c) // looked_at))]
     ordinary = max(still, key=lambda x: float(factor(lost.evaluated(x.q, 0.0, x.references)[1]).smallest))
     at = singular_position(lost, near, ordinary)
     if at is None:

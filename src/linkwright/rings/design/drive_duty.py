@@ -14,8 +14,6 @@ from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import extremes, integral, time_mean
 
-HELD = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off
-
 
 @dataclass(frozen=True)
 class DriveHistory:
@@ -177,7 +175,8 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
     unique = all(x.loads.tau_unique[name] for x in c._judges)
     x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
     rotary = is_rotary(d, name)
-    if np.abs(v).max(initial=0.0) <= HELD * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):
+    held = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off
+    if np.abs(v).max(initial=0.0) <= held * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):
         v, a = np.zeros_like(v), np.zeros_like(a)
     return DriveHistory(name, rotary, c.t, x, v, a, effort, unique)
 

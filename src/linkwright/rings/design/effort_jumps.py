@@ -23,14 +23,10 @@ from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_duty import DriveHistory, cycle_axis, drive_history, drive_names
 from linkwright.text.expressions import Expr
 
-FEWEST = 12  # steps of a cycle below which differences of neighbors say nothing
 PROMINENT = 1.5  # times the third largest of the three differences on either side
 REPORTED_JUMP = 0.01  # share of the effort's range below which a jump is not reported
-MOST = 6  # steps of a drive that are looked at
-PARTS = 8  # into which a step is cut, and again the part with the jump
 DEPTH = 2  # cuts
 SUDDEN = 0.2  # share of the difference in one part: evenly it would be an eighth
-FLAT = 0.1  # share of the largest part's difference that those away from it may have
 CENTERD = 0.02  # share of the RMS below which a mean is that of a conservative cycle, and not what errors are measured by
 
 
@@ -60,7 +56,8 @@ class JumpSamples:
 
 def jumps(c: Trajectory) -> tuple[Jump, ...]:
     """Jumps of the drives' efforts in a turn, by loads that switch; none in a simulation, whose steps follow them."""
-    if c.proof is not None or len(c) <= FEWEST or not can_switch(c.skel.tree.description):
+    fewest = 12  # steps of a cycle below which differences of neighbors say nothing
+    if c.proof is not None or len(c) <= fewest or not can_switch(c.skel.tree.description):
         return ()
     closer = Closer(c)
     over = cycle_axis(c)
@@ -110,7 +107,8 @@ def suspects(effort: np.ndarray, closed: bool) -> list[int]:
         around = sorted(size[k % n] for k in (i + j for j in (-3, -2, -1, 1, 2, 3)) if closed or 0 <= k < n)
         if size[i] > PROMINENT * around[-3]:
             out.append(i)
-    return sorted(sorted(out, key=lambda i: -size[i])[:MOST])
+    most = 6  # steps of a drive that are looked at
+    return sorted(sorted(out, key=lambda i: -size[i])[:most])
 
 
 def _steps(c: Trajectory, h: DriveHistory, closer: Closer) -> list[JumpSamples]:
@@ -134,7 +132,8 @@ def _peak_at_a_jump(
     closer: Closer, drive: str, ends: tuple[float, float], whole: float, beside: tuple[float, float] | None, depth: int = DEPTH
 ) -> float | None:
     """The largest effort at a jump between two times, or None if it is none. `beside`: differences of the steps before and after."""
-    t = np.linspace(*ends, PARTS + 1)
+    parts = 8  # into which a step is cut, and again the part with the jump
+    t = np.linspace(*ends, parts + 1)
     effort = closer.efforts(drive, t)
     if effort is None:
         return None
@@ -156,7 +155,8 @@ def isolated(rise: np.ndarray, beside: tuple[float, float] | None) -> bool:
     core = np.flatnonzero(size > 0.5 * top)
     first, last = int(core[0]), int(core[-1])
     away = np.concatenate([size[: max(first - 1, 0)], size[last + 2 :]])
-    if len(core) < last - first + 1 or (len(away) and float(away.max()) > FLAT * top):
+    flat = 0.1  # share of the largest part's difference that those away from it may have
+    if len(core) < last - first + 1 or (len(away) and float(away.max()) > flat * top):
         return False
     if beside is None:
         return True

@@ -17,7 +17,6 @@ from linkwright.motion.change_points import UNSURE
 from linkwright.results.trajectory import unit_of
 
 EQUAL = 1e-9  # share of the sum of all lengths: shortest + longest equal to the other two
-MOST_PINS = 60  # of a mechanism that is searched
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,8 @@ def four_bars(d: Description) -> tuple[FourBar, ...]:
     """Return the four-bar loops through the ground, those of driven pins first; empty in space."""
     meeting = pins(d) if d.planar else {}
     places = {pin: {body: np.array(at, dtype=float) for body, at in spots.items()} for pin, spots in meeting.items()}
-    if len(places) > MOST_PINS:
+    most_pins = 60  # of a mechanism that is searched
+    if len(places) > most_pins:
         return ()
     ground, driven = d.bodies[0].name, [x.joint.partition(":")[0] for x in d.drives]
     fixed = sorted((pin for pin, at in places.items() if ground in at), key=lambda pin: pin not in driven)

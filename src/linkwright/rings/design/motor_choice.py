@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 SORTS = ("heat", "mass", "price")
 PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word
-MOST = 100_000  # combinations
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,8 @@ def choose_motor(
     plain = DriveSizing(summary(history, over.values, c.near_singular), history, units, (over.name, over.dimension))
     screw = 1.0 if history.rotary and lead is None else spindle_ratio(history, lead)
     boxes = _boxes(known, gearbox, efficiency)
-    if len(known.motors) * len(boxes) > MOST:
+    most = 100_000  # combinations
+    if len(known.motors) * len(boxes) > most:
         raise UsageError(
             f"{counted(len(known.motors), 'motor')} with {len(boxes)} ratios are too many combinations. Take a smaller catalog."
         )

@@ -42,7 +42,6 @@ from linkwright.text.measures import LOAD_STATISTICS, load_phrase
 from linkwright.text.ranges import Range, half_width, meaning
 from linkwright.text.units import KINDS
 
-FINEST = 360  # steps of a turn at least, where a measure of it is asked for
 CLOSE_SECOND = 0.99  # another peak this high may overtake the first
 
 
@@ -313,8 +312,9 @@ def sensitivity(
     """
     system: System = mechanism.system
     known = every_parameter(mechanism.description)
+    finest = 360  # steps of a turn at least, where a measure of it is asked for
     if load_phrase(quantity) is None and (measured := _measure(quantity)) is not None:
-        turn = system.cycle(drive, steps=max(steps, FINEST), speed=speed)
+        turn = system.cycle(drive, steps=max(steps, finest), speed=speed)
         return _of_measure(turn, measured, *_chosen(mechanism, known, parameters, tolerances), parameters is not None)
     c = Cycle(system, drive, steps, speed)
     w = wanted(system, quantity, list(c.plan.laws))

@@ -30,12 +30,8 @@ from linkwright.rings.design.grashof import FourBar, four_bars
 from linkwright.system.system import System
 from linkwright.topology.report import grubler_count
 
-NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
-EQUAL = 1e-9  # the same share: as far out, but for round-off
 RESTING = 1e-9  # m: travel of a floating bearing that does not slide
 STILL = 1e-7  # share of the largest rate that counts as none
-EXACT = 1e-9  # rad: a transmission angle below it is 0
-ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
 
 
 @dataclass(frozen=True)
@@ -345,7 +341,8 @@ class ChannelCurve:
 
     def approaches(self, value: float) -> bool:
         """True for a small transmission angle that is not 0: at the singular position itself it may be."""
-        return self.passing is not None and EXACT < value < 0.25 * np.pi
+        exact = 1e-9  # rad: a transmission angle below it is 0
+        return self.passing is not None and exact < value < 0.25 * np.pi
 
     def shown(self, values: np.ndarray) -> np.ndarray:
         return np.abs((values + np.pi / 2) % np.pi - np.pi / 2) if self.folded else values
@@ -371,10 +368,11 @@ def ranges(c: Trajectory, curves: list[ChannelCurve]) -> list[Range]:
     values, there = _settled(c, curves, sampled, places, drive)
     lap, close = float(np.ptp(drive)) if c.full_turn else 0.0, 1e-4 * float(np.ptp(drive))
     out = []
+    equal = 1e-9  # share of the distance: as far out, except for round-off
     for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)):
         own = np.array([k for k, p in enumerate(places) if p.curve == i])
         found, where = curve.shown(values[own]), there[own]
-        round_off = EQUAL * float(np.ptp(curve.shown(y[0]))) + 1e-13
+        round_off = equal * float(np.ptp(curve.shown(y[0]))) + 1e-13
         ends: list[Any] = []
         for best in (float(found.min()), float(found.max())):
             off = np.abs(found - best)
@@ -399,8 +397,9 @@ def _places(i: int, curve: ChannelCurve, y: np.ndarray, t: np.ndarray) -> list[P
     out = [Place(i, float(t[k]), float(t[max(k - 1, 0)]), float(t[min(k + 1, last)])) for k in rests]
     turning = np.flatnonzero((rate[:-1] * rate[1:] < 0.0) & ~still[:-1] & ~still[1:])
     out += [_inside(i, t, int(k), rate, bend) for k in turning]
+    nearly = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
     if not curve.folded:
-        near, span = np.interp([p.t for p in out], t, value), NEARLY * float(np.ptp(value))
+        near, span = np.interp([p.t for p in out], t, value), nearly * float(np.ptp(value))
         return samples + [p for p, x in zip(out, near, strict=True) if x < value.min() + span or x > value.max() - span]
     quarter = np.floor(value / (0.5 * np.pi))
     passed = [(int(k), 0.5 * np.pi * float(max(quarter[k], quarter[k + 1]))) for k in np.flatnonzero(np.diff(quarter))]
@@ -429,7 +428,8 @@ def _settled(
     t = np.array([p.t for p in places])
     dense = 1e-9 * abs(float(c.t[-1] - c.t[0]))
     moving = [k for k, p in enumerate(places) if p.sample is None]
-    for _ in range(ROUNDS):
+    rounds = 4  # of Newton; from the samples' own rates and accelerations two do
+    for _ in range(rounds):
         if not moving:
             break
         x = c.at(t[moving])

@@ -43,7 +43,6 @@ BRANCH = np.array([1.0, -2.0])  # q2 = 2 pi - 2 q1
 PUBLISHED = Project("euclidean", velocities=False)  # (37): positions only, by A^+
 FAR = 0.05  # rad, or of the size: how far off the loops the iterations begin
 MECHANISMS = {"slider-crank": "slider-crank", "carpet-scraper": "scraper", "rssr": "RSSR"}
-ROUND_OFF = 1e-14  # errors below this are no iteration's
 SCRAPER = {"J1": 0.3}, {"J1": 4.0}  # its start, and the speed of the crank in rad/s
 STEP, DURATION = 0.001, 1.0  # s
 OCCASIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -326,7 +325,8 @@ def iterates(model: str) -> tuple[float, ...]:
 
 def constant(errors: tuple[float, ...]) -> float:
     """The least K with e_k+1 <= K e_k^2 for all errors above round-off."""
-    return max(after / before**2 for before, after in pairwise(errors) if after > ROUND_OFF)
+    round_off = 1e-14  # errors below this are no iteration's
+    return max(after / before**2 for before, after in pairwise(errors) if after > round_off)
 
 
 def quadratic_convergence() -> Item:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-TOLERANCE = 1e-12
 STEPS = range(420, 590, 10)  # of five seconds: steps from 11.9 to 8.6 ms, the paper's 10 ms among them
 DURATION, TORQUE, GRAVITY = 5.0, 1.0, 9.81
 START = 2.0 * pi / 3.0
@@ -59,7 +58,8 @@ def _row(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     c12 = np.cos(x[0] + x[1])
     a = np.cos(x[0]) + c12
     square = a * a + c12 * c12
-    counts = square > TOLERANCE**2
+    tolerance = 1e-12
+    counts = square > tolerance**2
     return a, c12, np.where(counts, 1.0 / np.where(counts, square, 1.0), 0.0)
 
 

@@ -33,7 +33,6 @@ BASE = {
     "v": {"slide": 0.8, "turn": -1.1, "A": 6.0},
     "a": {"slide": 2.5, "turn": 4.0, "A": -3.0},
 }
-PUSH = 2.5  # m/s^2: acceleration of the base where it only slides
 
 METHODS = ("traditional", "system", "subsystem")
 
@@ -218,8 +217,9 @@ def moving_base() -> Item:
     drives = ["slide", "turn", "A"]
     s = compile(_on_a_base((0.0, -9.81), True), cuts=["B"])
     sliding = s.assemble(q={**BASE["q"], "turn": 0.0}, v={**BASE["v"], "turn": 0.0})
-    found = s.inverse(sliding, {"slide": PUSH, "turn": 0.0, "A": BASE["a"]["A"]}, drives=drives)
-    fixed = compile(_on_a_base((-PUSH, -9.81), False), cuts=["B"])
+    push = 2.5  # m/s^2: acceleration of the base where it only slides
+    found = s.inverse(sliding, {"slide": push, "turn": 0.0, "A": BASE["a"]["A"]}, drives=drives)
+    fixed = compile(_on_a_base((-push, -9.81), False), cuts=["B"])
     still = fixed.inverse(fixed.assemble(q={"A": BASE["q"]["A"]}, v={"A": BASE["v"]["A"]}), {"A": BASE["a"]["A"]}, drives=["A"])
     off = max(abs(found.tau["A"] - still.tau["A"]), *(_apart(found, still, joint) for joint in _ON))
     st = s.assemble(q=BASE["q"], v=BASE["v"])
@@ -229,7 +229,7 @@ def moving_base() -> Item:
         "(1), (24)",
         "base with known motion, t_0 not zero: a four-bar on a base that slides and turns",
         "the equations",
-        f"crank torque {found.tau['A']:.6f} N m on a base pushed by {PUSH} m/s^2, {a.tau['A']:.6f} N m on one that also turns",
+        f"crank torque {found.tau['A']:.6f} N m on a base pushed by {push} m/s^2, {a.tau['A']:.6f} N m on one that also turns",
         off,
         1e-10,
         "a fixed base under tilted gravity, the Newton-Euler equations, and the twists of (24)",

@@ -20,7 +20,6 @@ from linkwright.rings.papers.koul import pantograph_error
 from linkwright.rings.papers.koul_matrices import scraper
 from linkwright.system.mechanism import load
 
-STEPS = 720  # positions of a turn
 LENGTHS = {"carpet-scraper-2007": (0.038, 0.115, 0.089), "carpet-scraper": (0.038, 0.1152, 0.089)}  # crank, rocker, ground, m
 ARMS = {"carpet-scraper-2007": (0.335 / 0.096, 0.836 / 0.239), "carpet-scraper": (0.3346 / 0.0956, 0.8365 / 0.239)}
 
@@ -35,10 +34,11 @@ class StraightPart(NamedTuple):
 @cache
 def paths(model: str) -> dict[str, np.ndarray]:
     """Crank angle from -90 to 90 deg, and over it the coupler point S and the tool T, complex."""
-    turn = load(model).cycle(steps=STEPS)
+    steps = 720  # positions of a turn
+    turn = load(model).cycle(steps=steps)
     angle = np.asarray(turn["J1"])
-    quarter = STEPS // 4
-    half = np.concatenate([np.arange(3 * quarter, STEPS), np.arange(quarter + 1)])
+    quarter = steps // 4
+    half = np.concatenate([np.arange(3 * quarter, steps), np.arange(quarter + 1)])
     out = {name: np.asarray(turn[channel])[half, :2] @ [1.0, 1j] for name, channel in (("S", "link5.S"), ("T", "tool.T"))}
     return {"angle": np.remainder(angle[half] + math.pi, 2.0 * math.pi) - math.pi, **out}
 

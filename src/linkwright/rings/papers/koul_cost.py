@@ -36,7 +36,6 @@ SIMULATIONS = {"free, 15 s": (15.0, 1e-3), "free, 5 s": (5.0, 1e-8), "forced, 5 
 EXAMPLES: Mapping[str, Callable[[], tuple[Any, Any]]] = {"scraper": scraper, "3-RRR": manipulator}
 FORCED = {"scraper": scraper_drive, "3-RRR": manipulator_drive}
 BOTH = ("slm", "sslm")
-ROUNDS = 7
 
 GROWTH_LOOPS = (4, 8, 16)  # of the chain; 16 loops of dense matrices are counted in a tenth of a second
 DRIFT_TIME = 5.0  # s of free motion without stabilization
@@ -74,7 +73,8 @@ def operations(name: str) -> SolutionCount:
 def in_turns(runs: Mapping[str, Callable[[], float]]) -> dict[str, float]:
     """Best of several rounds of each, one after the other in every round."""
     best = dict.fromkeys(runs, float("inf"))
-    for _ in range(ROUNDS):
+    rounds = 7
+    for _ in range(rounds):
         for name, run in runs.items():
             best[name] = min(best[name], run())
     return best

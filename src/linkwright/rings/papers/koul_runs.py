@@ -28,7 +28,6 @@ FREE = (
 # angles of the manipulator's cranks, falling freely from rest (the same script)
 RRR_FREE = ((0.1, (0.94572058268919, 4.3403333712401, 5.6472288372324)), (0.5, (1.0046906824248, 6.3508359821875, 4.362558071629)))
 DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text says
-ROUND_OFF = 1e-13  # of the largest: harmonics of a torque that are nothing else
 CRANKS = {"J1": "theta_1", "J8": "theta_6", "J9": "theta_7"}
 STROKE = {"J1": -0.3, "J8": 0.3, "J9": -0.3}  # rad, of the manipulator's forced motion there and back: ours
 Panels = list[FigurePanel]
@@ -38,7 +37,8 @@ def periodic(samples: np.ndarray, period: float) -> Callable[[Any], Any]:
     """The trigonometric sum through equally spaced samples of one period (the last is where the next one begins): can be compiled."""
     c = np.fft.rfft(samples[:-1]) / (len(samples) - 1)
     size = np.abs(c)
-    last = int(np.flatnonzero(size > ROUND_OFF * size.max())[-1])
+    round_off = 1e-13  # of the largest: harmonics of a torque that are nothing else
+    last = int(np.flatnonzero(size > round_off * size.max())[-1])
     terms = [(float(x.real), float(x.imag)) for x in (*c[:1], *(2.0 * c[1 : last + 1]))]
 
     def at(t: Any) -> Any:

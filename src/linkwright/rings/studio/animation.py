@@ -35,8 +35,6 @@ from linkwright.system.system import System
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle
 MOST_PLAYED = 3000  # of a run
-SMOOTH = 150  # samples of a turn whose paths look smooth at any resolution
-LOOKS = 400  # samples of a run that give paths and travels
 MOST_PIXELS = 4096  # of either side
 RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "2160p": (3840, 2160)}
 HEIGHT = 5.4  # inches of a figure with a given resolution
@@ -83,7 +81,8 @@ def animate(
     system: System = getattr(mechanism, "system", mechanism)
     given = turn is not None
     turn, frames = _samples(system, turn, seconds, fps)
-    paths = turn if given or len(turn) > SMOOTH else turned(system, 2 * SMOOTH) or turn  # few frames would draw paths as polygons
+    smooth = 150  # samples of a turn whose paths look smooth at any resolution
+    paths = turn if given or len(turn) > smooth else turned(system, 2 * smooth) or turn  # few frames would draw paths as polygons
     canvas = Canvas(system, turn=paths, trace=trace, dark=dark, labels=False, whole_turn=True, size=frame.inches)
     return Film(turn, canvas, loads, frame, [""] * len(frames)).write(path, frames, fps, progress)
 
@@ -123,7 +122,8 @@ def play(
         )
     shown = run.at(np.linspace(run.t[0], run.t[-1], max(count, 2)))
     pace = "" if speed == 1.0 else f"   (speed {speed:g})"
-    whole = run[:: max(1, len(run) // LOOKS)]
+    looks = 400  # samples of a run that give paths and travels
+    whole = run[:: max(1, len(run) // looks)]
     canvas = Canvas(system_of(run), turn=whole, trace=trace, dark=dark, labels=False, whole_turn=True, size=frame.inches)
     film = Film(shown, canvas, loads, frame, [f"t = {t:.2f} s{pace}" for t in shown.t])
     return film.write(path, list(range(len(shown))), fps, progress)

@@ -11,8 +11,6 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.rings.studio.scene import Scene, Stage
 
-LOOKS = 24  # instants of a turn at which the largest load is looked for
-
 
 @dataclass(frozen=True)
 class AppliedLoad:
@@ -43,7 +41,8 @@ def largest_loads(scene: Scene, instant: Instant) -> tuple[float, float]:
     if not elements.from_outside(scene.description):
         return 0.0, 0.0
     turn = scene.turn
-    instants = [instant, *(turn._instants[:: max(1, len(turn) // LOOKS)] if turn is not None else ())]
+    looks = 24  # instants of a turn at which the largest load is looked for
+    instants = [instant, *(turn._instants[:: max(1, len(turn) // looks)] if turn is not None else ())]
     found = [x for i in instants for x in applied_loads(scene, i)]
     sizes = [(float(np.linalg.norm(x.force)), float(np.linalg.norm(x.moment))) for x in found]
     return max((f for f, _ in sizes), default=0.0), max((m for _, m in sizes), default=0.0)

@@ -11,9 +11,6 @@ from linkwright.rings.robots.workspace.result import KIND_NAMES, Workspace, Work
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, drawn, four, in_lines, with_unit, y_axis
 from linkwright.rings.studio.style import RAMP
 
-MOST_MAPS = 6
-MOST_MODES = 16
-SPREAD = 100.0  # ratio of the largest to the smallest positive value from which colors are logarithmic
 TRIMMED = 2.0  # percent of values at an end whose color is that of the next ones, where a measure grows without bound
 FIRST = ("dexterity", "stiffness", "speed", "acceleration", "effort_share", "turning_stiffness")
 SURFACES = "surfaces"
@@ -60,21 +57,23 @@ def maps(atlas: Workspace | WorkspaceModes, what: Any = None, path: Place = None
 
 def _chosen(atlas: Workspace, what: Any) -> list[str]:
     known = ["reach", *atlas.measures]
+    most_maps = 6
     if what is None:
         found = [n for n in FIRST if n in atlas.values]
-        return found or [n for n in atlas.measures if n not in ("type1", "type2")][:MOST_MAPS] or ["reach"]
+        return found or [n for n in atlas.measures if n not in ("type1", "type2")][:most_maps] or ["reach"]
     names = [what] if isinstance(what, str) else [str(x) for x in what]
     for name in names:
         if name not in known:
             raise UsageError(f"the atlas has no '{name}'. {nearest(name, known, 'It has')}")
-    if not 1 <= len(names) <= MOST_MAPS:
-        raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {MOST_MAPS} are possible.")
+    if not 1 <= len(names) <= most_maps:
+        raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {most_maps} are possible.")
     return names
 
 
 def _modes(every: WorkspaceModes, what: Any, path: Place, **paper: Unpack[Paper]) -> Any:
     name = (_chosen(every[0], what))[0]
-    shown = every.modes[:MOST_MODES]
+    most_modes = 16
+    shown = every.modes[:most_modes]
 
     def make(frame: Frame) -> Any:
         columns = min(4, len(shown))
@@ -97,7 +96,8 @@ def shades(values: np.ndarray) -> Shades:
     if not len(known):
         return Shades(values, 0.0, 1.0, False, False)
     low, high = np.percentile(known, [TRIMMED, 100.0 - TRIMMED])
-    if known.min() > 0.0 and known.max() > 1.0 and high > SPREAD * low:
+    spread = 100.0  # ratio of the largest to the smallest positive value from which colors are logarithmic
+    if known.min() > 0.0 and known.max() > 1.0 and high > spread * low:
         with np.errstate(invalid="ignore", divide="ignore"):
             return Shades(np.log10(values), float(np.log10(low)), float(np.log10(high)), True, True)
     wide = float(np.ptp(known)) > 4.0 * (high - low)

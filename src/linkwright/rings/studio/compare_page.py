@@ -25,7 +25,6 @@ from linkwright.rings.studio.live import sliders
 from linkwright.system.system import System
 
 HEADER = ("", "Before", "After", "")
-MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,9 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     ordered = {n: values[n] for n in names}
     made = flat(with_values(before, [known[n] for n in ordered], list(ordered.values())))
     off = [k for k in missed(_acting(made), _acting(flat(after.numbers())), SAME_NUMBER)]
+    most_named = 6
     if off:
-        some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
+        some = ", ".join(".".join(map(str, label[1:])) for label in off[:most_named])
         raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.")
     return ordered
 

@@ -17,9 +17,6 @@ from linkwright.rings.studio.scene import Scene, Stage, dense
 
 LAYER = "DIMENSIONS"
 ROWS = (1.6, 2.9, 4.2, 5.5, 7.0, 8.5)  # distance of a dimension line from its link, widths of a link
-ARROW = 0.55  # length of an arrow, widths of a link
-BEYOND = 0.35  # of an extension line past the dimension line
-DIGITS = 5  # of a distance
 WIDE = 0.62  # width of a letter over its height
 
 
@@ -40,6 +37,7 @@ def add_dimensions(out: ScaleDrawing, scene: Scene, stage: Stage, busy: np.ndarr
     symbol_size = unit_of(d.units, "length")[1]
     taken, seen = [busy], set()
     middle = busy.mean(axis=0) if len(busy) else np.zeros(2)
+    digits = 5  # of a distance
     for row in link_dimensions(d):
         node = scene.skel.node(row.body)
         p, q = (MM * stage.place(node, x)[:2] for x in (row.a, row.b))
@@ -49,7 +47,7 @@ def add_dimensions(out: ScaleDrawing, scene: Scene, stage: Stage, busy: np.ndarr
             if value < 1e-6 * out.width or key in seen:
                 continue
             seen.add(key)
-            text = f"{value / (MM * symbol_size):.{DIGITS}g}"
+            text = f"{value / (MM * symbol_size):.{digits}g}"
             _draw(out, _placed(out, p, q, direction, text, middle, np.concatenate(taken)), taken)
 
 
@@ -99,16 +97,18 @@ def _draw(out: ScaleDrawing, x: DimensionLine, taken: list[np.ndarray]) -> None:
     w = out.width
     long = float(np.linalg.norm(x.b - x.a))
     to_b = (x.b - x.a) / long
-    outside = long < 3.0 * ARROW * w  # no room between the extension lines: arrows point inwards from outside
+    arrow = 0.55  # length of an arrow, widths of a link
+    outside = long < 3.0 * arrow * w  # no room between the extension lines: arrows point inwards from outside
+    beyond = 0.35  # of an extension line past the dimension line
     for end, own, into in ((x.a, x.p, to_b), (x.b, x.q, -to_b)):
         reach = end - own
         size = float(np.linalg.norm(reach))
         if size > 0.0:
-            out.line(LAYER, [own + reach * min(0.45 * w / size, 0.5), end + reach * (BEYOND * w / size)])
-        back = end + (-into if outside else into) * ARROW * w
+            out.line(LAYER, [own + reach * min(0.45 * w / size, 0.5), end + reach * (beyond * w / size)])
+        back = end + (-into if outside else into) * arrow * w
         across = np.array([-into[1], into[0]]) * 0.16 * w
         out.line(LAYER, [end, back + across, back - across], closed=True)
-    ends = [x.a - to_b * 1.8 * ARROW * w, x.b + to_b * 1.8 * ARROW * w] if outside else [x.a, x.b]
+    ends = [x.a - to_b * 1.8 * arrow * w, x.b + to_b * 1.8 * arrow * w] if outside else [x.a, x.b]
     out.line(LAYER, ends)
     along, up = _axes(x)
     half = 0.5 * WIDE * out.letters * len(x.text)

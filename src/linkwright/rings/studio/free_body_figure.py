@@ -21,11 +21,8 @@ from linkwright.rings.studio.sheet import Sheet, nice_length
 from linkwright.rings.studio.style import Theme, mixed
 
 COLORS = {"pin": "#3f72a8", "drive": "#e06a32", "load": "#b4566a", "weight": "#62708f", "inertia": "#8b6fb3", "link": "#4f9d84"}
-LONGEST = 92.0  # points of the largest force
-MARGIN = 46.0  # points around link and arrows, for names
 SMALL = 4.0  # points below which an arrow is only a dot
 AREA = (392.0, 318.0)  # points of the link's panel
-SIDE = 262.0  # width of the panel beside it
 
 
 def draw(body: Any, path: str | os.PathLike[str] | None = None, *, dark: bool = False) -> Any:
@@ -71,7 +68,8 @@ def _figure(body: Any, look: Theme) -> Any:
 
     text, lines = _table_text(body)
     foot, head = 9.6 * lines + 22.0, 26.0
-    width, height = AREA[0] + SIDE, AREA[1] + foot + head
+    side = 262.0  # width of the panel beside it
+    width, height = AREA[0] + side, AREA[1] + foot + head
     figure = Figure(figsize=(width / 72, height / 72), facecolor=look.paper)
     flat = ViewDirection(np.eye(3)[:2], "")
     across = (AREA[0], AREA[1]) if body.planar else (0.5 * width, AREA[1])
@@ -152,10 +150,12 @@ def _covers(one: Vector, two: Vector) -> bool:
 def _link(figure: Any, look: Theme, body: Any, view: ViewDirection, box: tuple[float, ...], page: tuple[float, float]) -> float:
     """The link's panel; returns points per N."""
     largest = max((float(np.linalg.norm(r.force)) for r in body.rows), default=0.0)  # one scale for all views
-    newton = LONGEST / largest if largest > 0.0 else 0.0
+    longest = 92.0  # points of the largest force
+    newton = longest / largest if largest > 0.0 else 0.0
     vectors = _vectors(body, view, newton)
     points = view.flat(np.concatenate([*(p for p, _ in body.outline), body.com[None], *(r.at[None] for r in body.rows)]))
-    pt, center = _fit(points, vectors, np.array(box[2:]) - 2 * MARGIN)
+    margin = 46.0  # points around link and arrows, for names
+    pt, center = _fit(points, vectors, np.array(box[2:]) - 2 * margin)
     sheet = _sheet(figure, look, box, page, center, pt)
     _force_scale(sheet, newton, body.units)
     _shape(sheet, body, view)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 Contour = list[tuple[float, float, float]]
-STRAIGHT = 1e-9  # rad: a smaller turn is none
 
 
 def link_outline(points: np.ndarray, closed: bool, radius: float) -> list[Contour]:
@@ -76,16 +75,17 @@ def _offset(ring: np.ndarray, r: float) -> Contour | None:
     lengths = np.linalg.norm(ahead, axis=1)
     directions = ahead / lengths[:, None]
     out: Contour = []
+    straight = 1e-9  # rad: a smaller turn is none
     for k, p in enumerate(ring):
         d1, d2 = directions[k - 1], directions[k]
         n1, n2 = np.array([d1[1], -d1[0]]), np.array([d2[1], -d2[0]])
         turn = math.atan2(d1[0] * d2[1] - d1[1] * d2[0], float(d1 @ d2))
-        if math.pi - abs(turn) < STRAIGHT:
+        if math.pi - abs(turn) < straight:
             turn = math.pi
-        if turn > STRAIGHT:
+        if turn > straight:
             a, b = p + r * n1, p + r * n2
             out += [(float(a[0]), float(a[1]), math.tan(turn / 4.0)), (float(b[0]), float(b[1]), 0.0)]
-        elif turn >= -STRAIGHT:
+        elif turn >= -straight:
             a = p + r * n1
             out.append((float(a[0]), float(a[1]), 0.0))
         else:

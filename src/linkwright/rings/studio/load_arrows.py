@@ -16,9 +16,7 @@ from linkwright.rings.studio.space import Spatial, on_paper
 from linkwright.rings.studio.style import PALETTE, mixed
 
 LONGEST = 64.0  # points: the largest load of the motion
-LEAST = 3.0  # points below which an arrow is only a spot
 EDGE = 4.0  # points that stay free at the edge of a picture
-LOOKS = 60  # samples for which there must be room
 
 
 class LoadArrows:
@@ -38,10 +36,11 @@ class LoadArrows:
 
     def _length(self, figure: Any, axes: Any) -> float:
         """Points of the largest load: the longest arrow, or less where one of the motion would leave the picture (in the plane)."""
+        looks = 60  # samples for which there must be room
         if self.longest is None:
             size = 72.0 * np.array(figure.get_size_inches(), dtype=float)
             self.longest = LONGEST
-            for sample in range(0, len(self.c), max(1, len(self.c) // LOOKS)) if self.canvas.scene.description.planar else ():
+            for sample in range(0, len(self.c), max(1, len(self.c) // looks)) if self.canvas.scene.description.planar else ():
                 stage = Stage(self.c.skel, self.c._instants[sample])
                 for spot, force in self.forces:
                     at = axes.transData.transform(stage.spot(spot)[:2]) * 72.0 / figure.dpi
@@ -68,9 +67,10 @@ class LoadArrows:
         over.set_ylim(0.0, height)
         stage = Stage(self.c.skel, self.c._instants[sample])
         color = mixed(PALETTE[4], self.canvas.look.ink, 0.15)
+        least = 3.0  # points below which an arrow is only a spot
         for spot, force in self.forces:
             at, along = self._seen(figure, picture, stage.spot(spot), force[sample])
-            if np.linalg.norm(along) < LEAST:
+            if np.linalg.norm(along) < least:
                 continue
             arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.6, "mutation_scale": 9.0, "shrinkA": 0.0, "shrinkB": 0.0}
             over.annotate("", xy=tuple(at + along), xytext=tuple(at), arrowprops=arrow, annotation_clip=False)

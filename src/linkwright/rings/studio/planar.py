@@ -17,9 +17,6 @@ from linkwright.rings.studio.shading import outline_path
 from linkwright.rings.studio.sheet import BAND, Sheet, nice_length
 from linkwright.rings.studio.style import DRIVEN, PALETTE, Theme, mixed
 
-DUST = 1e-9  # of the largest load: no arrow
-LOAD = 40.0  # points of the arrow of the largest load
-
 
 def colors(scene: Scene) -> dict[str, str]:
     """A color for every body; the driven ones share the drive's."""
@@ -304,15 +301,17 @@ class PlanarDrawing:
         """Loads of the model: an arrow whose tip is where the force acts, an arc for a moment."""
         if self.largest is None:
             self.largest = largest_loads(self.scene, at)
+        dust = 1e-9  # of the largest load: no arrow
+        load = 40.0  # points of the arrow of the largest load
         for x in applied_loads(self.scene, at):
             color, p, pt = load_color(sheet.look), x.at[:2], sheet.pt
-            if self.largest[0] and float(np.linalg.norm(x.force)) > DUST * self.largest[0]:
-                along = x.force[:2] / self.largest[0] * LOAD * pt
+            if self.largest[0] and float(np.linalg.norm(x.force)) > dust * self.largest[0]:
+                along = x.force[:2] / self.largest[0] * load * pt
                 tail = p - along
                 self._headed(sheet, np.linspace(tail, p - along * min(0.5, 5.5 * pt / float(np.linalg.norm(along))), 8), False, color)
                 if labels:
                     sheet.label(tail, x.name, color=color, clear=2.0)
-            if self.largest[1] and abs(float(x.moment[2])) > DUST * self.largest[1]:
+            if self.largest[1] and abs(float(x.moment[2])) > dust * self.largest[1]:
                 sense = float(np.sign(x.moment[2]))
                 angles = sense * np.linspace(-2.2, 2.2, 40)
                 self._headed(sheet, p + 1.4 * self.width * pt * np.column_stack([np.cos(angles), np.sin(angles)]), False, color)

@@ -48,7 +48,6 @@ LAUNCH = (
     "--enable-unsafe-swiftshader",
     "--hide-scrollbars",
 )
-PATIENCE = 120.0  # s for a print; two sheets take one or two
 _STAMP = re.compile(rb"/(?:CreationDate|ModDate) ?\([^)]*\)")
 _NODE = re.compile(rb"\(node(\d{8})\)")
 _CREATOR = re.compile(rb"/Creator ?\((?:\\.|[^)\\])*\)")
@@ -72,6 +71,7 @@ def need_chromium() -> str:
 def print_pdf(page: str, path: str | os.PathLike[str]) -> Path:
     """Print a page that needs no script into a PDF, atomically."""
     program = need_chromium()
+    patience = 120.0  # s for a print; two sheets take one or two
     with tempfile.TemporaryDirectory(prefix="linkwright-print-") as place:
         source, target = Path(place, "report.html"), Path(place, "report.pdf")
         source.write_text(page, encoding="utf-8", newline="\n")
@@ -80,7 +80,7 @@ def print_pdf(page: str, path: str | os.PathLike[str]) -> Path:
             f"--print-to-pdf={target}", source.as_uri(),
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+            done = subprocess.run(command, capture_output=True, timeout=patience, check=False)
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise UsageError(f"'{program}' could not print the report: {problem}. {BY_HAND}") from None
         if not target.is_file() or not target.stat().st_size:

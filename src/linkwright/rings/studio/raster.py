@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LARGEST = 24.0  # pixels of a triangle's longest edge
 CLASSES = (4, 8, 16, 26)  # pixels of the boxes in which triangles of one size are filled together
 FINER = 2  # pixels of the depth buffer along an edge of one in the image
-ROUNDS = 24  # halvings: far more than a screen needs
 
 
 class Seen(NamedTuple):
@@ -72,13 +70,15 @@ def _borders(owner: np.ndarray) -> np.ndarray:
 def _halved(corners: np.ndarray, which: np.ndarray, w: int, h: int) -> tuple[np.ndarray, np.ndarray]:
     """Triangles cut across their longest edge until it is short, without those outside the window; `which` follows."""
     done: list[tuple[np.ndarray, np.ndarray]] = []
-    for _ in range(ROUNDS):
+    largest = 24.0  # pixels of a triangle's longest edge
+    rounds = 24  # halvings: far more than a screen needs
+    for _ in range(rounds):
         low, high = corners[:, :, :2].min(axis=1), corners[:, :, :2].max(axis=1)
         inside = (high > 0.0).all(axis=1) & (low < (w, h)).all(axis=1)
         corners, which = corners[inside], which[inside]
         sides = np.linalg.norm((np.roll(corners, -1, axis=1) - corners)[:, :, :2], axis=2)
         longest = np.argmax(sides, axis=1)
-        large = sides.max(axis=1, initial=0.0) > LARGEST
+        large = sides.max(axis=1, initial=0.0) > largest
         done.append((corners[~large], which[~large]))
         if not large.any():
             break

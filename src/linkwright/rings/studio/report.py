@@ -49,7 +49,6 @@ from linkwright.system.system import System
 ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
 REPORT_SAMPLES = 36  # samples that show every extreme of a motion
-MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
 
 
 def report(
@@ -306,7 +305,8 @@ class ReportContent:
 
 def _thinned(run: Trajectory) -> Trajectory:
     """The samples of a run that its loads are looked at."""
-    return run[:: -(-len(run) // MOST_SAMPLES)]
+    most_samples = 750  # of a simulation that are looked at for its bearing table
+    return run[:: -(-len(run) // most_samples)]
 
 
 def _happened(run: Trajectory) -> str:

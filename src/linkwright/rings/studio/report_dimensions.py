@@ -19,7 +19,6 @@ SHEET, BESIDE_TABLE = (178.0, 88.0), (104.0, 68.0)  # mm of paper: over the whol
 BESIDE = 14  # rows of a table beside a drawing
 MOST_LINES = 36  # dimension lines that can be distinguished on paper
 MOST_ROWS = 60
-LETTERS = 1.9  # mm, height of capitals on paper
 
 
 def section(system: System) -> str:
@@ -48,9 +47,10 @@ def _drawing(system: System, count: int) -> str:
         return ""
     sheet = BESIDE_TABLE if count <= BESIDE else SHEET
     wide = None
+    letters = 1.9  # mm, height of capitals on paper
     for _ in range(2):  # letters have their size on paper, and what is written decides the scale
         drawing = scale_drawing(system, positions=0, trace=[], dimensions=True, width=wide)
-        wide = f"{2.0 * LETTERS / sheet_scale(drawing, sheet)} mm"
+        wide = f"{2.0 * letters / sheet_scale(drawing, sheet)} mm"
     drawing = scale_drawing(system, positions=0, trace=[], dimensions=True, width=wide)
     alt = f"{system.description.name} to scale, with the distances of the pins of every link"
     return f'<figure class="rp-figure">{svg_figure(drawing, sheet, alt)}</figure>\n'

@@ -26,7 +26,6 @@ from linkwright.system.system import System
 from linkwright.text.expressions import Expr, free_variables
 
 MOST_LOADS = 6
-MOST_DRIVES = 3
 MOST_LOOKS = 400  # samples at which loads are evaluated
 FLUCTUATION = 0.05
 NOTHING = "nothing in this motion"
@@ -153,12 +152,13 @@ def needs(found: CycleLoads, turn: bool) -> str:
         return ""
     energy, cycle = unit_of(e.units, "energy"), "turn" if turn else "cycle"
     lines = []
-    for r in e.rows[:MOST_DRIVES]:
+    most_drives = 3
+    for r in e.rows[:most_drives]:
         effort = unit_of(e.units, r.kind)
         mean, work = cleaned(r.mean, r.rms) / effort[1], cleaned(r.work, r.braked) / energy[1]
         worked = f", {_signed(work)} {energy[0]} a {cycle}" if any(x.speed_max for x in e.rows) else ""
         lines.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}{worked}")
-    more = [f"and {len(e.rows) - MOST_DRIVES} more"] if len(e.rows) > MOST_DRIVES else []
+    more = [f"and {len(e.rows) - most_drives} more"] if len(e.rows) > most_drives else []
     return "; ".join([*lines, *more])
 
 

@@ -10,15 +10,14 @@ from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.report_parts import part, table
 
-MOST_MEASURES = 12
-
 
 def checked(given: Any) -> tuple[str, ...]:
     """Return the texts of measures, each once; raise UsageError for what is none."""
     named = [given] if isinstance(given, str) else list(given or ())
-    if not all(isinstance(x, str) for x in named) or len(named) > MOST_MEASURES:
+    most_measures = 12
+    if not all(isinstance(x, str) for x in named) or len(named) > most_measures:
         example = "['stroke guide', 'dwell guide within 1 mm']"
-        raise UsageError(f"measures of a report are up to {MOST_MEASURES} texts, such as {example}, not {given!r:.60}.")
+        raise UsageError(f"measures of a report are up to {most_measures} texts, such as {example}, not {given!r:.60}.")
     for text in named:
         measure(text)  # a text that is no measure is an error before the long work
     return tuple(dict.fromkeys(named))

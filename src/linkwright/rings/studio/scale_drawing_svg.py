@@ -12,10 +12,6 @@ from linkwright import files
 from linkwright.rings.studio.link_outline import arc_radius
 from linkwright.rings.studio.scale_drawing import LAYERS, DrawnCircle, DrawnPath, ScaleDrawing
 
-MARGIN = 1.5  # widths of a link round the drawing
-DIGITS = 6  # decimals of a coordinate in mm
-LETTERS = 0.7  # height of a capital over the size of its font
-
 
 def svg_text(drawing: ScaleDrawing) -> str:
     """Return the drawing as the text of an SVG file."""
@@ -66,7 +62,8 @@ def svg_figure(drawing: ScaleDrawing, sheet: tuple[float, float], alt: str) -> s
 def _window(drawing: ScaleDrawing) -> tuple[np.ndarray, np.ndarray]:
     """Lower corner and sides of the drawing with a margin, mm."""
     low, high = drawing.box
-    edge = MARGIN * drawing.width
+    margin = 1.5  # widths of a link round the drawing
+    edge = margin * drawing.width
     return low - edge, high - low + 2.0 * edge
 
 
@@ -85,7 +82,8 @@ def _element(x: Any, drawing: Any, named: bool = True) -> str:
     at = f'x="{_n(x.at[0])}" y="{_n(-x.at[1])}"'
     turned = f' transform="rotate({_n(-x.angle)} {_n(x.at[0])} {_n(-x.at[1])})"' if x.angle else ""
     paint = f'fill="{LAYERS[x.layer].color}" stroke="none"'
-    return f'<text {at}{turned} {paint} font-size="{_n(x.height / LETTERS)}" font-family="sans-serif">{escape(x.text)}</text>'
+    letters = 0.7  # height of a capital over the size of its font
+    return f'<text {at}{turned} {paint} font-size="{_n(x.height / letters)}" font-family="sans-serif">{escape(x.text)}</text>'
 
 
 def _path(contour: Any, closed: bool) -> str:
@@ -103,5 +101,6 @@ def _path(contour: Any, closed: bool) -> str:
 
 
 def _n(x: float) -> str:
-    return f"{round(float(x), DIGITS) + 0.0:.{DIGITS}f}".rstrip("0").rstrip(".")
+    digits = 6  # decimals of a coordinate in mm
+    return f"{round(float(x), digits) + 0.0:.{digits}f}".rstrip("0").rstrip(".")
 

@@ -17,7 +17,6 @@ from linkwright.rings.studio.outlines import unit_circle
 
 CAM_PLACES = ("cam", "groove", "rim")
 STEPS = 180  # of a profile: two degrees
-SHARE = 0.1  # of the contact's range and of the base circle by which a drawn face is longer
 
 
 @dataclass(frozen=True)
@@ -102,5 +101,6 @@ def _face(d: Description, c: Coupling, design: CamDesign) -> np.ndarray:
     here, there = (j.frame_first, j.frame_second) if j.first == g.carrier else (j.frame_second, j.frame_first)
     along = pose_of(there).R @ pose_of(here).R.T @ np.cross(g.face, g.axis)
     low, high = float(design.slip.min()), float(design.slip.max())
-    margin = SHARE * (high - low) + SHARE * design.base
+    share = 0.1  # of the contact's range and of the base circle by which a drawn face is longer
+    margin = share * (high - low) + share * design.base
     return np.array([np.asarray(d.point(c.cam.point).at) + s * along for s in (low - margin, high + margin)], dtype=float)

@@ -9,8 +9,6 @@ import numpy as np
 from linkwright.numerics.tolerances import AT_END
 from linkwright.rings.studio.outlines import dense, inside
 
-APART = 0.05  # gap between a slot and its link, as a share of their size, above which an arm is drawn
-
 
 def distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Places that differ by more than round-off of their size."""
@@ -42,6 +40,7 @@ def arm(pieces: Sequence[tuple[np.ndarray, bool]], rail: np.ndarray) -> np.ndarr
     corners = np.concatenate([p for p, _ in pieces])
     i, k = np.unravel_index(np.argmin(np.linalg.norm(corners[:, None] - rail[None], axis=2)), (len(corners), len(rail)))
     line = np.array([corners[i], rail[k]])
-    if gap <= APART * size or any(closed and len(p) > 2 and inside(line, p) for p, closed in pieces):
+    apart = 0.05  # gap between a slot and its link, as a share of their size, above which an arm is drawn
+    if gap <= apart * size or any(closed and len(p) > 2 and inside(line, p) for p, closed in pieces):
         return None
     return line

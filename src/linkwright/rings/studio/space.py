@@ -20,7 +20,6 @@ from linkwright.rings.studio.style import PALETTE, Theme, mixed
 VIEW = (22.0, -58.0)  # elevation and azimuth, degrees
 WIDE = 7.0  # inches
 RING = 0.02  # radius of the ring of a bushing, of the diagonal of what is drawn
-MARGIN = 26.0  # points around the drawing
 SHARP = 160.0  # pixels an inch in images of surfaces, as pictures are written
 
 
@@ -83,10 +82,11 @@ class Spatial:
         everything = np.vstack([p, floor])
         page = 72.0 * np.asarray(figure.get_size_inches())
         zoom = 1.0
+        margin = 26.0  # points around the drawing
         for _ in range(3):  # perspective: the extent is not quite proportional to the zoom
             axes.set_box_aspect(tuple(high - low), zoom=zoom)
             seen = on_paper(figure, axes, everything)
-            zoom *= float(np.min((page - 2 * MARGIN) / np.ptp(seen, axis=0)))
+            zoom *= float(np.min((page - 2 * margin) / np.ptp(seen, axis=0)))
         axes.set_box_aspect(tuple(high - low), zoom=zoom)
         seen = on_paper(figure, axes, everything)
         shift = (0.5 * page - 0.5 * (seen.min(axis=0) + seen.max(axis=0))) / page

@@ -16,8 +16,6 @@ from linkwright.rings.studio.style import RAMP
 from linkwright.text.units import quantity
 
 MOST_POINTS = 20_000  # drawn; more take long and cover each other
-MOST_COLUMNS = 7
-MOST_MAPS = 4
 MANY = 2000  # points that are a picture inside a vector file
 SEEN = 500  # points between which contours are drawn; more would cover them
 LEVELS = 12
@@ -85,7 +83,8 @@ def contours(data: StudyTable, path: Place = None, *, of: Any = None, over: Any 
     `of`: measures; `over`: two variables, by default the first two that vary; `at`: values of the other axes of a grid, by default those
     in the middle. Where further variables vary freely there is no surface, and designs are colored points.
     """
-    chosen = data.chosen(of, "of", data.measures, MOST_MAPS)
+    most_maps = 4
+    chosen = data.chosen(of, "of", data.measures, most_maps)
     axes_of = _two(data, over)
     part = sliced(data, axes_of, at)
 
@@ -266,9 +265,10 @@ def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Un
 
     `of`: columns by name, at most seven; by default variables that vary and measures, the first of each.
     """
-    room = MOST_COLUMNS - min(len(data.measures), max(2, MOST_COLUMNS - len(_varying(data))))
-    default = [*_varying(data)[:room], *data.measures][:MOST_COLUMNS]
-    chosen = default if of is None else data.chosen(of, "of", list(data.columns.values()), MOST_COLUMNS)
+    most_columns = 7
+    room = most_columns - min(len(data.measures), max(2, most_columns - len(_varying(data))))
+    default = [*_varying(data)[:room], *data.measures][:most_columns]
+    chosen = default if of is None else data.chosen(of, "of", list(data.columns.values()), most_columns)
     if len(chosen) < 2:
         raise UsageError("a scatter matrix needs two columns or more; this study has one that varies: study.plot('histogram').")
     few = _some(len(data.rows))

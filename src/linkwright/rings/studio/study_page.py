@@ -23,7 +23,6 @@ from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, table
 from linkwright.rings.studio.style import RAMP
 
 MOST_DESIGNS = 20_000
-STEPS = 1e6  # of the span of a column: numbers in a page are rounded to one of them
 # with the page of a mechanism
 SHARED = (live.FIRST, "base/dom.js", "base/format.js", "engine/extremes.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")
 OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "curves", "map", "grid", "points", "main"))
@@ -91,7 +90,8 @@ def rounded_values(values: np.ndarray) -> list[float]:
     if not len(known):
         return values.tolist()
     span = float(np.ptp(known)) or float(np.abs(known).max()) or 1.0
-    decimals = int(np.clip(np.ceil(-np.log10(span / STEPS)), -300, 300))
+    steps = 1e6  # of the span of a column: numbers in a page are rounded to one of them
+    decimals = int(np.clip(np.ceil(-np.log10(span / steps)), -300, 300))
     return [round(x, decimals) if np.isfinite(x) else x for x in values.tolist()]
 
 

@@ -19,13 +19,13 @@ from linkwright.rings.studio.plots.frame import SMALL, Frame, Paper, Place, colo
 from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, outcome, plain_ticks, signed
 from linkwright.rings.studio.style import DRIVEN, mixed
 
-MOST_MEASURES = 4
 MOST_BARS = 16
 
 
 def tornado(data: StudyTable, path: Place = None, *, of: Any = None, most: int = 12, **paper: Unpack[Paper]) -> Any:
     """Bars of variables, the strongest first, for each measure; `most` of them."""
-    chosen = data.chosen(of, "of", data.measures, MOST_MEASURES)
+    most_measures = 4
+    chosen = data.chosen(of, "of", data.measures, most_measures)
     whole_number(most, "most", 1, MOST_BARS)
     draw: Callable[[Frame, Any, StudyTable, StudyColumn, int], None] = {OneAtATime.kind: _ends, Saltelli.kind: _indices}.get(
         data.kind, _ranks

@@ -15,7 +15,6 @@ from linkwright.text.units import parse_unit
 MOST_PANELS = 6
 COLUMNS = 3
 PANEL = 3.2  # inches
-CYCLE = 360
 
 
 def plot(found: SynthesisResult, path: Place = None, *, count: int = MOST_PANELS, **paper: Unpack[Paper]) -> Any:
@@ -81,7 +80,8 @@ def _path(x: SynthesizedLinkage) -> np.ndarray | None:
     """Path of the point over a cycle, computed by the mechanism itself; None where the output is no point, or it does not turn."""
     if not any(x.linkage.output == f"{body}.{p}" for body, points in x.linkage.points.items() for p in points):
         return None
+    cycle = 360
     try:
-        return np.asarray(x.mechanism.cycle(steps=CYCLE)[x.linkage.output])[:, :2]
+        return np.asarray(x.mechanism.cycle(steps=cycle)[x.linkage.output])[:, :2]
     except LinkwrightError:
         return None

@@ -10,7 +10,6 @@ from linkwright.files.tables import Column, Table
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.plots import marked_points, natural_axis
 
-MOST_COLUMNS = 9
 ROWS = 13  # every 30 deg of a full turn
 
 
@@ -30,8 +29,9 @@ def turn_channels(c: Trajectory) -> list[str]:
     else:
         others = [j.name for j in d.joints if j.name in c.channels and c[j.name].ndim == 1]
     moving = [n for n in others if n not in lead and np.ptp(c[n]) > 1e-9 and not _repeats(c, n, lead)]
-    room = max(1, MOST_COLUMNS - len(lead) - min(len(points), 4))
-    return [*lead[:MOST_COLUMNS], *moving[:room], *points[:4]]
+    most_columns = 9
+    room = max(1, most_columns - len(lead) - min(len(points), 4))
+    return [*lead[:most_columns], *moving[:room], *points[:4]]
 
 
 def _repeats(c: Trajectory, name: str, lead: Sequence[str]) -> bool:

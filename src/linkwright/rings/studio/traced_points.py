@@ -5,8 +5,6 @@ from __future__ import annotations
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.model.description import Description, PointRef
 
-MOST = 2  # more of them are no tip, but a chain
-
 
 def tips(d: Description) -> list[PointRef]:
     """A point of the first body at every pin whose links have neither a joint on the ground nor a drive; none if there are many."""
@@ -20,4 +18,5 @@ def tips(d: Description) -> list[PointRef]:
         names = [(b, p.name) for b in (j.first, j.second) for p in d.body(b).points if p.name == (j.pin or j.name)]
         if names:
             found.setdefault(j.pin or j.name, names[0])
-    return list(found.values()) if len(found) <= MOST else []
+    most = 2  # more of them are no tip, but a chain
+    return list(found.values()) if len(found) <= most else []

@@ -20,7 +20,6 @@ from linkwright.rings.synthesis.path_starts import projected
 
 Array = np.ndarray
 CANDIDATES = 1024
-TRACED = 360  # positions of a curve that is matched
 MATCHES = 64
 FILE = Path(__file__).with_name("coupler_atlas.npz")  # made by `tools/make_coupler_atlas.py`
 DRAG_LINKS = 4  # one of so many stored linkages has the ground as its shortest link
@@ -31,7 +30,6 @@ RADII = (0.05, 2.5)  # of the coupler point from the crank pin, over the coupler
 
 HARMONICS = 8
 ORDERS = np.array([k for k in range(-HARMONICS, HARMONICS + 1) if k != 0])
-SAMPLES = 128
 SHIFTS = 64  # start points that are tried
 SMOOTHED = 8  # pieces of a segment where the points are few
 ATLAS_STARTS = 40
@@ -134,11 +132,12 @@ def _angles(found: list[CurveMatch], points: Array) -> Iterator[Array]:
     polygon, places = smoothed(points)
     along = distances(polygon)
     share = along[places] / along[-1]
+    traced = 360  # positions of a curve that is matched
     for m in found:
         row = np.array([m.row])
-        curve = curves(stored.kind[row], stored.shape[row], stored.point[row], count=TRACED)[0]
+        curve = curves(stored.kind[row], stored.shape[row], stored.point[row], count=traced)[0]
         run = distances(curve)
-        crank = np.arange(TRACED + 1) * (TURN / TRACED)
+        crank = np.arange(traced + 1) * (TURN / traced)
         # along the stored curve: forwards, or backwards for a crank that turns backwards or a mirrored linkage
         forwards = m.direction * m.sigma
         position = m.start + share if forwards > 0.0 else m.start - share
@@ -181,11 +180,12 @@ def descriptors(curves: Array) -> Array:
     curves = np.atleast_2d(curves)
     closed = np.concatenate([curves, curves[:, :1]], axis=1)
     along = np.concatenate([np.zeros((len(curves), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
-    even = np.arange(SAMPLES) / SAMPLES
+    samples = 128
+    even = np.arange(samples) / samples
     sampled = np.stack(
         [np.interp(even * x[-1], x, z.real) + 1j * np.interp(even * x[-1], x, z.imag) for x, z in zip(along, closed, strict=True)]
     )
-    found = np.fft.fft(sampled, axis=1)[:, ORDERS] / SAMPLES
+    found = np.fft.fft(sampled, axis=1)[:, ORDERS] / samples
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
 
 

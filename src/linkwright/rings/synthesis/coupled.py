@@ -17,7 +17,6 @@ from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
 Array = np.ndarray
-ITERATIONS = 10
 # damping over the squared size of the matrix, none before a step is refused: then this, larger and smaller by factors, none below the last
 FIRST, MORE, LESS, LEAST = 1e-2, 8.0, 0.125, 1e-3
 OPEN_BAR = 1e-7  # gap over the length of a bar that does not close
@@ -74,7 +73,8 @@ class CoupledStep:
         gap, matrix = self._closure(known, [angles[..., 0], angles[..., 1]])
         size = np.sqrt((gap * gap).sum(-1))
         damping = np.zeros(shape)
-        for _ in range(ITERATIONS):
+        iterations = 10
+        for _ in range(iterations):
             if size.max(initial=0.0) < CLOSED:
                 break
             step = _solve(matrix, gap[..., None], damping)[..., 0]

@@ -26,7 +26,6 @@ from linkwright.rings.synthesis.tracing import TURN, Array, CrankCircuit, CrankL
 SAMPLES = 1440  # of a circuit, for places near a point
 BLOCK = 256  # points at a time
 FIRST_PLACES = 48  # of the first position that are tried as the begin of an order
-REFINED = 40  # steps of the golden section: below rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,8 @@ def _golden(traced: CrankLinkage, circuit: CrankCircuit, points: Array, s: Array
     def distance(x: Array) -> Array:
         return np.abs(traced.path(*circuit.at(x)) - points)
 
-    for _ in range(REFINED):
+    refined = 40  # steps of the golden section: below rounding
+    for _ in range(refined):
         left, right = high - ratio * (high - low), low + ratio * (high - low)
         nearer = distance(left) < distance(right)
         low, high = np.where(nearer, low, left), np.where(nearer, right, high)

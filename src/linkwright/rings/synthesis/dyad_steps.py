@@ -19,7 +19,6 @@ import numpy as np
 from linkwright.rings.synthesis.duals import Dual, constant
 
 Array = np.ndarray
-ROUNDED = 1e-6  # square of the sine below which the root at a dead center is rounded off
 
 
 @dataclass(frozen=True)
@@ -218,11 +217,12 @@ def rounded_sine(cosine: Dual) -> Dual:
     """Return sqrt(1 - c^2); near and beyond 1 an exponential takes over with the same value and slope, and tends to 0."""
     c = cosine.value
     square = 1.0 - c * c
-    inside = square > ROUNDED
-    root = np.sqrt(np.where(inside, square, ROUNDED))
-    fading = np.exp(np.where(inside, 0.0, np.maximum(square / ROUNDED - 1.0, -1e3)) / 2.0)
+    rounded = 1e-6  # square of the sine below which the root at a dead center is rounded off
+    inside = square > rounded
+    root = np.sqrt(np.where(inside, square, rounded))
+    fading = np.exp(np.where(inside, 0.0, np.maximum(square / rounded - 1.0, -1e3)) / 2.0)
     value = root * fading
-    slope = np.where(inside, -c / root, -c * value / ROUNDED)
+    slope = np.where(inside, -c / root, -c * value / rounded)
     return cosine.through(value, slope)
 
 

@@ -11,8 +11,6 @@ from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, LinkageStep, PinDyad, SlideDyad, positions
 
-DENSE = 721
-
 
 def peaucellier(length: float) -> SynthesizedLinkage:
     """Return Peaucellier's cell: arms l from O to a rhombus of side s, whose near corner is on a circle through O.
@@ -61,14 +59,15 @@ def _answer(
     kind: str, length: float, steps: tuple[LinkageStep, ...], numbers: dict[str, complex], point: Anchor, half: float
 ) -> SynthesizedLinkage:
     """Return the linkage with a line of this length along x, drawn in its middle."""
-    angle = np.linspace(-half, half, DENSE)
-    known = positions(steps, {n: constant([v]) for n, v in numbers.items()}, Dual(angle[None, :], {0: np.ones((1, DENSE))}))
+    dense = 721
+    angle = np.linspace(-half, half, dense)
+    known = positions(steps, {n: constant([v]) for n, v in numbers.items()}, Dual(angle[None, :], {0: np.ones((1, dense))}))
     moved = known.point(point)
     p = moved.value[0]
     size = complex(length / (p[-1] - p[0]))
     beside = (p * size).imag
     speed = (moved.slope[0][0] * size).real
-    linkage = drawn(kind, steps, known, position=DENSE // 2, points=[point], output=f"{point.body}.{point.pin}", size=size)
+    linkage = drawn(kind, steps, known, position=dense // 2, points=[point], output=f"{point.body}.{point.pin}", size=size)
     lengths = _lengths(known, size)
     measures = {
         "straightness": float(np.ptp(beside)),

@@ -25,7 +25,6 @@ Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
 LONGEST, SHORTEST = 10.0, 0.02  # links over the size of the path
 TRANSMISSION = np.deg2rad(20.0)
 STARTS = 4096
-MOST_POINTS = 80  # without timing: every point has a crank angle of its own
 
 TRACED = 720  # positions of the trace over a turn
 
@@ -50,7 +49,8 @@ def form_paths(
     corners = None if within is None else pivot_box(within)
     box = None if corners is None else ((corners[0] - center) / size, (corners[1] - center) / size)
     limits = FormLimits(most, least, float(np.cos(transmission)), box)
-    some = np.arange(len(wanted)) if angles is not None else np.unique(np.linspace(0, len(wanted) - 1, MOST_POINTS).round().astype(int))
+    most_points = 80  # without timing: every point has a crank angle of its own
+    some = np.arange(len(wanted)) if angles is not None else np.unique(np.linspace(0, len(wanted) - 1, most_points).round().astype(int))
     found: list[FormCandidate] = []
     evaluations = 0
     each = max(2, -(-2 * POLISHED // len(forms)))

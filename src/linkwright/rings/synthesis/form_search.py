@@ -26,8 +26,6 @@ ROUNDS = ((96, 25), (24, 200))  # candidates and iterations of Levenberg-Marquar
 COUPLED_ROUNDS = ((64, 25), (16, 120))
 POLISHED = 5
 POLISHING = (200, 50)  # iterations of SLSQP for dyads, for coupled closures, which take ten times as long
-SAME = 1e-3  # largest distance of two curves that count as one, over the size of the path
-EXACT = 1e-26  # sum of squares of points of size 1 that is round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +65,10 @@ def search(
     cost = fit.sums(x)
     evaluations = len(x)
     low, high = fit.bounds()
+    exact = 1e-26  # sum of squares of points of size 1 that is round-off
     for count, iterations in ROUNDS if form.coupled is None else COUPLED_ROUNDS:
         fit, x = _chosen(fit, x, np.argsort(cost, kind="stable")[:count])
-        found = levenberg_marquardt(fit, x, low, high, iterations=iterations, target=EXACT)
+        found = levenberg_marquardt(fit, x, low, high, iterations=iterations, target=exact)
         x, cost = found.x, found.cost
         evaluations += found.evaluations
     order = [k for k in np.argsort(cost, kind="stable") if np.isfinite(cost[k])]
@@ -191,9 +190,10 @@ def _distinct(fit: FormFit, x: Array, order: list[int]) -> list[int]:
     """Return candidates whose curves over the whole turn differ, in this order."""
     chosen: list[int] = []
     curves: list[Array] = []
+    same = 1e-3  # largest distance of two curves that count as one, over the size of the path
     for k in order:
         parts = fit.curve(x[k], k)
-        if all(np.abs(parts - c).max() > SAME for c in curves):
+        if all(np.abs(parts - c).max() > same for c in curves):
             chosen.append(k)
             curves.append(parts)
     return chosen

@@ -14,7 +14,6 @@ from linkwright.rings.synthesis.coupler_chains import Array
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, WEIGHT, PathChoices, PathProblem
 
 INNER = 4  # steps of the angles
-LONGEST_STEP = 0.2  # rad
 
 
 class AngleFollower:
@@ -38,13 +37,14 @@ class AngleFollower:
         """Return deviations (k, n) at the nearest angles and derivatives by the core variables at fixed angles (k, n, core), complex."""
         choices = self.choices[rows]
         direction = choices.direction[:, None]
+        longest_step = 0.2  # rad
         for _ in range(INNER):
             v = self.whole(x, rows)
             at, by_v = self.problem.path(v, choices, core=True)
             missed, tangent = at - self.problem.points, by_v[..., self.core - 1]
             square = np.abs(tangent) ** 2
             step = -np.real(np.conj(tangent) * missed) / np.maximum(square, 1e-9 * square.mean(axis=1, keepdims=True))
-            step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+            step = np.clip(step, -longest_step, longest_step)
             step[:, 0] *= self.starts_free
             run = direction * (self.problem.angles(v, choices) - v[:, self.core - 1, None] + step)
             run = self._ordered(run)

@@ -26,9 +26,8 @@ SCREENED = 64
 SURVIVORS = 96
 FIRST, LAST = 25, 400  # iterations
 POLISHED = 8
-IDLE = 1e-6  # relative decrease in an iteration; fourteen of them end a candidate
 EXACT = 1e-31  # sum of squares, points of size 1: rounding
-SAME = 0.01  # relative difference of two optima that are alike
+SAME_OPTIMUM = 0.01  # relative difference of two optima that are alike
 OUTSIDE = 1e-9  # violation of a limit that is rounding, points of size 1
 MOST_POINTS = {True: 64, False: 20}  # of a search, with and without timing
 DENSE = 200  # points beyond which a last stage takes all of them
@@ -37,8 +36,6 @@ MOST_ANSWERS = 64
 MoreStarts = Callable[[PathProblem], tuple[Array, PathChoices] | None]
 
 ITERATIONS = 200
-CONVERGED = 1e-11  # relative decrease of the sum of squares that a step of Gauss-Newton predicts
-TOLERANCE = 1e-13  # relative decrease of the objective
 SMALLEST_SCALE = 1e-2  # of a variable, points of size 1
 SMALLEST_ERROR = 1e-20
 ALLOWED = 1e-12  # violation that is rounding
@@ -99,8 +96,9 @@ def search(
 
 def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int) -> LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt at most."""
+    idle = 1e-6  # relative decrease in an iteration; fourteen of them end a candidate
     if _is_long(problem):
-        return followed(problem, v, choices, iterations, target=EXACT, tolerance=IDLE)
+        return followed(problem, v, choices, iterations, target=EXACT, tolerance=idle)
     lower, upper = problem.bounds(choices.kind)
     return levenberg_marquardt(
         lambda x, rows: problem.least_squares(x, choices[rows]),
@@ -110,7 +108,7 @@ def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int
         free=problem.free,
         iterations=iterations,
         target=EXACT,
-        tolerance=IDLE,
+        tolerance=idle,
         scaling=2 * len(problem.points),
     )
 
@@ -177,7 +175,7 @@ def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices
     found: list[int] = []
     while len(left) and len(found) < count:
         found.append(int(left[0]))
-        left = left[np.abs(of[left] - of[left[0]]).max(axis=1) > SAME]
+        left = left[np.abs(of[left] - of[left[0]]).max(axis=1) > SAME_OPTIMUM]
     return np.array(found, dtype=int)
 
 
@@ -208,7 +206,7 @@ def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices
 def _known(problem: PathProblem, v: Array, one: PathChoices, found: Sequence[PathOptimum]) -> bool:
     """True if a candidate is like one of those found."""
     of = features(problem, v[None], one)
-    return any(np.abs(of - features(problem, x.v[None], x.choices)).max() <= SAME for x in found)
+    return any(np.abs(of - features(problem, x.v[None], x.choices)).max() <= SAME_OPTIMUM for x in found)
 
 
 # Polish of one path candidate at its limits: Gauss-Newton with exact derivatives and exact limits, SLSQP where that does not converge.
@@ -244,7 +242,8 @@ def polished(problem: PathProblem, v: Array, choices: PathChoices, *, eliminated
         both = np.concatenate([by_v[0].real, by_v[0].imag])[:, free] * scale
         return np.concatenate([missed[0].real, missed[0].imag]), both, g[0], by_g[0][:, free] * scale
 
-    fit = constrained_least_squares(evaluated, v[free] / scale, lower, upper, tolerance=CONVERGED)
+    converged = 1e-11  # relative decrease of the sum of squares that a step of Gauss-Newton predicts
+    fit = constrained_least_squares(evaluated, v[free] / scale, lower, upper, tolerance=converged)
     x, calls = fit.x, fit.evaluations
     if not (fit.converged or fit.creeping or eliminated):
         x, more = _by_quadratic_programs(evaluated, x, lower, upper)
@@ -277,7 +276,8 @@ def _by_quadratic_programs(evaluated: Evaluated, x: Array, lower: Array, upper: 
 
     limits = {"type": "ineq", "fun": lambda x: -at(x)[2], "jac": lambda x: -at(x)[3]}
     box = np.column_stack([lower, upper])
-    options = {"maxiter": ITERATIONS, "ftol": TOLERANCE}
+    tolerance = 1e-13  # relative decrease of the objective
+    options = {"maxiter": ITERATIONS, "ftol": tolerance}
     with optimizing():
         done = minimize(objective, x, jac=True, bounds=box, constraints=[limits], method="SLSQP", options=options)
     return np.clip(done.x, lower, upper), int(done.nfev)

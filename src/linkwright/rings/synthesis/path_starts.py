@@ -15,8 +15,6 @@ from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, Pa
 DECADES = 1.5  # slacks are 10^-DECADES .. 10^DECADES of the shortest link
 SPANS = (0.6, 6.0)  # rad of the crank over an open path without timing
 EXPONENTS = (0.3, 1.2)  # of chord lengths, for the increments of the crank
-UNEVEN = 0.4  # standard deviation of the logarithm of increments
-NEGLIGIBLE = 1e-10  # of the trace: keeps normal equations of too few points solvable
 
 
 def starts(problem: PathProblem, choices: PathChoices, seed: int, *, closed: bool) -> Array:
@@ -39,7 +37,8 @@ def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Arra
     chord = np.abs(np.diff(problem.points))
     exponent = EXPONENTS[0] + (EXPONENTS[1] - EXPONENTS[0]) * u[:, 1:2]
     noise = np.random.default_rng(seed).standard_normal((len(u), n - 1))
-    share = (chord / chord.mean() + 1e-9) ** exponent * np.exp(UNEVEN * u[:, 2:3] * noise)
+    uneven = 0.4  # standard deviation of the logarithm of increments
+    share = (chord / chord.mean() + 1e-9) ** exponent * np.exp(uneven * u[:, 2:3] * noise)
     share /= share.sum(axis=1, keepdims=True)
     # a closed curve that ends where it begins takes a full turn, one that ends a chord before it less
     gap = abs(problem.points[0] - problem.points[-1]) / (chord.sum() + abs(problem.points[0] - problem.points[-1]))
@@ -94,7 +93,8 @@ def _linear_fit(
     matrix = np.concatenate([matrix.real, matrix.imag], axis=1)
     wanted = np.broadcast_to(wanted, pin.shape)
     normal = matrix.transpose(0, 2, 1) @ matrix
-    normal += NEGLIGIBLE * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(normal.shape[1])
+    negligible = 1e-10  # of the trace: keeps normal equations of too few points solvable
+    normal += negligible * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(normal.shape[1])
     right = matrix.transpose(0, 2, 1) @ np.concatenate([wanted.real, wanted.imag], axis=1)[..., None]
     found = list(np.linalg.solve(normal, right)[..., 0].T)
     if z is None:

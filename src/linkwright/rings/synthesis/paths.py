@@ -22,15 +22,11 @@ from linkwright.rings.synthesis.path_search import MOST_ANSWERS, PathOptimum, al
 from linkwright.rings.synthesis.tracing import crank_linkage
 from linkwright.text.units import parse_unit
 
-FEWEST = 3
-EXACT = 1e-29  # sum of squares, points of size 1: rounding
 MISSED = 0.01  # of the path's size: a deviation worth a remark
 DIRECTIONS = {"either": (1, -1), "counterclockwise": (1,), "clockwise": (-1,)}
 Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
 
 BINDING = 1e-7  # distance from a limit, points of size 1
-SAME = 0.01  # of the size: pins of two linkages that are alike
-FLAT = 1e-6  # slack over the longest link at which a linkage has a change point
 
 
 def path_linkages(
@@ -58,8 +54,9 @@ def path_linkages(
         raise UsageError(f"there is no direction '{direction}'. {nearest(direction, DIRECTIONS, 'Directions')}")
     center = complex(points.mean())
     size = float(np.ptp(points.real) + np.ptp(points.imag))
-    if len(points) < FEWEST or not size > 0.0:
-        raise UsageError(f"a path needs at least {FEWEST} points that differ; here are {len(points)}.")
+    fewest = 3
+    if len(points) < fewest or not size > 0.0:
+        raise UsageError(f"a path needs at least {fewest} points that differ; here are {len(points)}.")
     limits = limits_of(chain, bounds, size, center)
     held = held_of(hold, limits, size, center)
     absolute = "crank angle" in plain(hold, HOLD, "hold")
@@ -71,9 +68,10 @@ def path_linkages(
     choices = all_choices(problem, kinds, sigmas, DIRECTIONS[direction])
     atlas = atlas_starts if closed and kind == "four-bar" and timing is None and not names else None
     scale = PathScale(size, center, unit)
+    exact = 1e-29  # sum of squares, points of size 1: rounding
     with one_thread(SHARED):  # thousands of small matrices
         done = search(problem, choices, seed, closed=closed, count=min(4 * count + 4, MOST_ANSWERS), more=atlas)
-        found = list(ranked(answers(problem, done.optima, scale), rounding=EXACT * size**2))[:count]
+        found = list(ranked(answers(problem, done.optima, scale), rounding=exact * size**2))[:count]
     facts = {"candidates": done.evaluations, "optima": len(done.optima), "unknowns": _unknowns(problem), "demands": 2 * len(points)}
     return found, facts, _notes(problem, found, kind, scale)
 
@@ -206,7 +204,8 @@ def _same(first: Linkage, second: Linkage, size: float) -> bool:
     again = np.array([x for x in (other.a, other.b, other.c, other.d) if x is not None])
     span = max(size, float(np.abs(pins - pins.mean()).max()))
     ways = (again, again[::-1]) if one.four_bar else (again,)
-    return any(float(np.abs(pins - w).max()) <= SAME * span for w in ways)
+    same = 0.01  # of the size: pins of two linkages that are alike
+    return any(float(np.abs(pins - w).max()) <= same * span for w in ways)
 
 
 def binding(problem: PathProblem, x: PathOptimum, scale: PathScale) -> tuple[str, ...]:
@@ -232,7 +231,8 @@ def binding(problem: PathProblem, x: PathOptimum, scale: PathScale) -> tuple[str
         pivot = complex(x.v[s + 2], x.v[s + 3]) + size["ground"] * np.exp(1j * x.v[s + 4])
         if _on_edge(pivot, limits.other_pivot):
             out.append("the rocker pivot is at the edge of its box")
-    if x.v[1:s].min() <= FLAT * max(links):
+    flat = 1e-6  # slack over the longest link at which a linkage has a change point
+    if x.v[1:s].min() <= flat * max(links):
         out.append("the linkage has a change point: its links can lie on one line")
     return tuple(out)
 

@@ -35,7 +35,6 @@ from linkwright.rings.synthesis.pose_fit import fitted_guides, fitted_links, fit
 
 REACH = 20.0  # pivots farther away than this, in sizes of the set of poses, are left out
 SAMPLED = 2.5  # half width of the box of sampled pivots, in sizes
-ALIKE = 0.4  # linkages of a family whose pivots differ by less, in sizes, are listed once
 
 
 @dataclass(frozen=True)
@@ -276,6 +275,7 @@ def _linkages(
     wanted_count = options.n if options.n is not None else (len(order) if all_pairs else 10)
     listed: list[SynthesizedLinkage] = []
     taken: list[np.ndarray] = []
+    alike = 0.4  # linkages of a family whose pivots differ by less, in sizes, are listed once
     for k in order:
         if len(listed) >= wanted_count:
             break
@@ -287,7 +287,7 @@ def _linkages(
         if not all_pairs:
             # either side may drive, so the dyads are compared in a fixed order
             key = pivots[np.argsort(pivots[:, 1].real, kind="stable")].ravel()
-            if any(np.abs(key - other).max() < ALIKE for other in taken):
+            if any(np.abs(key - other).max() < alike for other in taken):
                 continue
             taken.append(key)
         listed.append(group.answer(at, wanted, options))

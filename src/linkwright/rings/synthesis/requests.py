@@ -39,10 +39,7 @@ ANGLES = frozenset(
 Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]
 
 Array = np.ndarray
-MOST_BYTES = 20_000_000
-MOST_POINTS = 10_000
 TURN = 2.0 * np.pi
-FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -480,16 +477,18 @@ def path_points(given: Any, unit: str) -> tuple[Array, Array | None]:
 
 
 def _checked(points: Array) -> Array:
-    if len(points) > MOST_POINTS:
-        raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {MOST_POINTS}.")
+    most_points = 10_000
+    if len(points) > most_points:
+        raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {most_points}.")
     bad = np.flatnonzero(~np.isfinite(points))
     if len(bad):
         raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.")
     size = float(np.ptp(points.real) + np.ptp(points.imag)) if len(points) else 0.0
     distinct = 0 if not size > 0.0 else len(np.unique(np.round(points / (SAME_PLACE * size))))
-    if distinct < FEWEST:
+    fewest = 3
+    if distinct < fewest:
         raise UsageError(
-            f"a path needs at least {FEWEST} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them."
+            f"a path needs at least {fewest} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them."
         )
     return points
 
@@ -552,8 +551,9 @@ def checked_angles(angles: Array) -> Array:
 
 def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Array:
     """Return the columns of a CSV file by these names in SI, or the first `needed` ones; lengths without their own unit are in `unit`."""
+    most_bytes = 20_000_000
     try:
-        table = files.read_csv_table(path, MOST_BYTES)
+        table = files.read_csv_table(path, most_bytes)
     except files.Unreadable as problem:
         raise UsageError(str(problem)) from problem
     if not table.rows:

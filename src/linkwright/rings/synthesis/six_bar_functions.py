@@ -29,8 +29,6 @@ RATIO = 10.0  # longest link over the distance of the first fixed pivots
 TRANSMISSION = np.deg2rad(20.0)
 BETWEEN = 8  # positions traced between two inputs
 
-SHORTEST = 0.05  # over the distance of the first fixed pivots
-
 
 def six_bar_functions(
     inputs: Any,
@@ -186,10 +184,12 @@ class FunctionFit:
     costs: Array = field(default_factory=lambda: np.zeros(0))  # least sum of squares of each candidate so far
 
     def bounds(self) -> tuple[Array, Array]:
+        shortest = 0.05  # over the distance of the first fixed pivots
+
         def pair(name: str) -> tuple[float, float]:
             if name in ("start", "delta"):
                 return -ANGLE, ANGLE
-            return (-self.longest, self.longest) if name.endswith((".re", ".im")) else (SHORTEST, self.longest)
+            return (-self.longest, self.longest) if name.endswith((".re", ".im")) else (shortest, self.longest)
 
         pairs = np.array([pair(name) for name in self.form.columns])
         return pairs[:, 0], pairs[:, 1]

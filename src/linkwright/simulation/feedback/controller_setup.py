@@ -34,7 +34,7 @@ from linkwright.simulation.feedback.reference_tracking import recorded_reference
 from linkwright.simulation.feedback.task_coordinates import Task, tasks_of, values_of
 from linkwright.simulation.feedback.unmodeled_loads import sorted_out, without
 
-DEPENDENT = 1e-7  # singular value of normalized outputs below which they are not independent
+DEPENDENT_OUTPUTS = 1e-7  # singular value of normalized outputs below which they are not independent
 FAR, FAR_ANGLE = 10.0, 15.0  # of the mechanism's size, and rad: a reference that begins beyond is hardly meant
 FAST = 1e-3  # of that, per second: an offset in speed worth a note
 
@@ -237,12 +237,12 @@ def _check_outputs(bound: BoundControl) -> None:
     if not written.solves:
         return
     A = bound.outputs_at_start * bound.weights / bound.nominal.sizes[:, None]
-    if factor(A[:n], DEPENDENT).rank < n:
+    if factor(A[:n], DEPENDENT_OUTPUTS).rank < n:
         raise UsageError(
             f"{written.kind}: the coordinates {', '.join(bound.labels)} do not determine the motion here: something can move that leaves "
             "them at rest, or they depend on each other. Follow others, or start elsewhere."
         )
-    if len(A) > n and factor(A, DEPENDENT).rank < len(A):
+    if len(A) > n and factor(A, DEPENDENT_OUTPUTS).rank < len(A):
         forces = ", ".join(r.name for r in bound.force_rows)
         raise UsageError(
             f"{written.kind}: drives {', '.join(x.name for x in bound.targets)} cannot change {forces} here without moving "

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SPEEDS = ("difference", "observer", "exact")
 NEWTON = 6  # corrections onto the loops at most: a count is short, and each squares what is left
 SMALL = 1e-8  # a correction after which nothing is left, in rad or of the mechanism's size
-DEPENDENT = 1e-9  # of readings over the motions of the loops
+DEPENDENT_READINGS = 1e-9  # of readings over the motions of the loops
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class EncoderRows:
         J = self.J * columns / readings[:, None]
         free = held.null
         left = -off_by / readings - J @ onto
-        return columns * (onto + free @ factor(J @ free, DEPENDENT).solve(left))
+        return columns * (onto + free @ factor(J @ free, DEPENDENT_READINGS).solve(left))
 
 
 def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEncoders | None:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 Drawn = Mapping[str, Any] | Callable[["RowRandom"], Mapping[str, Any]] | None
 DTYPES = ("float32", "float64")
-LONGEST = 10_000_000  # steps of an episode
 GOAL = "goal."
 
 
@@ -174,7 +173,8 @@ class Task:
         else:
             seconds = quantity(h, KINDS["time"], "horizon") if isinstance(h, str) else float(h)
             found = round(seconds / self.seconds) if np.isfinite(seconds) else 0
-        if not 1 <= found <= LONGEST:
+        longest = 10_000_000  # steps of an episode
+        if not 1 <= found <= longest:
             raise UsageError(f"horizon is a number of steps or a time of one step or more, such as '2 s', not {h!r}.")
         return found
 

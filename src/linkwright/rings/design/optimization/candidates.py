@@ -23,7 +23,6 @@ from linkwright.rings.design.optimization.problem import FEASIBLE, CandidateValu
 
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
 CHUNK, SINGLE = 512, 16  # candidates at a time, in lanes and one by one: results are shown in between
-APART = 0.08  # distance of two starts in the unit cube, over the root of its dimension
 OPEN_MERIT = 1e6  # merit of a design without a motion: worse than any violation that matters
 
 
@@ -78,7 +77,8 @@ class CandidatePool:
             strict = np.where(violation <= FEASIBLE, merit, OPEN_MERIT)
         orders = [iter([k for k in np.argsort(m, kind="stable") if m[k] < OPEN_MERIT]) for m in (merit, strict)]
         out: list[np.ndarray] = []
-        far = APART * np.sqrt(u.shape[1])
+        apart = 0.08  # distance of two starts in the unit cube, over the root of its dimension
+        far = apart * np.sqrt(u.shape[1])
         while len(out) < most and orders:
             for order in list(orders):
                 k = next((k for k in order if all(np.linalg.norm(u[k] - x) > far for x in out)), None)

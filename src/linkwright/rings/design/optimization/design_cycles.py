@@ -21,7 +21,6 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.system.cycle_evaluator import CycleEvaluator
 from linkwright.system.system import System
 
-BLOCK = 512  # candidates whose samples are in memory at a time
 POSITION = ("state q", "state near")  # coordinates, references of cut joints
 NO_MOTION = "it has no motion"
 
@@ -159,7 +158,8 @@ class MeasuredCycles:
         """Measures of many designs, (designs, measures), nan where there is none, and the reasons."""
         out, why = np.full((len(x), len(self.measures)), np.nan), [""] * len(x)
         drive = self.nominal.drive
-        for some, found in self._plain.blocks(x, most=BLOCK, threads=threads):
+        block = 512  # candidates whose samples are in memory at a time
+        for some, found in self._plain.blocks(x, most=block, threads=threads):
             rows = np.arange(len(x))[some]
             values = {**found.values, "t": np.broadcast_to(found.t, (len(rows), found.t.shape[-1]))}
             with np.errstate(invalid="ignore"):

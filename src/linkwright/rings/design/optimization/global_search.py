@@ -21,7 +21,7 @@ from linkwright.text.units import NONE, TIME, parse_unit, quantity
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
 STARTS = 8  # local searches
-SAME = 1e-4  # relative difference of two ends that count as one
+SAME_DESIGN = 1e-4  # relative difference of two ends that count as one
 PATIENCE = 1.0  # seconds before a line of progress appears on a terminal
 EVERY = 5.0  # seconds between two lines of progress in a file or pipe
 
@@ -105,7 +105,7 @@ class SearchState:
     def certificate(self, end: LocalOptimum) -> OptimumCertificate:
         """Conditions at an end, and how many starts ended there."""
         size = max(abs(end.value), 1e-6 * self.scale)
-        same = [x for x in self.ends if x.feasible and abs(x.value - end.value) <= SAME * size]
+        same = [x for x in self.ends if x.feasible and abs(x.value - end.value) <= SAME_DESIGN * size]
         return certify(end, len(same), len(self.ends), self.scale)
 
 

@@ -19,7 +19,6 @@ from linkwright.rings.design.optimization.nonlinear_program import GoalProgram, 
 from linkwright.rings.design.optimization.problem import DesignPoint
 
 MOST_STEPS = 30
-MOST_ROWS = 120  # of a linear program: those nearest to their bounds
 FIRST_RADIUS = 0.02
 SMALLEST = 1e-5
 WIDE = 1e-4  # radius in which a linear program without a gain means an optimum
@@ -63,9 +62,10 @@ def linear_step(program: GoalProgram, p: DesignPoint, radius: float) -> LinearSt
 
 def _nearest(rows: RowBlock) -> RowBlock:
     """Rows nearest to their bounds, and all equalities."""
-    if len(rows.values) <= MOST_ROWS:
+    most_rows = 120  # of a linear program: those nearest to their bounds
+    if len(rows.values) <= most_rows:
         return rows
     far = np.where(rows.equality, -np.inf, rows.values)
     mask = np.zeros(len(far), dtype=bool)
-    mask[np.argsort(far, kind="stable")[:MOST_ROWS]] = True
+    mask[np.argsort(far, kind="stable")[:most_rows]] = True
     return rows.some(mask)

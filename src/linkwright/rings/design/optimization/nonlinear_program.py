@@ -21,7 +21,6 @@ from linkwright.rings.design.optimization.quantities import MeasuredValue, OfBra
 
 WORKING_PEAKS = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
 MOST_PEAKS = 12  # of a curve in it
-MARGIN = 0.02  # of the largest determinant of the loops: least distance from a dead center
 SPREAD = 16  # samples at equal distances in the first working set
 
 
@@ -133,8 +132,9 @@ class GoalProgram:
         for lim in self.limits:
             self._limit(lim, p)
         branch = OfBranch.at(p)
+        margin = 0.02  # of the largest determinant of the loops: least distance from a dead center
         if branch is not None:
-            least = min(MARGIN, 0.9 * branch.value(p))
+            least = min(margin, 0.9 * branch.value(p))
             self._family(SampleFamily(branch, 1.0, (-1,), low=least), branch.name)
         self.slacks = {lim.text: self._new(1.0) for lim in self.limits} if elastic else {}
         for f in self.families:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from linkwright.rings.studio.plots.frame import Paper
 
 HELD = 1e-6  # relative slack of a goal that is held at its best
-SAME = 1e-5  # of the range of a goal: designs so near each other count as one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,9 +245,10 @@ def undominated(values: np.ndarray) -> list[int]:
     span = np.where(np.ptp(values, axis=0) > 0.0, np.ptp(values, axis=0), 1.0)
     x = values / span
     keep: list[int] = []
+    same = 1e-5  # of the range of a goal: designs so near each other count as one
     for k in np.lexsort(x.T[::-1]):
-        better = (x <= x[k] + SAME).all(axis=1) & (x < x[k] - SAME).any(axis=1)
-        twin = any(np.abs(x[k] - x[j]).max() <= SAME for j in keep)
+        better = (x <= x[k] + same).all(axis=1) & (x < x[k] - same).any(axis=1)
+        twin = any(np.abs(x[k] - x[j]).max() <= same for j in keep)
         if not better.any() and not twin:
             keep.append(int(k))
     return keep

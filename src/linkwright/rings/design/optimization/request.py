@@ -27,7 +27,6 @@ from linkwright.text.units import NONE, describe, matches, parse_unit
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range
-SHIFT = 1e-6  # of a number, to see whether the file has a place for it
 
 
 def problem(
@@ -223,7 +222,8 @@ class QuantityReader:
 def unwritten(described: Description, names: Sequence[str]) -> str:
     """Why new values of these numbers cannot be written into the model file; empty where they can."""
     known = every_parameter(described)
-    moved = {name: float(known[name].value) * (1.0 + SHIFT) + SHIFT for name in names}
+    shift = 1e-6  # of a number, to see whether the file has a place for it
+    moved = {name: float(known[name].value) * (1.0 + shift) + shift for name in names}
     try:
         edited(described, moved)
     except LinkwrightError as found:

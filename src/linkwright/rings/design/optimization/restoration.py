@@ -23,13 +23,13 @@ from linkwright.system.cycle_evaluator import CycleEvaluator
 
 POSITIONS = 72
 BEYOND = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)  # of the way to the border: behind it designs turn freely
-STARTS = 16  # further starts, where the file's own design finds no way
 
 
 def restored(problem: DesignProblem) -> DesignProblem:
     """Return the problem, begun with a design near the file's own that has a motion; raise UsageError where none was found."""
     found = closed_again(problem, problem.nominal)
-    for u in () if found is not None else sobol(STARTS, len(problem.variables), 0):
+    starts = 16  # further starts, where the file's own design finds no way
+    for u in () if found is not None else sobol(starts, len(problem.variables), 0):
         found = closed_again(problem, u)
         if found is not None:
             break

@@ -16,8 +16,6 @@ from linkwright.rings.design.optimization.request import problem
 from linkwright.rings.design.optimization.restoration import restored
 from linkwright.rings.design.optimization.result import OptimizationResult, change
 
-NEARLY = 1e-3  # relative violation up to which the best design of a search that ended early is moved inside its limits
-
 
 def optimize(
     described: Description,
@@ -50,8 +48,9 @@ def result(p: DesignProblem, state: SearchState) -> OptimizationResult:
         raise UsageError(f"no design within the bounds has a motion{common}. {ended}.")
     before = original_point(p)
     end = None
+    nearly = 1e-3  # relative violation up to which the best design of a search that ended early is moved inside its limits
     if state.early or not state.ends:
-        done = finished(p, state.terms, state.best, corrections=CORRECTIONS if state.violation <= NEARLY else 0)
+        done = finished(p, state.terms, state.best, corrections=CORRECTIONS if state.violation <= nearly else 0)
     else:
         end, done = best_finished(p, state.terms, state.ends)
     after = done.whole if done.whole.ok else done.point

@@ -18,7 +18,6 @@ from linkwright.rings.design.studies.targets import VariedNumbers
 from linkwright.text.units import KINDS, shown
 
 LOST = "a check of this motion failed"
-APART = 1e-3  # share by which numbers are changed to see whether limits depend on them; each by another share
 
 
 def failure(failed: Mapping[str, str]) -> str:
@@ -72,7 +71,8 @@ class StudyLimits:
     @cached_property
     def _fixed(self) -> bool:
         """True if no number that varies is in a limit."""
-        shares = 1.0 + APART * (1.0 + np.modf(0.618 * np.arange(1, len(self.numbers.targets) + 1))[0])
+        apart = 1e-3  # share by which numbers are changed to see whether limits depend on them; each by another share
+        shares = 1.0 + apart * (1.0 + np.modf(0.618 * np.arange(1, len(self.numbers.targets) + 1))[0])
         moved = np.array([t.nominal for t in self.numbers.targets]) * shares
         try:
             return self._of(moved) == self.limits

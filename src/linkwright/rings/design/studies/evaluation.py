@@ -37,7 +37,6 @@ from linkwright.system.cycles import cycles
 from linkwright.system.system import System
 
 RUN_ALONE = ("loops", "velocities", "energy", "branch", "estimated error")  # checks of the certificate, which runs in lanes have none of
-LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,8 @@ class Work:
     @property
     def block(self) -> int:
         """Rows that belong together: those that share lanes; single rows where none do."""
-        return LANES if self.lanes else 1
+        lanes = 1024  # rows that are computed together; a whole number of these begins at every aligned block
+        return lanes if self.lanes else 1
 
     @cached_property
     def lanes(self) -> str:

@@ -23,9 +23,6 @@ from linkwright.rings.design.studies.plans import Plan
 from linkwright.rings.design.studies.store import FolderStore, MemoryStore, Part
 
 SECONDS = 2.0  # of a chunk
-MOST_ROWS = 65_536  # of a chunk
-ATTEMPTS = 4  # of a chunk whose workers die
-PATIENCE = 1.0  # seconds before a bar appears
 _works: dict[str, Work] = {}  # in a worker: those it has, with the code they have loaded
 
 
@@ -86,12 +83,13 @@ class Chunks:
         self.cost = now if self.cost is None else 0.5 * (self.cost + now)
 
     def __iter__(self) -> Iterator[Chunk]:
+        most_rows = 65_536  # of a chunk
         while self.left:
             first, last = self.left[0]
             size = self.block if self.cost is None else max(1, int(SECONDS / max(self.cost, 1e-9) / self.block)) * self.block
             parts = 1 if self.workers == 1 else 3 * self.workers  # chunks become smaller towards the end, so that all workers end together
             share = -(-(last - first) // (parts * self.block)) * self.block
-            size = min(size, MOST_ROWS // self.block * self.block or self.block, max(share, self.block))
+            size = min(size, most_rows // self.block * self.block or self.block, max(share, self.block))
             end = min(first + size, last)
             self.left[0] = (end, last)
             if end >= last:
@@ -120,7 +118,8 @@ class Progress:
         self.done, self.failed = self.done + rows, self.failed + failed
         if self.report is not None:
             self.report(self.done, self.total)
-        if self.show and self._bar is None and time.perf_counter() - self.begun > PATIENCE:
+        patience = 1.0  # seconds before a bar appears
+        if self.show and self._bar is None and time.perf_counter() - self.begun > patience:
             self._open()
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, failed=f"{self.failed} failed" if self.failed else "")
@@ -204,6 +203,7 @@ def _elsewhere(
                 return
             submit(chunk, plan.rows(chunk.first, chunk.last), 1)
 
+    attempts = 4  # of a chunk whose workers die
     try:
         more()
         while waiting:
@@ -215,7 +215,7 @@ def _elsewhere(
                     found = future.result()
                     chunks.learn(len(numbers), found.seconds)
                     _store(store, chunk, numbers, found.outcome, bar)
-                elif _lost(problem) and attempt < ATTEMPTS:
+                elif _lost(problem) and attempt < attempts:
                     submit(chunk, numbers, attempt + 1)
                 else:
                     raise problem

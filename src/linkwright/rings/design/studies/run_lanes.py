@@ -27,9 +27,6 @@ from linkwright.rings.design.studies.targets import VariedNumbers
 from linkwright.simulation.run_batch import BatchRun, run_batch
 from linkwright.system.system import System
 
-BLOCK = 64  # runs whose channels are read at a time
-APART = 1e-3  # in SI, between the two starts of the trial
-
 
 class BatchedRows(NamedTuple):
     """Runs: measures (rows, measures), their sampling errors, the mask of those that reached their end, reasons, and limits."""
@@ -61,7 +58,8 @@ class BatchedRuns:
             return None
         made = cls(numbers, case, measures)
         trials = np.array([[t.nominal for t in numbers.targets]] * 2)
-        trials[1, [t.where == "start" for t in numbers.targets]] += APART  # motions that are prescribed need one start
+        apart = 1e-3  # in SI, between the two starts of the trial
+        trials[1, [t.where == "start" for t in numbers.targets]] += apart  # motions that are prescribed need one start
         try:
             trial = made.batch(trials, 1)
             made.channels(trial, trials)
@@ -159,11 +157,12 @@ class BatchedRuns:
         runs, samples = found.q.shape[:2]
         parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
         t = np.asarray(found.t)[:, None]
-        for k in range(0, runs, BLOCK):
-            q, v = found.q[k : k + BLOCK], found.v[k : k + BLOCK]
+        block = 64  # runs whose channels are read at a time
+        for k in range(0, runs, block):
+            q, v = found.q[k : k + block], found.v[k : k + block]
             n = len(q)
             rows = {"q": q.reshape(n * samples, -1), "v": v.reshape(n * samples, -1), "t": np.tile(t, (n, 1))}
-            batch.take({**rows, "free": np.repeat(values[k : k + BLOCK][:, self._parameters], samples, axis=0)})
+            batch.take({**rows, "free": np.repeat(values[k : k + block][:, self._parameters], samples, axis=0)})
             for name, x in batch.read([table[name] for name in names]).items():
                 parts[name].append(x.reshape(n, samples, *x.shape[1:]))
         return {name: np.concatenate(x) for name, x in parts.items()}

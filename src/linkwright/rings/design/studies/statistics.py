@@ -20,7 +20,7 @@ from linkwright.errors import UsageError, counted
 from linkwright.files.tables import Cell, Result, Table
 from linkwright.results.measures.numbers import DEPENDS, STATED
 
-ROUND_OFF = 1e-11  # of the largest: what differs by less does not vary
+CONSTANT_SHARE = 1e-11  # of the largest: what differs by less does not vary
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 
@@ -215,7 +215,7 @@ def _size(x: np.ndarray) -> float:
 
 def _constant(x: np.ndarray, scale: float = 0.0) -> bool:
     """True if numbers differ by round-off only, of their own size or of a scale: a coordinate that is zero has none of its own."""
-    return bool(np.ptp(x) <= ROUND_OFF * max(float(np.abs(x).max(initial=0.0)), scale))
+    return bool(np.ptp(x) <= CONSTANT_SHARE * max(float(np.abs(x).max(initial=0.0)), scale))
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:
@@ -277,6 +277,6 @@ def _indices(f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     f = f - middle  # the estimators are exact for any offset; without it they lose digits
     A, B, AB = f[:, :1], f[:, 1:2], f[:, 2:]
     variance = f[:, :2].var()
-    if not np.sqrt(variance) > ROUND_OFF * (abs(middle) + np.abs(f).max()):
+    if not np.sqrt(variance) > CONSTANT_SHARE * (abs(middle) + np.abs(f).max()):
         return np.full(AB.shape[1], np.nan), np.full(AB.shape[1], np.nan)
     return (B * (AB - A)).mean(axis=0) / variance, 0.5 * ((A - AB) ** 2).mean(axis=0) / variance

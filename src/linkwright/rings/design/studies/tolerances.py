@@ -24,7 +24,7 @@ from linkwright.motion import cycle
 from linkwright.results.measures import Measure, dimension_of_measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.design.studies.cases import Cycle
-from linkwright.rings.design.studies.statistics import ROUND_OFF
+from linkwright.rings.design.studies.statistics import CONSTANT_SHARE
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.design.studies.variations import SIGMAS, Law, ListedValues, ToleranceBand, ValueRange, Variation
 from linkwright.system.system import System
@@ -268,7 +268,8 @@ def _result(
     made = slopes * bands
     variance = (slopes * np.array([_deviation(v) for v in variations])) ** 2
     total = float(variance.sum())
-    shares = variance / total if np.sqrt(total) > ROUND_OFF * max(abs(nominal), scale) else np.zeros(len(bands))  # round-off has no ranking
+    # round-off has no ranking
+    shares = variance / total if np.sqrt(total) > CONSTANT_SHARE * max(abs(nominal), scale) else np.zeros(len(bands))
     order = np.argsort(-shares, kind="stable")
     contributions = tuple(
         Contribution(variations[i].name, texts[i], float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order

@@ -26,13 +26,9 @@ from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall
 from linkwright.rings.exchange.bridges.packages import package
 
-STEPS = 12  # of Newton's method, always all of them: an expression cannot stop
-
 COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-O1", "-fPIC", "-shared")  # long straight code is as fast as with -O2 and compiled in half the time
-LONGEST = 1800.0  # s
 BYTES, SECONDS = 5.3e3, 1.5e-4  # of an operation: 0.74 GB and 20 s of 172,000, 5.9 GB of 1,293,000 (delta robot)
-LONG = 60.0  # s of a compilation that is worth a warning
 _FOLDERS: list[Any] = []  # libraries live as long as the process
 
 
@@ -87,11 +83,12 @@ class CasadiLibrary:
         import casadi as ca
 
         key = (call, "solved")
+        steps = 12  # of Newton's method, always all of them: an expression cannot stop
         if key not in self.made:
             step = self.function(call)
             inputs = [ca.MX.sym(b.name, b.size) for b in call.inputs]
             q = inputs[0]
-            for _ in range(STEPS):
+            for _ in range(steps):
                 q = step(q, *inputs[1:])[0]
             held = {"is_diff_in": [False] * len(inputs), "never_inline": True}
             self.made[key] = ca.Function("closed", inputs, [q], [b.name for b in call.inputs], ["q_closed"], held)
@@ -222,7 +219,8 @@ class CodeSize:
 
     def warn(self, name: str, hessian: bool) -> None:
         """Warn of a compilation of minutes, before it begins."""
-        if self.seconds > LONG:
+        long = 60.0  # s of a compilation that is worth a warning
+        if self.seconds > long:
             warnings.warn(f"C of '{name}' has {self}. {self._advice(hessian)}", RuntimeWarning, stacklevel=2)
 
     @staticmethod
@@ -248,8 +246,9 @@ def _compiled(compiler: str, text: str, folder: Path, before: Callable[[], None]
     before()
     source, made = folder / "code.c", folder / "code.so"
     source.write_text(text, encoding="utf-8", newline="\n")
+    longest = 1800.0  # s
     try:
-        done = children.run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], LONGEST)
+        done = children.run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], longest)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise LinkwrightError(f"the C compiler {compiler} cannot be run: {problem}") from problem
     if done.returncode:

@@ -7,7 +7,6 @@ from collections import Counter
 from linkwright.errors import counted, listing
 from linkwright.rings.exchange.import_report import ImportReport
 
-MOST_NAMED = 6  # of a kind that was dropped
 MOST_TOGETHER = 12  # in one sentence about several
 
 
@@ -70,6 +69,7 @@ def _together(rest: str, names: list[str]) -> str:
 
 
 def _counted(kind: str, n: int, names: list[str]) -> str:
-    shown = f": {listing(dict.fromkeys(names), MOST_NAMED)}" if names else ""
+    most_named = 6  # of a kind that was dropped
+    shown = f": {listing(dict.fromkeys(names), most_named)}" if names else ""
     noun, of, rest = kind.partition(next((x for x in (" of ", " without ") if x in kind), "\n"))
     return f"{counted(n, noun)}{of}{rest}{shown}"

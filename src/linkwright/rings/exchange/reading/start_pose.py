@@ -23,7 +23,6 @@ from linkwright.system.system import System
 
 LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
-FLAT = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
@@ -113,6 +112,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         return system.phi(at) if limits is None else np.concatenate([system.phi(at), limits.excess(at.q)])
 
     phi, damping = residuals(state), 1e-3
+    flat = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
     for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
         if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
             break
@@ -127,7 +127,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         after = residuals(trial)
         if after @ after < phi @ phi:
             # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
-            least = np.abs(after).max(initial=0.0) < LATER_CLOSED and after @ after > FLAT**2 * (phi @ phi)
+            least = np.abs(after).max(initial=0.0) < LATER_CLOSED and after @ after > flat**2 * (phi @ phi)
             state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
             if least:
                 break

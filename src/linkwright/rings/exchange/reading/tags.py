@@ -14,8 +14,6 @@ from linkwright.errors import ModelError
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
-SHORT = 5  # letters up to which a name may differ by one letter, longer ones by two
-
 
 @dataclass(frozen=True)
 class TagPlace:
@@ -74,7 +72,8 @@ def misspelt(name: str, known: Collection[str]) -> str:
         return ""
     near = {x: _letters_apart(name.lower(), x.lower()) for x in known}
     best = min(near, key=lambda x: near[x], default="")
-    return best if best and near[best] <= (1 if len(best) <= SHORT else 2) else ""
+    short = 5  # letters up to which a name may differ by one letter, longer ones by two
+    return best if best and near[best] <= (1 if len(best) <= short else 2) else ""
 
 
 def _letters_apart(one: str, other: str) -> int:

@@ -22,8 +22,6 @@ from linkwright.numerics.garbage_pause import all_in_use
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
 DEEPEST = 100
-LARGEST = 1e30  # of a number in SI, as in model files
-SMALLEST = 1e-60  # of a number in SI that is not zero
 CHUNK = 1 << 16
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z", re.ASCII)
 INFINITE = re.compile(r"([-+]?)inf(inity)?\Z", re.IGNORECASE)
@@ -103,11 +101,13 @@ class XmlElement:
             finite = " Numbers must be finite." if unbounded or given.lower().lstrip("+-") == "nan" else ""
             raise self.error(f"{label}'{given}' is not a number.{comma}{finite}")
         value = float(given)
-        if abs(value) > LARGEST:
+        largest = 1e30  # of a number in SI, as in model files
+        if abs(value) > largest:
             if infinite:
                 return math.copysign(math.inf, value)
-            raise self.error(f"{label}{given} is larger than any machine; numbers above {LARGEST:g} are refused.")
-        return value if abs(value) >= SMALLEST else 0.0
+            raise self.error(f"{label}{given} is larger than any machine; numbers above {largest:g} are refused.")
+        smallest = 1e-60  # of a number in SI that is not zero
+        return value if abs(value) >= smallest else 0.0
 
     def as_numbers(self, text: str, what: str, count: int) -> tuple[float, ...]:
         parts = text.split()

@@ -37,8 +37,6 @@ from linkwright.topology.cuts import protected_joints
 
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}
 FLOATING = ("tx", "ty")  # closed by a point where the loop lies in a plane
-LEVEL = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
-MOST_TREES = 60  # exchanges of cuts tried before the search gives up
 
 
 class HasSystem(Protocol):
@@ -90,7 +88,8 @@ def _is_closable(system: System, name: str) -> bool:
     rows = closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
     J = system.J(st) * system.loops.columns
     along = rows[2] - J.T @ least_squares(J.T, rows[2])
-    return bool(along @ along <= LEVEL**2 * np.sum(rows[:2] ** 2))
+    level = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
+    return bool(along @ along <= level**2 * np.sum(rows[:2] ** 2))
 
 
 def _closing(system: System, joint: Joint) -> Iterator[Closing]:
@@ -147,7 +146,8 @@ def _exchanges(system: System) -> Iterator[System]:
     d = system.description
     keep = protected_joints(d)
     wave, seen = [system], {frozenset(system.tree.cuts)}
-    while wave and len(seen) < MOST_TREES:
+    most_trees = 60  # exchanges of cuts tried before the search gives up
+    while wave and len(seen) < most_trees:
         here = wave.pop(0)
         bad = [name for name in here.tree.cuts if not _is_closable(here, name)]
         for loop in here.tree.loops:

@@ -16,7 +16,7 @@ from linkwright.errors import UsageError
 from linkwright.numerics.tolerances import RANK
 
 SPARE = 10  # torques more than groups, from which the noise is estimated
-NEGLIGIBLE = 1e-8  # coefficient of a group, in scaled columns, that is round-off
+ZERO_COEFFICIENT = 1e-8  # coefficient of a group, in scaled columns, that is round-off
 ALIKE = 1e-6  # share by which rests of columns may differ and still be the same size
 
 
@@ -37,7 +37,7 @@ class BaseParameters:
     def _group(self, i: int) -> str:
         first = self.chosen[i]
         terms = [(k, g) for k, g in enumerate(self.G[i]) if k != first and g != 0.0]
-        sizes = ["" if abs(abs(g) - 1.0) < NEGLIGIBLE else f"{abs(g):.4g} " for _, g in terms]
+        sizes = ["" if abs(abs(g) - 1.0) < ZERO_COEFFICIENT else f"{abs(g):.4g} " for _, g in terms]
         signed = [f" {'+' if g > 0.0 else '-'} {size}{self.names[k]}" for (k, g), size in zip(terms, sizes, strict=True)]
         return self.names[first] + "".join(signed)
 
@@ -72,7 +72,7 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     if len(W) < rank + SPARE:
         raise UsageError(f"{len(W)} measured torques are too few for {rank} unknown groups. Measure more samples, or seek less.")
     C = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    C[np.abs(C) < NEGLIGIBLE] = 0.0
+    C[np.abs(C) < ZERO_COEFFICIENT] = 0.0
     G = np.zeros((rank, len(names)))
     G[np.arange(rank), order[:rank]] = 1.0
     back = np.where(np.isfinite(size), size, 0.0)

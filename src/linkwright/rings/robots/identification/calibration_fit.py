@@ -28,7 +28,6 @@ from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 MOST, NEWTON, HALVINGS = 40, 12, 10
 OBSERVABLE = 1e-7  # singular value against the largest
-CONVERGED = 1e-10  # step in units of the numbers' sizes
 LINK_LENGTH, STEP = ".length", 1e-5  # of links of the drawing; of differences, in sizes
 Vary = Sequence[str] | str
 
@@ -124,7 +123,8 @@ def _solved(
     if poses is None:
         raise UsageError("poses: the loops of the model do not close at the measured positions. Check units and signs of the columns.")
     iterations, step = 0, np.inf
-    while iterations < MOST and step > CONVERGED:
+    converged = 1e-10  # step in units of the numbers' sizes
+    while iterations < MOST and step > converged:
         iterations += 1
         r, by_x, by_u = problem.rows(poses, u[P:])
         du, dx, *_ = _step(r, by_x, by_u, size)

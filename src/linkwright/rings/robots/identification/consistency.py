@@ -21,7 +21,6 @@ from linkwright.rings.robots.identification.regressor import RegressorColumn
 
 SLENDER = 1e-2  # of the radius of gyration: what a rod or plate without thickness gets across
 FALLBACK = 0.05  # m: radius of gyration of a body whose model has none
-MOST = 200
 FARTHEST = 25.0  # from the model's numbers, in their widths: factors of 1e10, short of overflow
 STAGES = (100.0, 10.0, 1.0, 0.1, 0.01)  # priors on the way to the one that is asked for
 
@@ -62,8 +61,9 @@ def consistent(columns: Sequence[RegressorColumn], G: np.ndarray, beta: np.ndarr
         return np.concatenate([whiten @ G @ _slopes(near(x), blocks, others, len(columns)), np.diag(pull / widths)])
 
     x = x0
+    most = 200
     for pull in [p for p in STAGES if p > prior] + [prior]:  # what the data leave open stays near the model on the way
-        x = least_squares(residual, x, jac=jacobian, args=(pull,), method="lm", x_scale=widths, max_nfev=MOST).x
+        x = least_squares(residual, x, jac=jacobian, args=(pull,), method="lm", x_scale=widths, max_nfev=most).x
     return _theta(near(x), blocks, others, len(columns))
 
 

@@ -22,7 +22,6 @@ from linkwright.system.system import System
 from linkwright.text.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, TORQUE
 
 FEWEST = 12  # samples that a spline and a filter need
-UNEVEN = 0.01  # variation of the time step that a filter tolerates
 RATE, RATE2 = ("angular speed", "speed"), ("angular acceleration", "acceleration")
 
 
@@ -118,7 +117,8 @@ def _filtered(t: np.ndarray, x: np.ndarray, u: np.ndarray, drives: tuple[str, ..
 
     steps = np.diff(t)
     step = float(np.median(steps))
-    if np.abs(steps - step).max() > UNEVEN * step:
+    uneven = 0.01  # variation of the time step that a filter tolerates
+    if np.abs(steps - step).max() > uneven * step:
         raise UsageError(
             f"{what}: the time steps vary from {steps.min():.4g} s to {steps.max():.4g} s, but a filter needs even ones. Resample the "
             "data, or leave out filter=."

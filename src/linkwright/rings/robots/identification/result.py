@@ -29,7 +29,6 @@ from linkwright.rings.robots.identification.regressor import (
 from linkwright.system.mechanism import Mechanism
 from linkwright.system.system import System
 
-DOUBTFUL = 0.3  # relative standard deviation above which a base parameter is called poorly known
 LEVER = 0.01  # m: radius of new friction by load in a pin; only its product with mu is known
 
 
@@ -87,7 +86,8 @@ class Identification(Result):
     @property
     def unknown(self) -> dict[str, tuple[str, ...]]:
         """Parameters that cannot be known from these data: without effect, in groups only, and groups whose deviation is large."""
-        poor = np.abs(self.deviations) > DOUBTFUL * np.abs(self.values)
+        doubtful = 0.3  # relative standard deviation above which a base parameter is called poorly known
+        poor = np.abs(self.deviations) > doubtful * np.abs(self.values)
         groups = tuple(n for n, bad in zip(self.names, poor, strict=True) if bad)
         return {"without effect": self.base.without_effect, "in groups only": self.base.grouped, "poorly known": groups}
 

@@ -37,9 +37,6 @@ from linkwright.rings.robots.time_optimal.terms import PathTerms
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
 
-MOST_STEPS = 20_000
-FEWEST_STEPS = 24
-WEAK = 0.15  # share of the best control authority on the path below which a note says that it slows the motion
 PATH_PARAMETER = re.compile(r"((?:^|[-+*(,]|\*\*)\s*)s(?![\w(])")  # an operand of its own; behind a number or / it is the second
 TIME_FOR_S = "(t / (1 s))"  # in formulas of a path, in place of s
 TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
@@ -102,7 +99,9 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     known = ("fastest", "least energy", *LAWS)
     if law not in known:
         raise UsageError(f"law is one of {', '.join(repr(x) for x in known)}, not {law!r}.")
-    whole_number(steps, "steps", FEWEST_STEPS, MOST_STEPS)
+    most_steps = 20_000
+    fewest_steps = 24
+    whole_number(steps, "steps", fewest_steps, most_steps)
     try:
         low, high = (float(x) for x in span)
     except (TypeError, ValueError):
@@ -161,7 +160,8 @@ def _weak(assembler: Assembler, c: Trajectory, drives: Sequence[str], speeds: Ca
     """A note where a position near a singular one slows the motion."""
     found = speeds(c) if drives else None
     share = None if found is None else authority_shares(assembler.loops, drives, found)
-    if share is None or share.min() > WEAK:
+    weak = 0.15  # share of the best control authority on the path below which a note says that it slows the motion
+    if share is None or share.min() > weak:
         return []
     i = int(np.argmin(share))
     return [

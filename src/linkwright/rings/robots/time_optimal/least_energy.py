@@ -16,7 +16,6 @@ INSIDE = 1.02  # times slower than the fastest motion: a start inside the limits
 PRECISE = 1e-6  # of the goal: how much the barriers may cost
 GROWTH = 8.0  # of the weight of the goal from one barrier problem to the next
 NEWTON, HALVINGS = 40, 40
-NEVER = 1e-6  # share of a limit at rest that is left in the worst case: round-off cannot reach it
 NEWTON_DECREMENT = 1e-8  # half the squared Newton decrement at which a barrier problem is solved
 
 
@@ -41,7 +40,8 @@ class IntervalTerms(NamedTuple):
     def reached(self, most: np.ndarray) -> IntervalTerms:
         """Return those that can be zero for an x between zero and `most`; intervals with fewer of them are filled up by others."""
         least = self.rest + np.minimum(self.first * most[:-1, None], 0.0) + np.minimum(self.second * most[1:, None], 0.0)
-        width = max(1, int(np.max((least <= NEVER * np.abs(self.rest)).sum(axis=1))))
+        never = 1e-6  # share of a limit at rest that is left in the worst case: round-off cannot reach it
+        width = max(1, int(np.max((least <= never * np.abs(self.rest)).sum(axis=1))))
         if width >= self.rest.shape[1]:
             return self
         tightest = np.argpartition(least / np.maximum(np.abs(self.rest), 1e-300), width - 1, axis=1)[:, :width]

@@ -16,8 +16,6 @@ from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed
 from linkwright.rings.robots.time_optimal.smooth import law_at, shortest
 from linkwright.rings.robots.time_optimal.terms import PathTerms, Terms, derivatives_of, value_of
 
-MOST = 40  # motions until friction is consistent
-SETTLED = 1e-7  # share of the duration by which two of them may differ
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
 BISECTIONS = 40
 WIDEST = 12.0  # exponent of the weight of the losses, against the duration
@@ -74,15 +72,17 @@ def solved(path: PathTerms, s: np.ndarray, task: MotionTask) -> SolvedPiece:
     """The motion of a piece; friction and heat are those of the motion itself."""
     _need_rest(path, s)
     terms, last = path.smooth, np.inf
-    for k in range(MOST):
+    most = 40  # motions until friction is consistent
+    settled = 1e-7  # share of the duration by which two of them may differ
+    for k in range(most):
         timing = _motion(path, terms, s, task)
         length = float(timing.t[-1])
-        if not path.needs_loads or abs(length - last) < SETTLED * length:
+        if not path.needs_loads or abs(length - last) < settled * length:
             break
         new = path.rubbed(timing.after, timing.rate**2)
         if k == 0 and not path.has_friction(new):
             break
-        terms, last = (new if k < MOST // 4 else _between(terms, new)), length
+        terms, last = (new if k < most // 4 else _between(terms, new)), length
     return _finished(path, s, timing)
 
 

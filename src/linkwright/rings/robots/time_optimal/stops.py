@@ -18,8 +18,6 @@ from linkwright.rings.robots.time_optimal.smooth import grid
 
 SAMPLES = 400  # at which a path is examined for stops
 RESTS = 1e-3  # share of the mean rate of a path below which it rests
-BESIDE = 2e-7  # of the whole parameter: a piece begins that far behind a corner
-LEAST = 24  # steps of a piece
 
 
 class PathPiece(NamedTuple):
@@ -58,11 +56,13 @@ def pieces(
     ends = [span[0], *stops, span[1]]
     parts = [_part(rate, s, a, b) for a, b in pairwise(ends)]
     out = []
+    beside = 2e-7  # of the whole parameter: a piece begins that far behind a corner
+    least = 24  # steps of a piece
     for (a, b), part in zip(pairwise(ends), parts, strict=True):
         if part < SAME_PLACE:
             continue
-        low, high = a + BESIDE * whole * (a > span[0]), b - BESIDE * whole * (b < span[1])
-        out.append(_piece(paths, low, high, max(LEAST, 4 * round(0.25 * steps * part / length)), kappa, law))
+        low, high = a + beside * whole * (a > span[0]), b - beside * whole * (b < span[1])
+        out.append(_piece(paths, low, high, max(least, 4 * round(0.25 * steps * part / length)), kappa, law))
     return out, notes
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.system.system import System
 
-SAMPLES = 400  # positions of the range at which the equivalence is measured
-
 
 class Difference(NamedTuple):
     """Largest difference between tree and full model over the range, joint by joint: as shares of the inertia, in N m (N)."""
@@ -81,7 +79,8 @@ class EquivalentTree:
     def difference(self) -> Difference:
         """Differences from the full model over `t.range`."""
         t: Transmission = self._of
-        rows = t.grid(SAMPLES)
+        samples = 400  # positions of the range at which the equivalence is measured
+        rows = t.grid(samples)
         x = t.at(joints=rows)
         change, whole = np.asarray(x.reflected.M) - np.asarray(self.armature), np.asarray(x.whole.M)
         scale = 1.0 / np.sqrt(np.einsum("...ii->...i", whole))

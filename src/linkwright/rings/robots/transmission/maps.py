@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 EFFORTS = {True: "torque", False: "force"}
 
-DEAD = 1e-12  # smallest singular value of the scaled J, relative to the largest, at which K does not exist
-
 
 @calls_explained
 class Transmission(Renamed):
@@ -372,7 +370,8 @@ class TransmissionTerms:
         known = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
         eye = np.eye(J.shape[-1])
         s = np.linalg.svd(scaled(self.of.core, np.where(known[..., None, None], J, eye), self.of.motors, self.of.joints), compute_uv=False)
-        good = known & (s[..., -1] > DEAD * s[..., 0])
+        dead = 1e-12  # smallest singular value of the scaled J, relative to the largest, at which K does not exist
+        good = known & (s[..., -1] > dead * s[..., 0])
         if J.ndim == 2 and not good:
             raise self.of._dead(self.joint)
         found = np.linalg.inv(np.where(good[..., None, None], J, eye))

@@ -19,8 +19,6 @@ from linkwright.text.units import KINDS, shown
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-REGULAR = 1e-6  # smallest singular value of the scaled J, relative to the largest, above which motors hold the joints
-
 
 class TransmissionNames(NamedTuple):
     """Motors, joints, and independent velocities that belong to neither: the base, other joints."""
@@ -93,7 +91,8 @@ def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
         if share > best:
             best, found = share, J
     own = found[:, [terms.chosen.every.index(n) for n in names.joints]]
-    if best < REGULAR:
+    regular = 1e-6  # smallest singular value of the scaled J, relative to the largest, above which motors hold the joints
+    if best < regular:
         free = [n for n, x in zip(names.joints, np.linalg.svd(own)[2][-1], strict=True) if abs(x) > 1e-3]
         raise UsageError(
             f"the motors {listing(names.motors)} do not determine the joints: with all of them held, {listing(free)} can still move. "

@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission
 
 JOINTS, MOTORS, STOP, TURN = "dead center of the joints", "dead center of the motors", "stop", "end of the search"
-SAMPLES = 181  # of a travel, between which a dead center of the motors is sought
 DEAD_CENTER_SHARE = 1e-9  # of a dead center of the motors, as a share of the travel
 MOST = 4000  # states of a grid
 FLOATING_STATES = 121  # the same of a robot with a floating base, whose states are closed one by one
-INSIDE = 0.95  # share of the way to a dead center that the range has where the model has no stops
 ZOOMS = 5  # refinements of the worst position
 
 
@@ -94,7 +92,8 @@ class Ranges:
 
     def _motors_dead(self, name: str, x0: float, end: float) -> float | None:
         """The first place between x0 and an end at which det J changes its sign."""
-        x = np.linspace(x0, end, SAMPLES)
+        samples = 181  # of a travel, between which a dead center of the motors is sought
+        x = np.linspace(x0, end, samples)
         det = self._determinants(name, x)
         known = np.isfinite(det)
         changes = np.flatnonzero(known[1:] & known[:-1] & (np.sign(det[1:]) != np.sign(det[:-1])))
@@ -133,7 +132,8 @@ class Ranges:
     def _own(self, name: str) -> tuple[float, float]:
         x = self.travel[name]
         x0 = float(self.t.core.drive_positions(self.t.core.start, [name])[0])
-        low, high = (end if by == STOP else x0 + INSIDE * (end - x0) for end, by in ((x.low, x.low_by), (x.high, x.high_by)))
+        inside = 0.95  # share of the way to a dead center that the range has where the model has no stops
+        low, high = (end if by == STOP else x0 + inside * (end - x0) for end, by in ((x.low, x.low_by), (x.high, x.high_by)))
         return low, high
 
     def _pair(self, name: str, given: Any) -> tuple[float, float]:

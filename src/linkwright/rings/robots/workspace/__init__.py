@@ -44,7 +44,6 @@ ABOUT = {
 
 FIRST = 1.5  # half of the first window, in characteristic lengths
 LARGER = 1.8
-MOST = 5
 ROOM = 0.04  # share of the reach that is left free around it
 NODES = {1: 61, 2: 25, 3: 13, 4: 9}
 
@@ -294,7 +293,8 @@ def window(
         for k, p, kind in zip(known, places, kinds, strict=True)
     ]
     open_axes = [i for i, k in enumerate(known) if k is None]
-    for attempt in range(MOST + 1):
+    most = 5
+    for attempt in range(most + 1):
         grid = PoseGrid(tuple(np.linspace(*e, NODES[len(places)]) for e in ends), tuple(places), base)
         found = filled(solver, grid, q, pose)
         inside = found.ok.copy()
@@ -305,7 +305,7 @@ def window(
         touching = [
             i for i in open_axes if kinds[i] == "length" and len(spans[i]) and (spans[i][0] == 0 or spans[i][-1] == grid.shape[i] - 1)
         ]
-        if not touching or attempt == MOST:
+        if not touching or attempt == most:
             break
         for i in touching:
             middle, reach = 0.5 * sum(ends[i]), 0.5 * (ends[i][1] - ends[i][0])

@@ -14,8 +14,6 @@ from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver
 
 Function = Callable[[np.ndarray], np.ndarray]
-REFINED = 60
-ZERO = 1e-14  # value of a located zero, against the larger one at the ends of its edge
 POLE = 1e-6  # the same, above which a change of sign is one through infinity
 PARTS = 4  # into which a side of a doubtful cell is divided
 
@@ -46,7 +44,9 @@ def crossings(
     q_low, q_high = q[a].copy(), q[b].copy()
     share, at, best = np.full(len(a), np.nan), q[a].copy(), np.full(len(a), np.inf)
     last, left = np.zeros(len(a)), np.arange(len(a))
-    for _ in range(REFINED):
+    refined = 60
+    zero = 1e-14  # value of a located zero, against the larger one at the ends of its edge
+    for _ in range(refined):
         if not len(left):
             break
         s = (low * f_high - high * f_low)[left] / (f_high - f_low)[left]
@@ -64,7 +64,7 @@ def crossings(
         high[left], low[left] = np.where(same, high[left], s), np.where(same, s, low[left])
         q_low[left], q_high[left] = np.where(same[:, None], x, q_low[left]), np.where(same[:, None], q_high[left], x)
         last[left] = side
-        left = left[(np.abs(y) > ZERO * size[left]) & (high[left] - low[left] > 1e-15) & np.isfinite(y)]
+        left = left[(np.abs(y) > zero * size[left]) & (high[left] - low[left] > 1e-15) & np.isfinite(y)]
     found = np.flatnonzero(best <= POLE * size)
     where = poses[a[found]] + share[found, None] * way[found]
     return Crossings(edges[found], share[found], at[found], where, f(at[found]) if len(found) else np.zeros(0))

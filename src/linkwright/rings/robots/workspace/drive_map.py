@@ -36,7 +36,6 @@ from linkwright.text.units import KINDS, display_unit, quantity, shown
 REASONS = ("", "out of reach", "beyond a stop")
 OPTIONS = ("at", "limits")
 SI = {"pressure": "Pa", "flow": "m^3/s", "volume": "m^3"}  # kinds that are shown in other units than SI
-BESIDE = 3  # strides before trouble that a native walk is left for one on floats
 
 
 def over_drives(d: Description, over: Any) -> bool:
@@ -177,14 +176,15 @@ class DriveGrid:
         laws[self.names[k]] = Line(0.0, 1.0)  # its position is the parameter
         tied = self.loops.with_([driven(self.desc, n, law) for n, law in laws.items()])
         native = native_walk(self.loops, laws, {}, self.core.walking)
+        beside = 3  # strides before trouble that a native walk is left for one on floats
         for step in (1, -1):
             places = range(at[k] + step, len(self.values[k]) if step > 0 else -1, step)
             times = self.values[k][[at[k], *places]]
             here, done = self.states[at], 0
-            if native is not None and len(times) > BESIDE:
+            if native is not None and len(times) > beside:
                 found = native(here.q, here.references, times)
                 done = max(0, min([found.reached, *steep_minima(np.abs(found.determinant[: found.reached]))]) - 1)
-                done = done if done == len(times) - 1 else max(0, done - BESIDE)
+                done = done if done == len(times) - 1 else max(0, done - beside)
                 counted = CutReferences(tied.skel, found.q, found.references)
                 for j in range(1, done + 1):
                     self._store(at, k, at[k] + step * j, found.q[j], counted[j])

@@ -15,16 +15,9 @@ import numpy as np
 
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, determinant, solved
 
-MOST_STEPS = 200  # along a line
-CORRECTIONS = 6  # Newton steps of one step along the line
 FIRST_CORRECTION = 0.2  # first correction of a step, against its length: more, and it is tried again with half of it
-SMALLEST = 1e-9  # dimensionless step at which a line is given up
-LONGEST = 0.25  # dimensionless step
-REFINED = 60  # steps of the bracketed search
 BENT = 0.7  # cosine of the angle between tangents before and behind a step, at least
-STRAIGHT = 0.995  # the same where the bordered determinant changes its sign: a singular point that the curve passes straight on
 LOCATED = 1e-7  # s' above which a point is not located: the reach ends there in another way
-FLAT = 1e-14  # s' of a located point
 
 
 class LineEnds(NamedTuple):
@@ -83,7 +76,8 @@ class PoseLines:
         q, s = self.solver.moved(at.q, guess[:, :-1]), at.s + guess[:, -1]
         gone = guess.copy()
         ok, left = np.zeros(len(i), bool), np.arange(len(i))
-        for k in range(CORRECTIONS):
+        corrections = 6  # Newton steps of one step along the line
+        for k in range(corrections):
             B, F = self._bordered(i[left], q[left], s[left], at.t[left])
             off = (at.t[left] * gone[left]).sum(axis=1) - step[left]
             x = solved(B, -np.concatenate([F, off[:, None]], axis=1))
@@ -106,11 +100,15 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
     lines, n = PoseLines(solver, q, a, b), len(q)
     first, negative = lines.first_tangents()
     now = _Front(q.copy(), np.zeros(n), first)
-    step = np.minimum(0.5 * lines.length, LONGEST)
+    longest = 0.25  # dimensionless step
+    step = np.minimum(0.5 * lines.length, longest)
     reached, bracketed = np.zeros(n, bool), np.zeros(n, bool)
     beyond = np.zeros(n)  # step over the end of the reach, from the point before it
     left = np.flatnonzero(np.isfinite(now.t).all(axis=1) & (lines.length > 0.0))
-    for _ in range(MOST_STEPS):
+    most_steps = 200  # along a line
+    smallest = 1e-9  # dimensionless step at which a line is given up
+    straight = 0.995  # the same where the bordered determinant changes its sign: a singular point that the curve passes straight on
+    for _ in range(most_steps):
         if not len(left):
             break
         here = _Front(now.q[left], now.s[left], now.t[left])
@@ -121,7 +119,7 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
         t[ok], side[ok] = lines.tangents(left[ok], x[ok], s[ok], here.t[ok])
         ok &= np.isfinite(t).all(axis=1)
         bend = (here.t * np.where(ok[:, None], t, 0.0)).sum(axis=1)
-        ok &= bend > np.where(side == negative[left], BENT, STRAIGHT)  # else a shorter step, or another curve
+        ok &= bend > np.where(side == negative[left], BENT, straight)  # else a shorter step, or another curve
         negative[left[ok]] = side[ok]
         turned = ok & (t[:, -1] <= 0.0)
         bracketed[left[turned]], beyond[left[turned]] = True, taken[turned]
@@ -129,8 +127,8 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
         now.q[left[on]], now.s[left[on]], now.t[left[on]] = x[on], s[on], t[on]
         there = on & (s >= lines.length[left] * (1.0 - 1e-9))
         reached[left[there]] = True
-        step[left] = np.where(on, np.minimum(1.6 * step[left], LONGEST), 0.5 * taken)
-        left = left[~turned & ~there & (step[left] > SMALLEST)]
+        step[left] = np.where(on, np.minimum(1.6 * step[left], longest), 0.5 * taken)
+        left = left[~turned & ~there & (step[left] > smallest)]
     share = np.where(lines.length > 0.0, now.s / np.maximum(lines.length, 1e-300), 1.0)
     some = np.flatnonzero(bracketed)
     bracketed[some] = _refine(lines, some, now, beyond[some]) < LOCATED
@@ -148,7 +146,9 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
     low, high = np.zeros(len(i)), beyond.copy()
     rate_low, rate_high = at.t[:, -1].copy(), np.full(len(i), np.nan)
     left, last = np.arange(len(i)), np.zeros(len(i))
-    for k in range(REFINED):
+    refined = 60  # steps of the bracketed search
+    flat = 1e-14  # s' of a located point
+    for k in range(refined):
         if not len(left):
             break
         middle = np.where(
@@ -174,6 +174,6 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
         last[left] = side
         unknown = up & ~np.isfinite(rate_high[left])
         high[left] = np.where(unknown, 0.5 * (low[left] + beyond[left]), high[left])
-        left = left[(np.abs(rate) > FLAT) & (high[left] - low[left] > 1e-15)]
+        left = left[(np.abs(rate) > flat) & (high[left] - low[left] > 1e-15)]
         left = np.concatenate([left, waiting])
     return left_over

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.workspace.result import Workspace
 
 SHAPES = {"circle": 2.0, "sphere": 2.0, "box": np.inf}
-POLISHED = 40  # halvings of the step of the search
-CANDIDATES = 24
 
 
 class Inscribed(NamedTuple):
@@ -47,11 +45,13 @@ def inscribed(atlas: Workspace, shape: str) -> Inscribed:
 
     nodes = places[inside]
     radii = room(nodes)
-    best = nodes[np.argsort(-radii)[:CANDIDATES]]
+    candidates = 24
+    best = nodes[np.argsort(-radii)[:candidates]]
     step = np.array([float(np.diff(a.values).max()) for a in atlas.axes])
     moves = np.concatenate([np.eye(len(step)), -np.eye(len(step)), np.zeros((1, len(step)))])
     moves = np.concatenate([moves, np.array(np.meshgrid(*[[-1, 1]] * len(step))).reshape(len(step), -1).T])
-    for _ in range(POLISHED):
+    polished = 40  # halvings of the step of the search
+    for _ in range(polished):
         tried = best[:, None, :] + moves * step
         sizes = room(tried)
         chosen = sizes.argmax(axis=1)

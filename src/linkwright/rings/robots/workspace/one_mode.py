@@ -18,7 +18,6 @@ from linkwright.rings.robots.workspace.result import LocatedPoints
 
 OUT = "out of reach"
 NEAR_ZERO = 1e-6  # determinant of type II at a located point, 1 at the start
-ZERO = 1e-12  # share of the largest determinant that is round-off: a pose of the grid is singular itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,8 @@ def computed(task: MapTask, q: np.ndarray, pose: np.ndarray) -> ComputedMap:
     scale = np.array([x[0] for x in solver.determinants(q[None])])
     scale = np.where(np.abs(scale) > 1e-300, scale, 1.0)  # positive on the start's side of singularities
     first[found.ok], second[found.ok] = (x / s for x, s in zip(solver.determinants(at), scale, strict=True))
-    first, second = (np.where(np.abs(x) <= ZERO * np.nanmax(np.abs(x), initial=0.0), np.abs(x), x) for x in (first, second))
+    zero = 1e-12  # share of the largest determinant that is round-off: a pose of the grid is singular itself
+    first, second = (np.where(np.abs(x) <= zero * np.nanmax(np.abs(x), initial=0.0), np.abs(x), x) for x in (first, second))
     margins = np.full((nodes, len(task.limits.ranges)), np.nan)
     if task.limits.ranges and n:
         margins[found.ok] = np.concatenate([task.limits.margins(at[i : i + AT_ONCE]) for i in range(0, n, AT_ONCE)])

@@ -23,18 +23,11 @@ from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_f
 from linkwright.system.compiled import Compiled
 
 AT_ONCE = 4096  # states in one batch: matrices of more would leave the cache
-MOST_STEPS = 9  # of Newton for one pose
 CONTRACTING = 0.5  # share of the step before that a Newton step may have: more, and the pose is not near enough to be on the same branch
-SETTLED = 2e-8  # step after which the next one is round-off: convergence is quadratic
-INDEPENDENT = 1e-8  # smallest singular value of A at the start, against the largest
 
 STARTS = 512  # in each round
 QUIET_ROUNDS = 3  # rounds without a new mode that end the search
-MOST_ROUNDS = 30
-STEPS = 60
 LONGEST = 0.6  # dimensionless step
-SAME = 1e-5  # dimensionless difference of the places of joints
-REGULAR = 1e-7  # det A against the product of its rows' lengths: below, the pose is a singularity of type I
 
 
 class PoseRows(NamedTuple):
@@ -106,16 +99,18 @@ class PoseSolver:
     def _solve(self, q: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ok, left, last = np.zeros(len(q), bool), np.arange(len(q)), np.full(len(q), np.inf)
         negative = np.zeros(len(q), bool)
-        for k in range(MOST_STEPS):
+        most_steps = 9  # of Newton for one pose
+        settled = 2e-8  # step after which the next one is round-off: convergence is quadratic
+        for k in range(most_steps):
             rows = self.rows(q[left])
             negative = determinant(rows.A) < 0.0 if k == 0 else negative
             step = solved(rows.A, -self.residual(rows, wanted[left]))
             size = np.abs(step).max(axis=1, initial=0.0)
-            good = np.isfinite(size) & ((size <= CONTRACTING * last[left]) | (size <= SETTLED)) & (size < 1.0)
+            good = np.isfinite(size) & ((size <= CONTRACTING * last[left]) | (size <= settled)) & (size < 1.0)
             A, left, step, size = rows.A[good], left[good], step[good], size[good]
             q[left] = self.moved(q[left], step)
             last[left] = size
-            done = size <= SETTLED
+            done = size <= settled
             ok[left[done]] = (determinant(A[done]) < 0.0) == negative[left[done]]
             left = left[~done]
             if not len(left):
@@ -169,7 +164,8 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     rows = solver.rows(core.start.q[None])
     count, size = rows.A.shape[1:]
     s = np.linalg.svd(rows.A[0], compute_uv=False)
-    if count != size or not s[-1] > INDEPENDENT * s[0]:
+    independent = 1e-8  # smallest singular value of A at the start, against the largest
+    if count != size or not s[-1] > independent * s[0]:
         raise UsageError(
             f"{listing(names)} do not determine the position of '{core.description.name}' at the start: the pose can stay while a joint "
             "moves, or the loops do not let it move so. Name other coordinates in over= and at=, or another start."
@@ -214,7 +210,9 @@ def working_modes(solver: PoseSolver, q: np.ndarray, pose: np.ndarray, limits: J
     span = np.array([np.pi if k == "angle" else 2.0 * core.loops.kappa for k in velocity_kinds(core.skel)]) / core.loops.columns
     found, keys, counts = q[None].copy(), _key(solver, q[None]), [0]
     starts, good, quiet, rounds = 0, 0, 0, 0
-    while quiet < QUIET_ROUNDS and rounds < MOST_ROUNDS:
+    most_rounds = 30
+    same = 1e-5  # dimensionless difference of the places of joints
+    while quiet < QUIET_ROUNDS and rounds < most_rounds:
         rounds += 1
         begin = solver.moved(np.tile(q, (STARTS, 1)), rng.uniform(-1.0, 1.0, (STARTS, len(span))) * span)
         ends = _settled(solver, begin, np.tile(pose, (STARTS, 1)))
@@ -223,7 +221,7 @@ def working_modes(solver: PoseSolver, q: np.ndarray, pose: np.ndarray, limits: J
             ends = ends[limits.least(ends) >= 0.0]
         for x, key in zip(ends, _key(solver, ends), strict=True):
             off = np.abs(keys - key).max(axis=1)
-            if off.min() < SAME:
+            if off.min() < same:
                 counts[int(off.argmin())] += 1
             else:
                 found, keys, quiet = np.concatenate([found, x[None]]), np.concatenate([keys, key[None]]), 0
@@ -246,7 +244,8 @@ def _settled(solver: PoseSolver, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
     """States to which Newton's steps lead, at most LONGEST each; without those in a singularity of type I."""
     left = np.ones(len(q), bool)
     done = np.zeros(len(q), bool)
-    for _ in range(STEPS):
+    steps = 60
+    for _ in range(steps):
         some = np.flatnonzero(left)
         if not len(some):
             break
@@ -263,4 +262,5 @@ def _settled(solver: PoseSolver, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
         return ends
     A = solver.rows(ends).A
     lengths = np.prod(np.sqrt((A * A).sum(axis=2)), axis=1)
-    return ends[np.abs(determinant(A)) > REGULAR * lengths]
+    regular = 1e-7  # det A against the product of its rows' lengths: below, the pose is a singularity of type I
+    return ends[np.abs(determinant(A)) > regular * lengths]

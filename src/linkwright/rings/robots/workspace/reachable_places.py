@@ -19,7 +19,6 @@ from linkwright.rings.robots.workspace.pose_solver import PoseSolver
 from linkwright.rings.robots.workspace.result import LocatedPoints
 
 GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
-STEPS = 26  # of the golden section: to 4e-6 of twice the distance of two orientations
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +128,8 @@ def _refined(solver: PoseSolver, grid: PoseGrid, found: ReachedPoses, ends: _Bes
     low, high = values[np.maximum(ends.turned - 1, 0)], values[np.minimum(ends.turned + 1, len(values) - 1)]
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     f_left, f_right = tried(left), tried(right)
-    for _ in range(STEPS):
+    steps = 26  # of the golden section: to 4e-6 of twice the distance of two orientations
+    for _ in range(steps):
         to_left = f_left > f_right
         low, high = np.where(to_left, low, left), np.where(to_left, right, high)
         fresh = np.where(to_left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))

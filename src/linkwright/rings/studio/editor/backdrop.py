@@ -11,8 +11,6 @@ from linkwright.errors import UsageError
 from linkwright.model.file.backdrop import DRAWINGS, FILES, IMAGES
 
 MOST_BYTES = 20_000_000
-MOST_POINTS = 200_000  # of outlines
-DIGITS = 6  # of a millimeter
 MARKS = {  # how files of a kind begin
     ".png": (b"\x89PNG\r\n\x1a\n",),
     ".jpg": (b"\xff\xd8\xff",),
@@ -53,10 +51,12 @@ def _lines(path: Path, ending: str) -> dict[str, Any]:
     lines = [np.vstack([s.points, s.points[:1]]) if s.closed else s.points for s in sketch.strokes] + rings
     if not lines:
         raise UsageError(f"'{path.name}' has no lines to show.")
-    if sum(len(line) for line in lines) > MOST_POINTS:
-        raise UsageError(f"'{path.name}' has more than {MOST_POINTS} points. Leave out layers and save it again.")
+    most_points = 200_000  # of outlines
+    if sum(len(line) for line in lines) > most_points:
+        raise UsageError(f"'{path.name}' has more than {most_points} points. Leave out layers and save it again.")
     every = np.concatenate(lines)
-    shown = [[[round(float(x), DIGITS), round(float(y), DIGITS)] for x, y in line] for line in lines]
+    digits = 6  # of a millimeter
+    shown = [[[round(float(x), digits), round(float(y), digits)] for x, y in line] for line in lines]
     return {"kind": "lines", "lines": shown, "low": every.min(axis=0).tolist(), "high": every.max(axis=0).tolist()}
 
 

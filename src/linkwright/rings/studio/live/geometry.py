@@ -27,7 +27,6 @@ from linkwright.rings.studio.scene_cams import CAM_PLACES, SceneCam, cam_geometr
 from linkwright.rings.studio.scene_points import ScenePoint
 
 BAR = 0.10  # width of a bar as a share of the typical link
-DIGITS = 15  # after the point, meters: far below what is drawn, and it drops the noise of 1e-17
 
 
 class Ref(NamedTuple):
@@ -250,4 +249,5 @@ def bar_width(scene: Scene) -> float:
 
 
 def _numbers(x: Any) -> list[float]:
-    return [round(float(v), DIGITS) + 0.0 for v in x]
+    digits = 15  # after the point, meters: far below what is drawn, and it drops the noise of 1e-17
+    return [round(float(v), digits) + 0.0 for v in x]

@@ -14,9 +14,6 @@ from linkwright.model.meshes import closed
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.surfaces import BodySurface
 
-STEPS = 65535  # of the box along each axis
-DIGITS = 7  # after the point, meters: outlines are drawn, not measured
-
 
 def meshes(scene: Scene) -> list[dict[str, Any]]:
     """The surfaces of a scene as JSON: {body, color, middle, corners}, in a plane {lines}, else {low, step, vertices, faces, rim}."""
@@ -37,7 +34,8 @@ def _flat(s: BodySurface) -> dict[str, Any]:
 def _solid(s: BodySurface) -> dict[str, Any]:
     vertices, faces = s.surface
     low = vertices.min(axis=0)
-    step = np.maximum(np.ptp(vertices, axis=0), 1e-12) / STEPS
+    steps = 65535  # of the box along each axis
+    step = np.maximum(np.ptp(vertices, axis=0), 1e-12) / steps
     numbers = np.round((vertices - low) / step).astype("<u2")
     return {"low": low.tolist(), "step": step.tolist(), "vertices": _text(numbers), "faces": _text(faces.astype("<u2")), "rim": _outward(s)}
 
@@ -53,4 +51,5 @@ def _text(numbers: np.ndarray) -> str:
 
 
 def _rounded(p: np.ndarray) -> list[float]:
-    return [round(float(x), DIGITS) + 0.0 for x in p]
+    digits = 7  # after the point, meters: outlines are drawn, not measured
+    return [round(float(x), digits) + 0.0 for x in p]

@@ -30,8 +30,6 @@ from linkwright.text.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, disp
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
-BEYOND = 0.5  # of the way between two designs, to both sides
-SMALLEST = 0.01  # of a length or mass
 SWING = np.pi / 6.0  # and an angle, to both sides
 POSITIVE = ("mass", "inertia", "density", "stiffness", "torsional stiffness", "damping", "torsional damping")  # kinds without a sign
 # of no concern to the kernels
@@ -87,11 +85,13 @@ def between(
     their bounds; `was` is what the values of the model are called. Raise UsageError for those that the page cannot move."""
     described, own = system.described, {p["name"]: p for p in sliders(system)}
     known, out = every_parameter(described), []
+    beyond = 0.5  # of the way between two designs, to both sides
+    smallest = 0.01  # of a length or mass
     for name, end in ends.items():
         p = known[name]
         symbol, size = unit_of_number(described, p)
         low, high = sorted((p.value, end))
-        margin = BEYOND * (high - low) or 0.5 * abs(p.value) or p.size
+        margin = beyond * (high - low) or 0.5 * abs(p.value) or p.size
         limits = bounds.get(name, (None, None))
         low, high = (
             x if limit is None else pick(x, limit) for x, limit, pick in zip((low - margin, high + margin), limits, (max, min), strict=True)
@@ -104,7 +104,7 @@ def between(
             entry |= dict(zip(("yaml", "keeps"), _pin_yaml(described, name), strict=True))
         elif entry["keeps"] and any(known[n].drawn for n in ends):
             entry |= {"yaml": None, "keeps": []}  # what would be written along with it changes with the drawing
-        out.append({**entry, "low": max(low, SMALLEST * p.value) if entry["positive"] else low, "high": high, "was": was})
+        out.append({**entry, "low": max(low, smallest * p.value) if entry["positive"] else low, "high": high, "was": was})
     if not _traceable(system, out):
         locked = [p["name"] for p in out if not _traceable(system, [p])]
         raise UsageError(f"the page cannot move {listing(locked or list(ends))}: wheels or tables are decided before it is written.")

@@ -19,9 +19,7 @@ from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 from linkwright.simulation.feedback.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 
-MOST_RUNS = 8
 WANTED = (0, (4, 2))  # dashes of references and wanted forces
-LOST = 0.15  # shade over the times at which a controller let go
 FAR = 30.0  # errors that differ by more than this need a logarithmic scale
 PLOTTED_LIMIT = 1.5  # limits farther away than this many times what was used do not stretch the picture
 VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
@@ -274,9 +272,10 @@ def _let_go(frame: Frame, grid: Iterable[Any], c: Trajectory, x: np.ndarray) -> 
     if "control.damping" not in c.columns:
         return
     on = c["control.damping"] > 0.0
+    lost = 0.15  # shade over the times at which a controller let go
     for axes in grid:
         for start, end in _spans(on):
-            axes.axvspan(x[max(start - 1, 0)], x[min(end, len(x) - 1)], color=frame.look.accent, alpha=LOST, lw=0.0, zorder=0.5)
+            axes.axvspan(x[max(start - 1, 0)], x[min(end, len(x) - 1)], color=frame.look.accent, alpha=lost, lw=0.0, zorder=0.5)
 
 
 def _spans(on: np.ndarray) -> list[tuple[int, int]]:
@@ -292,10 +291,11 @@ def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack
     """Euclidean norms over time of the efforts, of the errors and of the force errors of several runs."""
     for who, run in runs.items():
         _controlled(run, who)
-    if len(runs) > MOST_RUNS:
+    most_runs = 8
+    if len(runs) > most_runs:
         some = ", ".join(repr(n) for n in list(runs)[:2])
         raise UsageError(
-            f"{len(runs)} runs are too many for one picture; choose at most {MOST_RUNS}, of a comparison by result.plot(names=[{some}])."
+            f"{len(runs)} runs are too many for one picture; choose at most {most_runs}, of a comparison by result.plot(names=[{some}])."
         )
     first = next(iter(runs.values()))
     units = first.skel.tree.description.units

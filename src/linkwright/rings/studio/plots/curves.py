@@ -33,7 +33,6 @@ from linkwright.rings.studio.plots.frame import (
 )
 
 MOST_CURVES = 8  # in one panel of the overview
-MOST_NAMED = 40  # curves of one plot
 DASHES = ((0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)))
 
 
@@ -56,8 +55,9 @@ def plot(
     names = [channels] if isinstance(channels, str) else list(channels)
     if not names:
         raise UsageError("name at least one channel to plot, for example 'rocker.angle'; `trajectory.channels` lists them.")
-    if len(names) > MOST_NAMED:
-        raise UsageError(f"{len(names)} channels are too many for one picture; name at most {MOST_NAMED}.")
+    most_named = 40  # curves of one plot
+    if len(names) > most_named:
+        raise UsageError(f"{len(names)} channels are too many for one picture; name at most {most_named}.")
     axis = over or (natural_axis(trajectory) if trajectory.full_turn else "t")
     others = _others(other)
     kinds: dict[str, list[str]] = {}

@@ -32,9 +32,6 @@ from linkwright.rings.studio.plots.frame import (
 )
 from linkwright.rings.studio.style import DRIVEN, Theme
 
-MOST_DRIVES = 6
-MOST_PINS = 10
-
 
 def needs_loads(c: Trajectory) -> None:
     """Raise one sentence if loads cannot be known here."""
@@ -65,7 +62,8 @@ def torque(
         efforts = [named[d] for d in ([drives] if isinstance(drives, str) else drives)]
     if not efforts:
         raise UsageError("nothing drives the mechanism, so there is no effort to show.")
-    efforts = efforts[:MOST_DRIVES]
+    most_drives = 6
+    efforts = efforts[:most_drives]
     axis = over or default_axis(c)
 
     def make(frame: Frame) -> Any:
@@ -151,7 +149,8 @@ def pin_loads(
     c: Trajectory, path: Place = None, *, pins: Sequence[tuple[str, str]] | None = None, over: str | None = None, **paper: Unpack[Paper]
 ) -> Any:
     """Size of the pins' loads; by default of the most loaded ones, named beside their curves with the largest load."""
-    chosen = list(pins) if pins is not None else ranked_eyes(c, MOST_PINS)
+    most_pins = 10
+    chosen = list(pins) if pins is not None else ranked_eyes(c, most_pins)
     if not chosen:
         raise UsageError("the mechanism has no pin that carries a load.")
     symbol, size = unit_of(c.skel.tree.description.units, "force")

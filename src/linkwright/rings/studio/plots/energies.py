@@ -19,8 +19,6 @@ from linkwright.simulation.certificate import BALANCED
 
 STORED = ("kinetic", "potential", "total")
 WORKS = {"work.in": "work of drives", "work.loads": "work of loads", "work.lost": "lost"}
-LEAST = 1e-17  # below it there is nothing to see: a residual that happens to be exactly zero
-LOOKS = 600  # samples at which residuals are worked out
 
 
 def energies(c: Trajectory) -> dict[str, np.ndarray]:
@@ -120,7 +118,8 @@ def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
 
 def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
     """How far loops are open in position and velocity, and the energy balance, at the samples; dashed: the tolerances of the checks."""
-    seen = c[:: max(1, -(-len(c) // LOOKS))]
+    looks = 600  # samples at which residuals are worked out
+    seen = c[:: max(1, -(-len(c) // looks))]
     panels: list[tuple[str, np.ndarray, float]] = []
     if c.skel.tree.nc:
         position, velocity = residuals(seen)
@@ -131,15 +130,17 @@ def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
     if not panels:
         raise UsageError("nothing can drift here: the mechanism has no loops, and only a simulation keeps an energy balance.")
 
+    least = 1e-17  # below it there is nothing to see: a residual that happens to be exactly zero
+
     def make(frame: Frame) -> Any:
         figure = frame.figure(7.2, 0.7 + 1.75 * len(panels))
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         x = x_axis(seen, "t", grid[-1])
         for k, (axes, (text, values, limit)) in enumerate(zip(grid, panels, strict=True)):
-            axes.plot(x, np.where(values < LEAST, np.nan, values), lw=1.2, color=color_of(k))
+            axes.plot(x, np.where(values < least, np.nan, values), lw=1.2, color=color_of(k))
             axes.axhline(limit, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))
             axes.set_yscale("log")
-            axes.set_ylim(LEAST, max(10.0 * limit, 3.0 * float(values.max())))
+            axes.set_ylim(least, max(10.0 * limit, 3.0 * float(values.max())))
             axes.set_ylabel(text)
             axes.set_title(f"largest {values.max():.1e}, allowed {limit:.0e} (dashed)", fontsize=8, loc="left")
             _decades(axes)

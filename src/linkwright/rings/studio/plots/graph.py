@@ -20,7 +20,6 @@ from linkwright.rings.studio.plots.subjects import tree_of
 from linkwright.rings.studio.style import DRIVEN, Theme, mixed
 from linkwright.topology.tree import Node, Tree
 
-MOST_BODIES = 80
 FOOT = 12.0  # y of the ground line
 DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "closing": (0, (7, 2, 1.5, 2)), "holding": (0, (1, 1.6))}
 LETTER = 0.61  # width of a letter as a share of the font's size
@@ -60,8 +59,9 @@ def _type(joint: Joint) -> str:
 def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     """Bodies as boxes in the colors of their subsystems, joints as lines: dashed where the tree is cut."""
     tree = tree_of(subject)
-    if len(tree.nodes) > MOST_BODIES:
-        raise UsageError(f"{len(tree.nodes)} bodies are too many to draw as a graph; at most {MOST_BODIES}.")
+    most_bodies = 80
+    if len(tree.nodes) > most_bodies:
+        raise UsageError(f"{len(tree.nodes)} bodies are too many to draw as a graph; at most {most_bodies}.")
     if not tree.nodes:
         raise UsageError("there is no moving body, so there is no graph.")
 

@@ -18,7 +18,6 @@ from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.style import Theme, mixed
 
-MOST_POINTS = 6
 DOTS = 12  # about so many on a path, unless a turn has its own round steps
 LOOKS = 40  # samples that determine how far sliders travel
 Pick = tuple[int, int]  # world axes to the right and upwards
@@ -66,8 +65,9 @@ def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
     if not names:
         example = f", for example points=['{known[-1]}']" if known else ""
         raise UsageError(f"the mechanism has no marked point to follow; name some{example}.")
-    if len(names) > MOST_POINTS:
-        raise UsageError(f"{len(names)} paths are too many for one picture; name at most {MOST_POINTS}.")
+    most_points = 6
+    if len(names) > most_points:
+        raise UsageError(f"{len(names)} paths are too many for one picture; name at most {most_points}.")
     for name in names:
         if name not in known:
             raise ChannelError(f"there is no point '{name}' of a moving body. {nearest(name, known, 'Points')}")

@@ -20,9 +20,7 @@ from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.style import Theme
 
-ARROW = 0.28  # longest velocity in the mechanism, as a share of its size
-FAR = 1.6  # centers beyond so many sizes of the mechanism are named in the margin, not drawn
-SAME = 0.02  # share of the size: centers closer than this share a name
+SHARED_NAME = 0.02  # share of the size: centers closer than this share a name
 
 
 def velocity_polygon(c: Trajectory, path: Place = None, *, at: Any = None, **paper: Unpack[Paper]) -> Any:
@@ -102,16 +100,17 @@ def _centers(frame: Frame, c: Trajectory, plan: VelocityPlan) -> Any:
     number = {b.name: k + 1 for k, b in enumerate(plan.bodies)}
     spots: list[tuple[np.ndarray, list[str], bool]] = []
     away = []
+    far = 1.6  # centers beyond so many sizes of the mechanism are named in the margin, not drawn
     for x in plan.centers:
         code = "{},{}".format(*(number[name] for name in x.bodies))
         if x.at is None:
             away += [] if x.direction is None else [f"{code} at infinity, {np.degrees(np.arctan2(*x.direction[::-1])) % 180.0:.1f}\u00b0"]
             continue
         spot = x.at / size
-        if np.abs(spot - places.mean(axis=0)).max() > FAR * span:
+        if np.abs(spot - places.mean(axis=0)).max() > far * span:
             away.append(f"{code} at {spot[0]:.4g}, {spot[1]:.4g}")
             continue
-        same = [s for s in spots if np.linalg.norm(s[0] - spot) < SAME * span]
+        same = [s for s in spots if np.linalg.norm(s[0] - spot) < SHARED_NAME * span]
         if same:
             same[0][1].append(code)
         else:
@@ -137,7 +136,8 @@ def _mechanism(axes: Any, look: Theme, c: Trajectory, plan: VelocityPlan, arrows
     Behind(axes, scene, plan.moment, (0, 1), size, look).draw()
     places = np.array([p.at for p in plan.points] + [b.p for b in plan.bodies]) / size
     longest = max((float(np.linalg.norm(v)) for _, v in arrows.values()), default=0.0) or 1.0
-    scale = ARROW * float(np.ptp(places, axis=0).max()) / longest
+    arrow = 0.28  # longest velocity in the mechanism, as a share of its size
+    scale = arrow * float(np.ptp(places, axis=0).max()) / longest
     for name, (at, vector) in arrows.items():
         _arrow(axes, at / size, at / size + scale * vector, look.accent)
         _named(axes, at / size, name, np.vstack([places, at / size + scale * vector]), look, look.ink)

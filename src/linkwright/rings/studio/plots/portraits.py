@@ -17,8 +17,6 @@ from linkwright.rings.studio.plots.frame import Frame, Paper, Place, angle_ticks
 from linkwright.rings.studio.plots.paths import heads
 from linkwright.rings.studio.style import DRIVEN
 
-MOST = 6
-
 
 def phase(c: Trajectory, path: Place = None, *, of: str | Sequence[str] | None = None, **paper: Unpack[Paper]) -> Any:
     """Speed over position of joints, body angles or cylinders (`of`; default: the drive, or what moves unevenly).
@@ -26,8 +24,9 @@ def phase(c: Trajectory, path: Place = None, *, of: str | Sequence[str] | None =
     The ring is the start, the square the end; crosses are singular passages. A closed curve is a periodic motion.
     """
     names = [of] if isinstance(of, str) else list(of) if of is not None else _interesting(c)
-    if not 0 < len(names) <= MOST:
-        raise UsageError(f"name one to {MOST} coordinates, for example of='A' or of=['A', 'rocker.angle'].")
+    most = 6
+    if not 0 < len(names) <= most:
+        raise UsageError(f"name one to {most} coordinates, for example of='A' or of=['A', 'rocker.angle'].")
     for name in names:
         if f"{name}.v" not in c.channels or c.dimension(name) not in ("angle", "length") or c[name].ndim != 1:
             fitting = [n for n in c.channels if f"{n}.v" in c.channels and c.dimension(n) == "angle"]

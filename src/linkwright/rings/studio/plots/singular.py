@@ -15,8 +15,6 @@ from linkwright.rings.studio.plots.frame import PASSAGES, Flag, Frame, Paper, Pl
 
 VALUES = {"singular.J": "J", "singular.dependent": "dependent part", "singular.independent": "independent part"}
 DETERMINANTS = {"det.dependent": "dependent part", "det.independent": "independent part"}
-LEAST = 1e-16
-MOST_LISTED = 8  # passages written out below the panels
 
 
 def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **paper: Unpack[Paper]) -> Any:
@@ -30,8 +28,10 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
     passages = [p for p in c.passages if min(c.t[0], c.t[-1]) <= p.time <= max(c.t[0], c.t[-1])]
     read = c.read([n for n in (*VALUES, *DETERMINANTS) if n in c.channels])
 
+    most_listed = 8  # passages written out below the panels
+
     def make(frame: Frame) -> Any:
-        listed = passages[:MOST_LISTED]
+        listed = passages[:most_listed]
         figure = frame.figure(7.2, 5.2 + 0.16 * len(listed))
         grid = figure.subplots(2, 1, sharex=True, height_ratios=[1.4, 1.0])
         axis = over or "t"
@@ -61,9 +61,10 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
 
 
 def _values(frame: Frame, axes: Any, curves: dict[str, np.ndarray], x: np.ndarray) -> None:
+    least = 1e-16
     for k, (text, values) in enumerate(curves.items()):
-        axes.plot(x, np.maximum(values, LEAST), lw=1.5, color=color_of(k))
-        frame.name(axes, np.maximum(values, LEAST), text, color_of(k))
+        axes.plot(x, np.maximum(values, least), lw=1.5, color=color_of(k))
+        frame.name(axes, np.maximum(values, least), text, color_of(k))
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, 0.01 * high), high)

@@ -23,9 +23,6 @@ from linkwright.rings.exchange.reading.mjcf.text import MeshFile, MjcfText
 from linkwright.rings.exchange.reading.notes import ImportNotes
 
 EDGES = (0.1, 0.1, 0.4)  # m: of the tetrahedron in place of a mesh; slender, so that a capsule fits around it
-MOST_BYTES = 100_000_000  # of a mesh from which an inertia is computed
-LEAST = 1e-6  # kg and kg m^2 of a body whose mesh is missing, while it is compiled
-LARGEST = 1e12  # of a number that is used
 LINE = re.compile(r"line (\d+)")
 
 
@@ -176,13 +173,15 @@ def _weighing(mj: Any, spec: Any) -> set[str]:
 
 def _content(mesh: MeshFile) -> bytes | None:
     path, _ = mesh.find()
-    return None if path is None else files.read_regular(path, MOST_BYTES, "a mesh of that size is not read")
+    most_bytes = 100_000_000  # of a mesh from which an inertia is computed
+    return None if path is None else files.read_regular(path, most_bytes, "a mesh of that size is not read")
 
 
 def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> list[str]:
     """Take the geoms of missing meshes out of the masses; bodies that have no other get a placeholder."""
     lighter, lost = [], []
     always = spec.compiler.inertiafromgeom == mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    least = 1e-6  # kg and kg m^2 of a body whose mesh is missing, while it is compiled
     for body in spec.bodies:
         geoms = [g for g in body.geoms if g.meshname in missing]
         if not geoms or (body.explicitinertial and not always):
@@ -193,7 +192,7 @@ def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> 
         lighter.append(body.name or "a body without a name")
         if not others and body.name != "world":
             body.explicitinertial = True
-            body.mass, body.ipos, body.inertia = LEAST, [0.0, 0.0, 0.0], [LEAST, LEAST, LEAST]
+            body.mass, body.ipos, body.inertia = least, [0.0, 0.0, 0.0], [least, least, least]
             lost.append(body.name)
     if lighter:
         notes.warn(
@@ -217,7 +216,8 @@ def _finite(model: Any, text: MjcfText) -> None:
         "eq_data",
         "key_qpos",
     )
+    largest = 1e12  # of a number that is used
     for name in names:
         values = np.asarray(getattr(model, name))
-        if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > LARGEST:
-            raise ModelError(f"the model has numbers that are not finite or above {LARGEST:g} ({name}).", Source(text.places[0].file))
+        if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > largest:
+            raise ModelError(f"the model has numbers that are not finite or above {largest:g} ({name}).", Source(text.places[0].file))

@@ -20,7 +20,6 @@ from linkwright.rings.exchange.reading.sdf.tags import PLACES
 from linkwright.rings.exchange.reading.tags import check_tags
 from linkwright.rings.exchange.reading.xml_reading import MOST_BYTES, XmlElement, read_xml
 
-DEEPEST = 20  # includes inside includes
 CONFIG, DEFAULT = "model.config", "model.sdf"
 UNUSED = ("light", "actor")
 PLACED = ("link", "frame", "model")
@@ -55,8 +54,9 @@ class Includer:
         if found in opened:
             raise include.error(f"'{uri}' includes itself, by way of {found.name}.")
         self.size += found.stat().st_size
-        if len(opened) >= DEEPEST or self.size > MOST_BYTES:
-            most = f"{DEEPEST} deep, or bring more than {MOST_BYTES / 1e6:g} MB"
+        deepest = 20  # includes inside includes
+        if len(opened) >= deepest or self.size > MOST_BYTES:
+            most = f"{deepest} deep, or bring more than {MOST_BYTES / 1e6:g} MB"
             raise include.error(f"includes nest more than {most}; such a file is not read.")
         root = read_xml(found, ("sdf",))
         check_tags(root, PLACES, self.notes)

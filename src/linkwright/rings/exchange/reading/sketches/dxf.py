@@ -17,9 +17,7 @@ from linkwright import files
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, counted, package
 from linkwright.rings.exchange.reading.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
 
-MOST_BYTES = 100_000_000
 MOST_ENTITIES = 50_000
-DEEPEST = 12  # blocks in blocks
 OWN_DATA = "LINKWRIGHT"  # application whose data name the things in files that Linkwright wrote
 ENTITY = re.compile(rb"\r?\n\s*0\r?\n[A-Z]")  # where an entity begins
 CURVES = ("LINE", "LWPOLYLINE", "POLYLINE", "ARC", "SPLINE", "ELLIPSE")
@@ -56,8 +54,9 @@ def _opened(path: str | os.PathLike[str]) -> tuple[Any, str]:
     """(document, what was repaired)."""
     ezdxf, recover = package("ezdxf", "cad"), package("ezdxf.recover", "cad")
     name = files.shown(path)
+    most_bytes = 100_000_000
     try:
-        content = files.read_regular(path, MOST_BYTES, "a drawing of that size is not read")
+        content = files.read_regular(path, most_bytes, "a drawing of that size is not read")
     except files.Unreadable as problem:
         raise ModelError(str(problem)) from problem
     if content.startswith(b"AC10"):
@@ -132,8 +131,9 @@ class _DxfReader:
 
     def take(self, entities: Any, groups: tuple[str, ...], outer: str | None) -> None:
         """Read entities; `outer` is the layer of the block's reference, which those on layer 0 take."""
-        if len(groups) > DEEPEST:
-            raise ModelError(f"blocks are nested more than {DEEPEST} deep; such a drawing is not read.", Source(self.name))
+        deepest = 12  # blocks in blocks
+        if len(groups) > deepest:
+            raise ModelError(f"blocks are nested more than {deepest} deep; such a drawing is not read.", Source(self.name))
         for e in entities:
             self.count += 1
             if self.count > MOST_ENTITIES:

@@ -27,7 +27,6 @@ from linkwright.rings.exchange.reading.sketches.layers import GROUND, GUIDES, LI
 TOLERANCE = 1e-3  # of the drawing's size
 LARGEST_PIN = 0.08  # radius over the drawing's size above which a circle is a wheel or a part, not a pin
 MOST_PINS = 1000
-MOST_LINKS = 500
 MOST_CORNERS = 6  # of a polygon whose corners are points of the link
 PIN_DISTANCE = 0.1  # of the drawing's size: a line end that may have been meant for a pin
 HOLE = 1.15  # radii within which a vertex is at a pin
@@ -178,14 +177,15 @@ def _find_links(out: SketchLinkage, roles: Roles) -> None:
             unused[s.layer] = unused.get(s.layer, 0) + 1
     out.dropped += [f"{counted(n, 'line')} on layer '{layer}'" for layer, n in unused.items()]
     every = _joined_strokes(out, strokes, roles)
-    _check_count(out, len(every), 20 * MOST_LINKS, "lines that may be links", "--links")
+    most_links = 500
+    _check_count(out, len(every), 20 * most_links, "lines that may be links", "--links")
     for members in every:
         own = [strokes[i] for i in members]
         _add_link(out, own, next((s.name for s in own if s.name), own[0].layer if roles.of[own[0].layer] == OWN else ""))
     _merge_rigid(out)
     for x in out.links:
         x.ends += [] if x.enclosing else _free_corners(out, x.strokes)
-    _check_count(out, len(out.links), MOST_LINKS, "links", "--links")
+    _check_count(out, len(out.links), most_links, "links", "--links")
 
 
 def _joined_strokes(out: SketchLinkage, strokes: list[Stroke], roles: Roles) -> list[list[int]]:

@@ -11,7 +11,6 @@ from linkwright.rings.exchange.reading.sketches.geometry import Label, from_segm
 from linkwright.rings.exchange.reading.sketches.linkage import SketchLinkage, SketchPin, used_pins
 
 LABEL_DISTANCE = 3.0  # heights of its letters between a text and what it names
-LONGEST = 40  # characters of a name
 RESERVED = {"ground"}
 
 
@@ -38,7 +37,8 @@ def name_everything(out: SketchLinkage) -> None:
 
 def usable(name: str) -> str:
     """A text as a name of the model file, or empty: letters, digits, _ and -, a letter first."""
-    plain = re.sub(r"[^\w-]+", "_", name.strip()).strip("_-")[:LONGEST]
+    longest = 40  # characters of a name
+    plain = re.sub(r"[^\w-]+", "_", name.strip()).strip("_-")[:longest]
     if not plain:
         return ""
     return plain if plain[0].isalpha() else f"n{plain}"

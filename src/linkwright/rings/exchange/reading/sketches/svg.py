@@ -28,13 +28,11 @@ HIDDEN = re.compile(r"(display\s*:\s*none|visibility\s*:\s*hidden)")
 MADE_UP = re.compile(r"(circle|path|ellipse|rect|line|polyline|polygon|use|text|tspan|g|svg|layer)[-_]?\d*\Z", re.IGNORECASE)
 PASSED_OVER = ("defs", "metadata", "style", "title", "desc", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient",
                "radialGradient", "filter", "script", "namedview", "page", "guide", "grid")  # fmt: skip
-DEEPEST = 24  # `use` of `use`
 MOST_THINGS = 50_000
 COMMAND = re.compile(rf"([MmLlHhVvCcSsQqTtAaZz])|({NUMBER})|([^\s,])")
 TRANSFORM = re.compile(r"([A-Za-z]+)\s*\(([^)]*)\)\s*,?\s*")
 COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 PIECES = 24  # of a flattened Bézier curve
-MOST_POINTS = 200_000
 Affine = np.ndarray  # (2, 3)
 SAME: Affine = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
@@ -121,7 +119,8 @@ class _SvgReader:
     def take(self, e: XmlElement, outer: Affine, layer: str, groups: tuple[str, ...], depth: int = 0) -> None:
         """Read an element and those in it; `outer` leads from its surroundings to millimeters."""
         self.count += 1
-        if self.count > MOST_THINGS or depth > DEEPEST:
+        deepest = 24  # `use` of `use`
+        if self.count > MOST_THINGS or depth > deepest:
             raise e.error(f"the drawing has more than {MOST_THINGS:,} elements, or <use> leads round in circles; save the linkage alone.")
         tag = _bare(e.tag)
         if tag in PASSED_OVER or HIDDEN.search(e.get("style")) or e.get("display") == "none" or e.get("visibility") == "hidden":
@@ -340,7 +339,8 @@ class _Pen:
         path.curved = path.curved or curved
         self.at = points[-1]
         self.total += len(points)
-        if self.total > MOST_POINTS:
+        most_points = 200_000
+        if self.total > most_points:
             raise Malformed("the path has too many points")
 
 

@@ -28,8 +28,6 @@ from linkwright.rings.exchange.reading.understanding.welds import welded, within
 
 STEPS = (within_one_body, joined, welded, within_one_body, without_idle_bases)
 
-INDEPENDENT = 1e-6  # smallest singular value of the dimensionless rows that counts
-
 
 def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Imported:
     """Return the import with its closures understood and its report extended by inferences and gaps.
@@ -105,4 +103,5 @@ def _twists(d: Description, step: Step, F: Pose, length: float) -> np.ndarray:
 
 
 def _rank(A: np.ndarray) -> int:
-    return int(np.sum(np.linalg.svd(A, compute_uv=False) > INDEPENDENT)) if A.size else 0
+    independent = 1e-6  # smallest singular value of the dimensionless rows that counts
+    return int(np.sum(np.linalg.svd(A, compute_uv=False) > independent)) if A.size else 0

@@ -25,10 +25,7 @@ from linkwright.rings.exchange.reading.understanding.paths import Step, circuits
 from linkwright.rings.exchange.reading.understanding.points import along_axis
 
 MEETING = 1e-3  # share of the mechanism's size: axes nearer than this to one point are meant to meet there
-SPREAD = 1e-2  # rad: axes that are nearer to one direction than this do not say where they meet
-EXACT = 1e-15  # share of the size: what poses multiplied with each other leave
 SPOKEN = 1e-9  # share of the size: smaller corrections are round-off
-FEWEST = 3  # turns between the sides of the closure, below which nothing moves
 
 
 @dataclass(frozen=True)
@@ -80,12 +77,14 @@ def _point(d: Description, body: str, at: Any) -> np.ndarray:
 def _center(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
     """The point that is nearest to the axes of all hinges on the way, in the world in the file's pose; None where they do not meet."""
     turning = [s.joint for s in steps if create(s.joint.type, s.joint.options).nv]
-    if len(turning) < FEWEST or not all(is_hinge(create(j.type, j.options)) for j in turning):
+    fewest = 3  # turns between the sides of the closure, below which nothing moves
+    if len(turning) < fewest or not all(is_hinge(create(j.type, j.options)) for j in turning):
         return None
     lines = [(F.p, F.R[:, 2]) for j in turning for F in sides(d, j)]
     across = [np.eye(3) - np.outer(z, z) for _, z in lines]
     A = np.sum(across, axis=0) / len(lines)
-    if np.linalg.eigvalsh(A)[0] < SPREAD**2:
+    spread = 1e-2  # rad: axes that are nearer to one direction than this do not say where they meet
+    if np.linalg.eigvalsh(A)[0] < spread**2:
         return None
     center = np.linalg.solve(A, np.mean([P @ p for P, (p, _) in zip(across, lines, strict=True)], axis=0))
     off = max(float(np.linalg.norm(P @ (center - p))) for P, (p, _) in zip(across, lines, strict=True))
@@ -100,19 +99,20 @@ def _meeting(d: Description, bearings: Collection[str]) -> tuple[Description, li
     sentences: list[str] = []
     centers: dict[str, list[np.ndarray]] = {}  # of each body, in its axes
     placed: dict[str, np.ndarray] = {}  # center of a joint that was moved, on its first body
+    exact = 1e-15  # share of the size: what poses multiplied with each other leave
     for circuit in circuits(d):
         center = None if any(s.joint.name in bearings for s in circuit) else _center(d, circuit)
         if center is None:
             continue
         own = _own_centers(d, circuit, center, centers)
         names = {s.joint.name for s in circuit}
-        if any(np.linalg.norm(placed[n] - own[d.joint(n).first]) > EXACT * size(d) for n in names & placed.keys()):
+        if any(np.linalg.norm(placed[n] - own[d.joint(n).first]) > exact * size(d) for n in names & placed.keys()):
             continue  # an axis with two centers, of two loops: the first keeps it
         moved = 0.0
         for name in sorted(names):
             joint, step = _through(d.joint(name), own)
             placed[name] = own[joint.first]
-            if step > EXACT * size(d):
+            if step > exact * size(d):
                 d, moved = _with_joint(d, joint), max(moved, step)
         if moved > SPOKEN * size(d):
             loop = quoted(s.joint.name for s in circuit)

@@ -21,8 +21,6 @@ from linkwright.rings.exchange.reading.understanding.geometry import axes_with_z
 from linkwright.rings.exchange.reading.understanding.merging import quoted
 
 ALIKE = 1e-3  # share of the links' length by which lengths and places may differ and be meant as equal
-PARALLEL = 1e-9  # sine of the angle between axes
-ROUND_OFF = 1e-15  # share of the length that is not worth a correction
 SPOKEN = 1e-9  # share of the mechanism's size: smaller corrections are not reported
 
 
@@ -77,7 +75,8 @@ def _corrected(d: Description, first: str, second: str, cranks: Sequence[Crank])
     """The description with exact cranks and the largest change; None if they are not parallel cranks, or are exact already."""
     n = sides(d, d.joint(cranks[0].on_first))[0].R[:, 2]
     every = [name for c in cranks for name in (c.on_first, c.on_second)]
-    if any(float(np.sum(cross(n, sides(d, d.joint(name))[0].R[:, 2]) ** 2)) > PARALLEL**2 for name in every):
+    parallel = 1e-9  # sine of the angle between axes
+    if any(float(np.sum(cross(n, sides(d, d.joint(name))[0].R[:, 2]) ** 2)) > parallel**2 for name in every):
         return None
     E = axes_with_z(n, np.eye(3))[:, :2].T  # (2, 3): two directions of the plane, in the world
     A = np.array([_place(d, c.on_first, first, E) for c in cranks])
@@ -88,7 +87,8 @@ def _corrected(d: Description, first: str, second: str, cranks: Sequence[Crank])
     R = _rotation(float(np.sum(b[:, 0] * a[:, 1] - b[:, 1] * a[:, 0])), float(np.sum(a * b)))
     off = R.T @ a.T - b.T  # what the places on the second body lack
     worst = max(float(np.abs(off).max()), float(np.abs(lengths - lengths[0]).max()))
-    if lengths[0] <= 0.0 or worst > ALIKE * lengths[0] or worst <= ROUND_OFF * lengths[0]:
+    round_off = 1e-15  # share of the length that is not worth a correction
+    if lengths[0] <= 0.0 or worst > ALIKE * lengths[0] or worst <= round_off * lengths[0]:
         return None
     for c, step, x, length in zip(cranks, off.T, along, lengths, strict=True):
         d = _shifted(d, c.on_second, second, E.T @ step)

@@ -24,7 +24,6 @@ from linkwright.rings.exchange.reading.understanding.paths import Step, circuits
 from linkwright.rings.exchange.reading.understanding.points import along_axis
 
 PARALLEL = 2e-3  # rad: axes nearer than this to one direction are meant to be parallel (three digits of a rounded axis)
-EXACT = 1e-14  # rad: what rotations multiplied with each other leave
 SPOKEN = 1e-9  # rad or share of the size: smaller corrections are round-off
 LEVEL = 1e-2  # share of the mechanism's size by which the points of a planar loop may be off its plane
 
@@ -169,7 +168,8 @@ def _turned(d: Description, j: Joint, n: np.ndarray, off: float, normals: dict[s
         wanted = _common(normals, body, own, off)
         angle = max(angle, _angle(own, wanted))
         new.append(Pose(turned_onto(X.R, own, wanted), X.p))
-    if angle <= EXACT:
+    exact = 1e-14  # rad: what rotations multiplied with each other leave
+    if angle <= exact:
         return j, 0.0
     return replace(j, frame_first=placement(new[0]), frame_second=placement(new[1])), angle
 

@@ -15,9 +15,6 @@ from linkwright.numerics.spatial import Pose, normalize
 from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.rings.exchange.reading.understanding.geometry import axes_with_z, placement, size
 
-STRAIGHT = 1e-3  # sine of the angle up to which three points are on a line
-EQUAL = 1e-3  # share by which the distances of the same points on both bodies may differ
-
 
 @dataclass(frozen=True)
 class Joined:
@@ -59,14 +56,16 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
     names = ", ".join(f"'{j.name}'" for j in group)
     if max(apart) <= least:
         return {j.name: None for j in group[1:]}, [f"{bodies}: {names} are the same point, which closes the loop once ('{one.name}')."]
-    if np.abs(_distances(at[0]) - _distances(at[1])).max() > max(EQUAL * max(apart), least):
+    equal = 1e-3  # share by which the distances of the same points on both bodies may differ
+    if np.abs(_distances(at[0]) - _distances(at[1])).max() > max(equal * max(apart), least):
         return {}, [f"{bodies}: the points {names} have other distances on one body than on the other; they were left as points."]
     far = int(np.argmax(_distances(at[0])[0]))
     lines = [(p - p[0]) / apart[0] for p in at]
     z = [normalize(x[far]) for x in lines]
     off = max(float(np.sqrt(max(0.0, r @ r - (r @ axis) ** 2))) for x, axis in zip(lines, z, strict=True) for r in x)
     count = NUMERALS.get(len(group), str(len(group)))
-    if off <= STRAIGHT:
+    straight = 1e-3  # sine of the angle up to which three points are on a line
+    if off <= straight:
         hinge = along_axis(d, one, "revolute", z[0], z[1])
         said = f"{bodies}: {count} points on one axis ({names}) became the hinge '{one.name}'."
         return {one.name: hinge, **{j.name: None for j in group[1:]}}, [said]

@@ -29,9 +29,7 @@ from linkwright.simulation.run import chosen_drives
 
 ENDINGS = (".fmu",)
 VERSIONS = ("2.0", "3.0")
-TOLERANCE = 1e-9  # of the integrator inside, where the simulator names none
 STOP = 1.0  # s, suggested to simulators
-LONGEST_NAME = 60
 _THEN = (2024, 1, 1, 0, 0, 0)  # the date of every file inside: equal models give equal files
 
 
@@ -87,7 +85,8 @@ def _texts(
     states = states_of(eq)
     entries = entries_of(eq, states, eq.shown)
     finite_starts(entries)
-    texts = sources(eq, states, identifier, "@TOKEN@", fmi, TOLERANCE)
+    tolerance = 1e-9  # of the integrator inside, where the simulator names none
+    texts = sources(eq, states, identifier, "@TOKEN@", fmi, tolerance)
     d = system.description
     digest = hashlib.sha256("".join([fmi, *kinds, *(x.name for x in entries), *texts.values()]).encode()).hexdigest()
     token = "{" + "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])) + "}"
@@ -107,7 +106,7 @@ def _texts(
         switches,
         files_c,
         STOP,
-        TOLERANCE,
+        tolerance,
     )
 
 
@@ -144,13 +143,14 @@ def _identifier(text: str, *, given: bool) -> str:
     """A name for files and C symbols: a given one must be fit for it, that of a file is made so."""
     if not isinstance(text, str) or not text:
         raise UsageError("the name of an FMU is a text of letters, digits and _.")
+    longest_name = 60
     if given:
-        if not re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) or is_reserved(text) or len(text) > LONGEST_NAME:
+        if not re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) or is_reserved(text) or len(text) > longest_name:
             raise UsageError(
-                f"{text!r:.80} cannot be the name of an FMU: take letters, digits and _, at most {LONGEST_NAME}, and no C keyword."
+                f"{text!r:.80} cannot be the name of an FMU: take letters, digits and _, at most {longest_name}, and no C keyword."
             )
         return text
-    plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:LONGEST_NAME] or "model"
+    plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:longest_name] or "model"
     plain = f"m{plain}" if plain[0].isdigit() else plain
     return f"{plain}_model" if is_reserved(plain) else plain
 

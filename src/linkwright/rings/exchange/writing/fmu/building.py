@@ -21,7 +21,6 @@ from typing import NamedTuple
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.files import children
 
-LONGEST = 1800.0  # s: zig builds the C library of Windows when it meets it first, which takes minutes
 # -O1: long straight code is as fast as with -O2 and compiled in half the time
 FLAGS = ("-std=c99", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-DNDEBUG")
 
@@ -127,11 +126,12 @@ def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] |
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
+    longest = 1800.0  # s: zig builds the C library of Windows when it meets it first, which takes minutes
     try:
-        done = children.run(command, LONGEST, cwd=folder)
+        done = children.run(command, longest, cwd=folder)
     except subprocess.TimeoutExpired as problem:
         raise LinkwrightError(
-            f"the compiler {command[0]} did not finish within {LONGEST:.0f} s; name fewer outputs or parameters."
+            f"the compiler {command[0]} did not finish within {longest:.0f} s; name fewer outputs or parameters."
         ) from problem
     except OSError as problem:
         raise LinkwrightError(f"the compiler {command[0]} cannot be run: {problem.strerror}; {INSTALL}.") from problem

@@ -50,11 +50,7 @@ from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotor, FmuVaria
 from linkwright.rings.exchange.writing.fmu.laws import followed, inside, need_outside, steering
 from linkwright.text.patterns import matching
 
-FAR = 1e6  # ratio of pivots from which a position is far from singular ones
 SHARE, LEAST, MOST = 0.3, 300.0, 3000.0  # of the margin at the start, and bounds, below which a position counts as nearly singular
-MANY = 100  # parameters from which numbers that are zero are none by default
-ZERO = 1e-12  # of a parameter's size
-SAMPLES = 4  # sets of parameters on which constants are compared
 ROW = 7  # leading blocks that all programs read: q, v, x, t, u, near, constants
 COMPILED = {
     "projection": ("project_q", "project_v", "residual", "rate_residual", "project_margin"),
@@ -153,12 +149,15 @@ def _default(known: Mapping[str, Parameter], kernels: Kernels) -> list[Parameter
     """Every named number outside of motions and motors; of a large mechanism without zeros, which shorten its equations by a third."""
     fixed, named = inside(kernels.described), {name for name, _ in kernels.described.parameters}
     every = [p for p in known.values() if p.name not in fixed]
-    return every if len(known) <= MANY else [p for p in every if p.name in named or abs(p.value) > ZERO * p.size]
+    many = 100  # parameters from which numbers that are zero are none by default
+    zero = 1e-12  # of a parameter's size
+    return every if len(known) <= many else [p for p in every if p.name in named or abs(p.value) > zero * p.size]
 
 
 def _samples(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Sets of parameters near those of the model, in which no number is a special one."""
-    shakes = np.random.default_rng(7).uniform(0.01, 0.05, (SAMPLES, len(values)))
+    samples = 4  # sets of parameters on which constants are compared
+    shakes = np.random.default_rng(7).uniform(0.01, 0.05, (samples, len(values)))
     return values + shakes * np.where(sizes > 0.0, sizes, 1.0)
 
 
@@ -208,7 +207,8 @@ class Trace:
     def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
         """Arrays of all programs by name, and the outputs."""
         x, q, v, t, near = self.x, self.x["q"], self.x["v"], self.x["t"], self.x["near"]
-        still = replace(self.kernels.equations(self.free), armature=self._armature(), most=FAR)
+        far = 1e6  # ratio of pivots from which a position is far from singular ones
+        still = replace(self.kernels.equations(self.free), armature=self._armature(), most=far)
         described = still.loops.skel.tree.description
         tracing = Tracing(self.kernels.loops, self.kernels, {})
         inputs = InputEquations(tracing, tuple(self._followed(b, described) for b in self.bounds), self.pushes)

@@ -30,7 +30,6 @@ from linkwright.system.system import System
 FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
 OPEN_END = 1e9  # an end of a travel that is open, where the other is not
-EXACT = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,8 @@ def _gas(out: MujocoForces, system: System, s: model.GasSpring) -> str:
     out.actuators.append(_bias(s.name, b[:2], tendon=f"force:{s.name}"))
     out.rests.append(Rest(ElementForce(s), tuple(b)))
     miss = float(np.abs(fit(at) - pushes).max()) / force
-    if miss > EXACT:
+    exact = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
+    if miss > exact:
         out.lost.append(Loss(s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
     return ""
 
