@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels import kernels
 from linkwright.model import library
-from linkwright.model.numbers import ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
+from linkwright.model.numbers import ENTRY_ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
 from linkwright.system.compiled import WALKS
 from linkwright.system.dynamics import loads_on_floats
 
@@ -68,10 +68,10 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
 
 def test_sizes_near_each_other_in_a_chain_are_put_back():
     """Entries of a rotation of which one is near zero, the next near that one, the next near that: none may refer to what has no size."""
-    near = 0.9 * ROUND_OFF
+    near = 0.9 * ENTRY_ROUND_OFF
     R = np.array([[1.0, near, 2.0 * near, 3.0 * near, 0.6, 0.6 + near, 0.6 + 2.0 * near, 0.8, 0.0]])
     codes, sizes = _rotation_codes(R)
-    assert np.allclose(np.array(_rotation(codes[0], iter(sizes))).ravel(), R[0], rtol=0.0, atol=2.0 * ROUND_OFF)
+    assert np.allclose(np.array(_rotation(codes[0], iter(sizes))).ravel(), R[0], rtol=0.0, atol=2.0 * ENTRY_ROUND_OFF)
 
 
 def test_structures_are_forgotten_when_there_are_many(monkeypatch):

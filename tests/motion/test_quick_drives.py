@@ -8,7 +8,7 @@ import yaml
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.model import library as models
-from linkwright.motion.cycle import FEW, MOST_TURNS
+from linkwright.motion.cycle import COARSE_SAMPLES, MOST_TURNS
 
 
 def five_bar(ratio: float) -> lw.Mechanism:
@@ -20,7 +20,7 @@ def test_a_cycle_says_how_many_samples_a_turn_of_the_quicker_drive_has() -> None
     m = five_bar(10)
     (note,) = m.cycle(steps=360).notes
     assert note.startswith("drive 'E' turns 10 times in this cycle, 36 samples a turn")
-    assert m.cycle(steps=10 * FEW).notes == () and five_bar(2).cycle().notes == ()
+    assert m.cycle(steps=10 * COARSE_SAMPLES).notes == () and five_bar(2).cycle().notes == ()
     assert m.cycle(drive="E", steps=90).notes == (), "A is held, E turns once"
 
 

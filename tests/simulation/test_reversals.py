@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.certificate_evidence import NEAR, within
+from linkwright.simulation.certificate_evidence import REVERSAL_WAY, within
 from tests.sweeps import sweep
 
 LATEST = np.pi - 1.0, 1.0  # of the parallelogram: 1 rad before it is flat, at 1 rad/s; a constant torque stops it after 2 s
@@ -107,6 +107,6 @@ def test_a_motion_that_comes_to_rest_there():
 
 
 def test_looser_runs_know_less():
-    assert within(None) == within(1e-12) == NEAR and within(1e-6) == pytest.approx(1e-3)
+    assert within(None) == within(1e-12) == REVERSAL_WAY and within(1e-6) == pytest.approx(1e-3)
     run, _ = stopped(crank, 1e-5, tolerance=1e-7)
     assert run.notes and not run.certificate.checks()["branch"]

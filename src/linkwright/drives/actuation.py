@@ -34,7 +34,7 @@ from linkwright.drives.equations import (
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
-from linkwright.integrators.step_size import SAME
+from linkwright.integrators.step_size import SAME_STEP
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.results.state import State
@@ -495,7 +495,7 @@ class ZeroOrderHold:
         if past:
             self.last |= dict(zip(other.slots, past[-1][1], strict=True))
         k = round((t - origin) / every) if every else 0
-        if every and past and abs(t - origin - k * every) <= SAME * every and round((past[-1][0] - origin) / every) == k:
+        if every and past and abs(t - origin - k * every) <= SAME_STEP * every and round((past[-1][0] - origin) / every) == k:
             self.done, self.done_at = dict(zip(other.slots, past.pop()[1], strict=True)), t
         self.t, self.values = [when for when, _ in past], [self._mine(other.slots, values) for _, values in past]
         if not past and self.slots and self.last:
@@ -507,7 +507,7 @@ class ZeroOrderHold:
 
     def asked_already(self, t: float, every: float) -> dict[str, float]:
         """Values of the drives at this instant before a switch."""
-        return self.done if abs(t - self.done_at) <= SAME * every else {}
+        return self.done if abs(t - self.done_at) <= SAME_STEP * every else {}
 
     def at(self, t: np.ndarray) -> np.ndarray:
         k = np.searchsorted(np.array(self.t), t, side="right") - 1

@@ -27,11 +27,11 @@ from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.coordinates import Distance
 from linkwright.model.curves.lines import Line
 from linkwright.numerics.linalg import factor, pivoted_columns
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.results.state import State
 
 TOLERANCE = 1e-8  # smallest singular value below which a motion counts as out of reach: what a closed state leaves of a zero, with room
 NEARLY = 1e-3  # below it drives have to push a thousand times as hard as an ordinary motion asks for
-ALIKE = 1e-9  # relative: singular values this close share one weakest space
 SMALL = 0.02  # entries below this share of the largest are not listed
 WORTHWHILE = 0.1  # share of a motion that a drive should see to be proposed
 MOST_LISTED = 4  # entries of a motion in a message
@@ -113,7 +113,7 @@ def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TO
     n = null.shape[1]
     values = np.concatenate([f.s[:n], np.zeros(n - len(f.s[:n]))])
     smallest = float(values[-1]) if n else np.inf
-    weak = values <= max(tolerance, smallest * (1.0 + ALIKE))
+    weak = values <= max(tolerance, smallest * (1.0 + SAME_NUMBER))
     return Reach(smallest > tolerance, smallest, values, null @ f.Vt[weak].T, null, seen)
 
 

@@ -52,6 +52,7 @@ from linkwright.motion.joint_limits import (
     times_between_stops,
 )
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.singular_positions import PEAKS, passage_note, places_of
 from linkwright.results.trajectory import Trajectory
@@ -67,7 +68,6 @@ PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a 
 MOST_STEPS = 100_000
 STORED = 4  # cycles of a mechanism: pages, reports and summaries share them
 MOST_STORED = 3600  # steps of a cycle that is stored: larger ones need much memory
-SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
 CYCLES: Store[tuple[Any, ...], Trajectory] = Store()  # by what was asked, the steps and where they begin
 PREPARED: Store[tuple[Any, ...], Prepared] = Store()  # by what was asked and where they begin
 
@@ -262,7 +262,7 @@ def plan(
             need_few_turns(desc, lead, laws, span)
             return CyclePlan(lead, laws, span, rate, True, tuple(notes))
         way = _within_stops(desc, lead, stop, "stop", notes) - x[lead]
-        if abs(way) <= SAME * longest_way(loops, lead):
+        if abs(way) <= SAME_PLACE * longest_way(loops, lead):
             there = position_text(desc, lead, x[lead])
             raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.")
         laws[lead] = Line(x[lead], np.copysign(law.slope, way))
@@ -286,7 +286,7 @@ def _within_stops(desc: Description, lead: str, x: float, what: str, notes: list
     """A position of the lead, not beyond its rigid stops: such a start is an error, at such a stop it ends earlier, and notes say so."""
     lows, highs = stops_of(desc, lead)
     nearest = min(max([x, *lows]), *highs, np.inf)
-    if abs(nearest - x) <= SAME * max(1.0, abs(x)):
+    if abs(nearest - x) <= SAME_PLACE * max(1.0, abs(x)):
         return x
     there, end = (position_text(desc, lead, y) for y in (x, nearest))
     if notes is None:
@@ -492,7 +492,7 @@ def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: 
 
 # ---------------------------------------------------------------- notes: drives that turn many times while the leading one turns once
 
-FEW = 72  # samples of a turn below which its figures are said to be coarse: 5 deg
+COARSE_SAMPLES = 72  # samples of a turn below which its figures are said to be coarse: 5 deg
 MOST_TURNS = 100  # of another drive in one cycle
 
 
@@ -514,7 +514,7 @@ def coarse_notes(d: Description, lead: str, laws: Mapping[str, Curve], t: np.nda
         f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples a turn: larger values may lie between them; take more "
         "steps"
         for name, n in turns.items()
-        if n > 1.0 and steps < FEW * n
+        if n > 1.0 and steps < COARSE_SAMPLES * n
     ]
 
 

@@ -27,6 +27,7 @@ from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.cycle_samples import law_rows, third_rows
 from linkwright.motion.designs import ClosedDesign, Designs
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.records import THIRD, cut_rows
 from linkwright.results.singular_positions import STEEP, steep_minima
 from linkwright.results.trajectory import Trajectory
@@ -285,7 +286,6 @@ def lanes_of(
 # where the design closes.
 
 SWEEPS = (1, -1, 2, -2, 4, -4)  # samples by which starts of further searches are shifted: as long as they find smaller gaps
-OPEN = 1e-9  # dimensionless gap of a position that is open
 LOWER = 1e-6  # share by which another least gap has to be smaller
 
 
@@ -331,7 +331,7 @@ class AssemblyGaps:
         drive = laws.rows[..., :nd, :samples]
         references = cut_rows(self.nominal.skel, self.nominal.references).T
         square, slopes, q = (np.array(x) for x in made(self.nominal.q.T, references, drive, designs.values, cores))
-        closed = (OPEN * made.plan.kappa) ** 2
+        closed = (CLOSED_GIVEN * made.plan.kappa) ** 2
         left = np.flatnonzero((square > closed).any(axis=1))
         for shift in SWEEPS:  # begin where neighbors ended: of several least gaps the smaller one
             if not len(left):

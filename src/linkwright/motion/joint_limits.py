@@ -26,6 +26,7 @@ from linkwright.model.description import Description, Stop
 from linkwright.motion import change_points
 from linkwright.motion.cycle_samples import Walk, Walking, goes_all_the_way, native_walk, sampled, swept
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.tolerances import AT_END
 from linkwright.results.trajectory import Trajectory
 from linkwright.text.units import ANGLE, LENGTH, shown
 
@@ -333,8 +334,6 @@ def _moving_joints(loops: Loops, here: Instant, null: np.ndarray) -> list[str]:
 # ----------------------------------------------------------------------------------------------------
 # Motions that go beyond the ends of a stop: nothing holds a prescribed motion back, so it is said
 
-BEYOND = 1e-6  # radians, or shares of the travel seen: as far beyond an end is at the end
-
 
 def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None, *, rigid: bool | None = None) -> list[str]:
     """Return a note on every end that a motion passes; `chosen`: coordinates, all by default; `rigid`: True for rigid stops only, False
@@ -346,7 +345,7 @@ def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None, *, rigid:
             continue
         x = np.asarray(c[s.joint], dtype=float)
         sliding = slides(d, s.joint)
-        small = BEYOND * (max(float(np.ptp(x)), 1e-3) if sliding else 1.0)
+        small = AT_END * (max(float(np.ptp(x)), 1e-3) if sliding else 1.0)
         for end, reached, side in zip(s.travel_ends, (float(x.min()), float(x.max())), (-1.0, 1.0), strict=True):
             if end is not None and side * (reached - float(end)) > small:
                 at, there = (shown(y, LENGTH if sliding else ANGLE, d.units, 4) for y in (float(end), reached))

@@ -16,7 +16,7 @@ from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.driven_readings import MotionReading
 from linkwright.results.load_channels import drive_channels
-from linkwright.results.loads import FEW, SampleLoads
+from linkwright.results.loads import SINGLE_SAMPLES, SampleLoads
 from linkwright.results.records import Column, coordinate_names, multipliers
 from linkwright.results.state import wound
 
@@ -101,7 +101,7 @@ class Readings:
         left = [c for name, c in wanted.items() if name not in out and name not in solved]
         if any(c.name in self.loads.channels for c in left):
             self.loads.check()
-        found = self.loads.batch.read(left) if left and len(self.c) >= FEW else {}
+        found = self.loads.batch.read(left) if left and len(self.c) >= SINGLE_SAMPLES else {}
         loads = [c for name, c in wanted.items() if name not in out and name in solved]
         if loads and self.loads.history_of_kernel is not None:
             found |= self.loads.history_of_kernel.read([c.name for c in loads])

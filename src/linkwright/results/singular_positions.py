@@ -16,17 +16,17 @@ import numpy as np
 from linkwright.errors import listing
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import at_dead_center, geometry_text
+from linkwright.numerics.tolerances import RANK
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
 
 SINGULAR = 1e-3  # of the median along the turn: below it a minimum counts as a singular position
-NEAR = 0.1  # of the median: samples next to a singular position below this are near it
+NEAR_SINGULAR = 0.1  # of the median: samples next to a singular position below this are near it
 STEEP = 0.6  # a minimum with larger values on both sides is no zero between samples: |x| gives 1/3 beside it at most
 ROUNDS = 60  # most evaluations to locate one; some 10 do
-NEGLIGIBLE = 1e-9  # singular values below this are lost rows
-FEW = 6  # places listed by name in a note
+LISTED_POSITIONS = 6  # places listed by name in a note
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Scale:
 
     @classmethod
     def of(cls, spectra: Sequence[np.ndarray]) -> Scale:
-        rank = max((int(np.count_nonzero(s > NEGLIGIBLE)) for s in spectra), default=0)
+        rank = max((int(np.count_nonzero(s > RANK)) for s in spectra), default=0)
         return cls(rank, float(np.median([s[rank - 1] for s in spectra])) if rank else 1.0)
 
     def strength(self, spectrum: np.ndarray) -> float:
@@ -67,7 +67,7 @@ def located(t: np.ndarray, strength: np.ndarray, at: Callable[[int, float], floa
     for i in steep_minima(strength):
         low, high = max(i - 1, 0), min(i + 1, len(t) - 1)
         found = (float(t[i]), float(strength[i]))
-        if found[1] > NEGLIGIBLE:
+        if found[1] > RANK:
             found = _least(float(t[low]), float(t[high]), lambda x, i=low: at(i, x), found)
         if found[1] < SINGULAR:
             out.append(found)
@@ -104,7 +104,7 @@ def _least(low: float, high: float, f: Callable[[float], float | None], known: t
 def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPlace]) -> np.ndarray:
     """Mask of samples near one of the places: those on both sides of it, and their neighbors as far as the strength is low."""
     mask = np.zeros(len(t), dtype=bool)
-    low = strength < NEAR
+    low = strength < NEAR_SINGULAR
     for p in places:
         k = int(np.searchsorted(t, p.t))
         for first, step in ((k - 1, -1), (k, 1)):
@@ -122,7 +122,7 @@ NEAR_PEAK = "the peak is taken near a singular position: it depends on how close
 def passage_note(places: Sequence[SingularPlace], text: Callable[[float], str]) -> str:
     """`passes a singular position at cyl = 519.4 mm`: where the turn went through; text(at) writes a position of the drive."""
     where = list(dict.fromkeys(text(p.at) for p in places))
-    some = where if len(where) <= FEW else [*where[:FEW], f"{len(where) - FEW} more"]
+    some = where if len(where) <= LISTED_POSITIONS else [*where[:LISTED_POSITIONS], f"{len(where) - LISTED_POSITIONS} more"]
     return f"passes {'a singular position' if len(where) == 1 else 'singular positions'} at {places[0].drive} = {listing(some)}"
 
 

@@ -19,8 +19,8 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.base import base_entries, flies_free
 from linkwright.mechanics.kinematics.motion import motion
+from linkwright.numerics.tolerances import CLOSED_GIVEN, ZERO_SHARE
 from linkwright.results.checks import Check, Checks
-from linkwright.results.motion_checks import CLOSED
 from linkwright.simulation.time_stepping import energy_size
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
-ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
 CONSERVED = 1e-6  # share of the momentum below which that of a free flight counts as conserved
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
@@ -110,8 +109,8 @@ class Certificate(Result):
             f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
         )
         out = (
-            _under("loops", self.position_residual, CLOSED, loops),
-            _under("velocities", self.velocity_residual, CLOSED, speeds),
+            _under("loops", self.position_residual, CLOSED_GIVEN, loops),
+            _under("velocities", self.velocity_residual, CLOSED_GIVEN, speeds),
             Check.below("energy", self.energy_imbalance, BALANCED * max(self.energy_turned_over, 1e-12), energy),
         )
         if self.momentum_drift is None:
@@ -143,8 +142,8 @@ class Certificate(Result):
         """The estimated error of positions, or why there is none."""
         if self.estimated_error is None:
             return f"error not estimated{f': {self.estimated_by}' if self.estimated_by else ''}"
-        if self.estimated_error < ROUND_OFF:
-            return f"estimated error of positions below {ROUND_OFF:.0e} (round-off)"
+        if self.estimated_error < ZERO_SHARE:
+            return f"estimated error of positions below {ZERO_SHARE:.0e} (round-off)"
         return f"estimated error of positions {self.estimated_error:.1e} {self.estimated_error_in}".rstrip()
 
     @property

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # d is a way: radians, or multiples of the mechanism's size, as in docs/singularities.md. The smallest singular value s of J that counts
 # vanishes in proportion to it, so that d = s way / (s' - s) with s' at another position of the same step, a `way` off.
 
-NEAR = 1e-6  # way: a thousand times the default tolerance of a step, which is what the errors of some hundred steps amount to
+REVERSAL_WAY = 1e-6  # way: a thousand times the default tolerance of a step, which is what the errors of some hundred steps amount to
 STEPS_ERRORS = 1e3  # the same in tolerances, for runs with looser ones
 SLOW = 1e-3  # of the largest speed of the run: a millionth of its kinetic energy, which vanishes in proportion to the way
 WEAK = 0.05  # singular value from which on no singular position is within reach of a step's interpolation, as for accelerations
@@ -71,7 +71,7 @@ class Suspect(NamedTuple):
 
 def within(tolerance: float | None) -> float:
     """Way below which a run does not know its branch; without a tolerance (fixed steps) the least one."""
-    return max(NEAR, STEPS_ERRORS * tolerance) if tolerance is not None else NEAR
+    return max(REVERSAL_WAY, STEPS_ERRORS * tolerance) if tolerance is not None else REVERSAL_WAY
 
 
 def reversing(w: np.ndarray) -> np.ndarray:
@@ -187,7 +187,7 @@ class Evidence:
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
     driven: bool  # they are driven in this run, not only named by the model
     free: np.ndarray
-    near: float = NEAR  # way from a singular position within which the branch of a motion that turns round is not known
+    near: float = REVERSAL_WAY  # way from a singular position within which the branch of a motion that turns round is not known
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
     arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out

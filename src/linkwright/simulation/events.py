@@ -31,6 +31,7 @@ from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import OPEN
 from linkwright.results import singular_channels
 from linkwright.results.channel_programs import Before
 from linkwright.results.state import State
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- actions of an event, and the mode that they lead to
 
 __all__ = ["engage", "lock", "release", "unlock", "when"]  # `lw.events`
-
-OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from linkwright.model.description import Description
 from linkwright.numerics.constrained_least_squares import step_with_inequalities
 from linkwright.numerics.linalg import factor, least_squares
 from linkwright.numerics.one_sided import MOVES, pushing_rows
+from linkwright.numerics.tolerances import NEGLIGIBLE, ZERO_SHARE
 from linkwright.results.records import Column, acting
 from linkwright.results.state import State
 from linkwright.simulation.events import When
@@ -50,7 +51,6 @@ SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not 
 REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached
 BEYOND = 1e-10  # an event is that far beyond the end: a bounce begins on its near side
 HOP = 1e-8  # radians, or characteristic lengths: lower hops are none
-STILL = 1e-9  # share of the largest speed that counts as none
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that move a coordinate whatever stops it
 
 
@@ -262,7 +262,7 @@ def resting(
     v, c = st.v / r.T.columns, r.T.columns
     k = np.asarray(r.T.k) / r.T.row_scale
     right = (np.asarray(tau) - r.T.h) * c
-    u, still = r.out(v), STILL * (1.0 + float(np.abs(v).max(initial=0.0)))
+    u, still = r.out(v), NEGLIGIBLE * (1.0 + float(np.abs(v).max(initial=0.0)))
 
     def hops(i: int, chosen: Sequence[int]) -> bool:
         """True if an end is left for more than a hop: what pulls the coordinate back is the acceleration without a push of that end."""
@@ -317,7 +317,6 @@ LEFT = 10.0 * REACHED  # radians, or characteristic lengths: farther than this f
 
 
 PULL = 1e-12  # share of the largest reaction by which an end may seem to pull: round-off
-SAME = 1e-13  # share of the largest entry by which two samples of a mechanism at rest differ: round-off
 
 
 class StopPushes(NamedTuple):
@@ -395,7 +394,7 @@ def sharing(
 
 
 def _alike(x: np.ndarray, y: np.ndarray) -> bool:
-    return bool(np.abs(x - y).max(initial=0.0) <= SAME * (1.0 + np.abs(y).max(initial=0.0)))
+    return bool(np.abs(x - y).max(initial=0.0) <= ZERO_SHARE * (1.0 + np.abs(y).max(initial=0.0)))
 
 
 def least_pushes(place: Instant, lam: np.ndarray, a: np.ndarray, ends: Sequence[StopEnd]) -> np.ndarray:

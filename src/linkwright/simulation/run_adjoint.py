@@ -28,7 +28,7 @@ from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, StateFu
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-SAME = 1e-9  # of the duration: a time that close to a sample is that sample
+SAME_SAMPLE = 1e-9  # of the duration: a time that close to a sample is that sample
 
 
 class StepRecord(NamedTuple):
@@ -45,7 +45,7 @@ def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], of: s
     """Derivatives of a channel of a run at one of its samples (default the last) by numbers of the model."""
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
-    if at is not None and abs(run.t[i] - float(at)) > SAME * max(1e-300, float(run.t[-1] - run.t[0])):
+    if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
         raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.")
     adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.free)))))
     pull, found = adjoint.channel(run, i, of)

@@ -16,6 +16,7 @@ from linkwright.drives import actuation
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted, nearest
 from linkwright.integrators import integrate_many
 from linkwright.kernels.kernels import Variant
+from linkwright.numerics.tolerances import OPEN
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_stepping
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared
-OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
 

@@ -263,7 +263,7 @@ def engine(sim: Simulation) -> str:
 # its start value, so its first jump counts as well. Changes of forces and inertia with x, and losses of the gearbox, are left out.
 
 Accelerations = Callable[[np.ndarray], np.ndarray]  # efforts in addition to those of the run, (samples, nv) -> accelerations
-NEGLIGIBLE = 1e-3  # share of the travel of a joint below which nothing is said
+MENTIONED_TRAVEL = 1e-3  # share of the travel of a joint below which nothing is said
 FEWEST = 20  # samples: fewer do not show how currents change
 
 
@@ -274,7 +274,7 @@ def inductance_notes(run: Trajectory, motors: Sequence[BoundVoltage], accelerati
     moved = np.abs(shifts(run, motors, accelerations)).max(axis=0)
     travel = np.array([float(np.ptp(run[b.target.name])) for b in motors])
     shares = moved / np.maximum(travel, np.finfo(float).tiny)
-    if not shares.max() >= NEGLIGIBLE:  # also true where a sample in a singular position has no accelerations
+    if not shares.max() >= MENTIONED_TRAVEL:  # also true where a sample in a singular position has no accelerations
         return []
     k = int(shares.argmax())
     worst, units = motors[k], run.skel.tree.description.units

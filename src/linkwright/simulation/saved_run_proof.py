@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, counted
 from linkwright.kernels.kernels import Variant
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.checks import Checks
-from linkwright.results.motion_checks import CLOSED
 from linkwright.results.records import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, Certificate, run_checks
@@ -26,7 +26,7 @@ from linkwright.simulation.time_stepping import energy_size
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
+SAMPLED_CLOSED = 10.0 * CLOSED_GIVEN  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps
 
 
@@ -69,9 +69,9 @@ class Reopened:
         if isinstance(m, str):
             return replace(c, position_residual=float("inf"), notes=(*c.notes, f"the samples cannot be measured: {m}"))
         wrong: dict[str, Any] = {}
-        if c.position_residual < CLOSED and not m.position <= SAMPLED_CLOSED:
+        if c.position_residual < CLOSED_GIVEN and not m.position <= SAMPLED_CLOSED:
             wrong["position_residual"] = m.position
-        if c.velocity_residual < CLOSED and not m.velocity <= SAMPLED_CLOSED:
+        if c.velocity_residual < CLOSED_GIVEN and not m.velocity <= SAMPLED_CLOSED:
             wrong["velocity_residual"] = m.velocity
         claimed = c.energy_imbalance <= BALANCED * max(c.energy_turned_over, 1e-12)
         if claimed and m.imbalance is not None and not m.imbalance <= SAMPLED_BALANCE * m.exchanged:

@@ -19,11 +19,12 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, calls_explained, counted
 from linkwright.integrators.environment_steps import REFUSED
 from linkwright.integrators.environments import STATUS
-from linkwright.mechanics.constraints.loops import OPEN
+from linkwright.numerics.tolerances import CLOSED_START
+from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.run_batch import free_sets
-from linkwright.simulation.start_states import CLOSED, closed_for
+from linkwright.simulation.start_states import closed_for
 from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ class Stepper:
                 raise UsageError(f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.")
         count(len(rows))
         if start is not None and self.free.shape[1]:
-            for k in np.flatnonzero(gaps[:, 0] > CLOSED):
+            for k in np.flatnonzero(gaps[:, 0] > CLOSED_START):
                 closed = _closed(self.core, start, rows[k, span["free"]])
                 rows[k, span["q"]], rows[k, span["v"]], rows[k, span["near"]] = closed
             count(len(rows))

@@ -15,7 +15,7 @@ from linkwright.joints import JOINTS
 from linkwright.kernels.traced_loops import TracedLoops
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import Mobility, mobility
-from linkwright.mechanics.constraints.loops import OPEN, Loops
+from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
@@ -30,6 +30,7 @@ from linkwright.motion.inputs import efforts
 from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.stores import Store, Stores
+from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree

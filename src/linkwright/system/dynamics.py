@@ -11,7 +11,6 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics import inverse as methods
 from linkwright.mechanics.closing.idle import idle_motions
-from linkwright.mechanics.constraints.loops import OPEN
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms
 from linkwright.mechanics.dynamics.terms import terms as tree_terms
@@ -26,6 +25,7 @@ from linkwright.model.file import quantity
 from linkwright.motion.inputs import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.stores import Store
+from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of
 from linkwright.results.records import cut_rows

@@ -201,8 +201,6 @@ def scale(kinds: Iterable[str], kappa: float) -> np.ndarray:
     return np.array([kappa if k == "length" else 1.0 for k in kinds])
 
 
-OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
-
 
 @dataclass(frozen=True)
 class Loops:

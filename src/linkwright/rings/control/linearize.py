@@ -42,7 +42,7 @@ from linkwright.simulation.feedback.task_coordinates import Task, tasks_of
 
 AT_REST = 1e-7  # acceleration left, dimensionless and against that without efforts, which still counts as an equilibrium
 MARGIN = 1e-9  # real part against the fastest pole: what is smaller neither grows nor dies out
-ROUND_OFF = 1e-6
+LINEAR_ROUND_OFF = 1e-6
 
 
 class Natural(NamedTuple):
@@ -126,7 +126,7 @@ def _rows(natural: Sequence[Natural]) -> list[tuple[Any, ...]]:
     often: dict[str, tuple[int, Natural]] = {}
     for found in natural:
         p = found.pole
-        re, im = (x if abs(x) > ROUND_OFF * abs(p) else 0.0 for x in (p.real, p.imag))
+        re, im = (x if abs(x) > LINEAR_ROUND_OFF * abs(p) else 0.0 for x in (p.real, p.imag))
         text = f"{re:.5g} +- {im:.5g}i" if im else f"{re:.5g}"
         before, first = often.get(text, (0, found))
         often[text] = before + (2 if p.imag and not im else 1), first

@@ -11,7 +11,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import listing
 from linkwright.files.tables import Result, Table, marked, show
-from linkwright.motion.cycle import FEW
+from linkwright.motion.cycle import COARSE_SAMPLES
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.bearings import Bearings, bearings
 from linkwright.rings.design.belts import BeltTable, belts
@@ -68,7 +68,7 @@ class CycleLoads(Result):
         if self.efforts is None:
             return ()
         few = f"figures are those of {self.steps} steps, and larger values may lie between them; 360 steps, the default, are closer"
-        return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < FEW else []))
+        return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < COARSE_SAMPLES else []))
 
     def table(self) -> Table:
         """Return drive torques and forces, with bearings, cylinders and belts as parts; one row with the reason where there are none."""

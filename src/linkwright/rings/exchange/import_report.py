@@ -9,9 +9,9 @@ from typing import Any
 from linkwright.errors import visible
 from linkwright.files.tables import Result, Table
 from linkwright.model.description import Description
+from linkwright.numerics.tolerances import OPEN
 
 MOST_SAID = 8  # sentences in a warning; `m.imported.notes` has all
-CLOSED = 1e-6  # m and rad, in a report: below it a loop counts as closed in the file's pose
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class ImportReport(Result):
 
 
 def _open(distance: float, angle: float) -> str:
-    if distance < CLOSED and angle < CLOSED:
+    if distance < OPEN and angle < OPEN:
         return f"closed to {distance:.1e} m"
-    turned = f" and {angle:.3g} rad" if angle >= CLOSED else ""
+    turned = f" and {angle:.3g} rad" if angle >= OPEN else ""
     return f"open by {distance:.3g} m{turned}"
 
 

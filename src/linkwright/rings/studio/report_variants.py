@@ -12,6 +12,7 @@ from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.files.tables import marked
 from linkwright.model.parameters import every_parameter
 from linkwright.motion.joint_limits import beyond_stops
+from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.bearings import Bearings
 from linkwright.rings.design.cycle_averages import cleaned
@@ -25,7 +26,6 @@ from linkwright.system.system import System
 
 MOST_VARIANTS = 5
 MOST_CHANGES = 12
-SAME = 1e-9  # relative: round-off of two ways to the same number
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _changed(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:
             continue
         values = [found[name].value if name in found else None for found in numbers]
         known = [x for x in values if x is not None]
-        if len(known) == len(values) and np.ptp(known) <= SAME * max(map(abs, known), default=0.0):
+        if len(known) == len(values) and np.ptp(known) <= SAME_NUMBER * max(map(abs, known), default=0.0):
             continue
         symbol, size = sliders.unit_of_number(every[0].system.described, p)
         if len(rows) < MOST_CHANGES:
@@ -130,7 +130,7 @@ def _row(every: Sequence[DesignVariant], name: str, kind: str, read: Callable[[D
 
 def _ranges(every: Sequence[DesignVariant], title: str, kind: str, read: Callable[[Summary], Sequence[Range]]) -> list[tuple[Any, ...]]:
     first = next((x.summary for x in every if x.summary is not None), None)
-    moving = [] if first is None else [r.name for r in read(first) if r.high - r.low > SAME]
+    moving = [] if first is None else [r.name for r in read(first) if r.high - r.low > SAME_NUMBER]
 
     def span(x: DesignVariant, name: str) -> float | None:
         found = [] if x.summary is None else [r for r in read(x.summary) if r.name == name]

@@ -25,6 +25,7 @@ from linkwright.errors import UsageError, call_explained, counted
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import ldl
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.simulation.stabilizers.base import LAW, Correction, Inputs, Occasional, step_kernel
 from linkwright.simulation.stabilizers.dependent import chosen, difference, moved, named, velocity_names
 from linkwright.topology.elimination import eliminate
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 MASS, PENALTY = 0.1, 100.0  # M and A of [Hoang2023 sec. 5.2], here of dimensionless coordinates and rows
-ROUND_OFF = 1e-12  # entries of J below this are not there
 STEPS = 2  # of Gauss-Newton: after a time step the first brings h to round-off; the second is for rough starts
 
 
