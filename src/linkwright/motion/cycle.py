@@ -594,7 +594,7 @@ def _is_zero(value: Any) -> bool:
 # Whole turns on the way to a wanted angle: one is walked, the others are added
 
 TURN = 2.0 * np.pi
-FEW_TURNS = 2  # turns that are walked as they are
+WALKED_REVOLUTIONS = 2  # turns that are walked as they are
 RETURNED = 1e-6  # of rotation matrices, and of positions in kappa: bodies that far apart are in the same place
 
 Place = tuple[np.ndarray, Mapping[str, Any]]  # q, reference coordinates by joint
@@ -605,7 +605,7 @@ def skipped(loops: Loops, q: np.ndarray, references: Mapping[str, Any], targets:
     here, left = (q, references), list(targets)
     for i, target in enumerate(targets):
         turns = _whole_turns(target)
-        if abs(turns) <= FEW_TURNS or not isinstance(target, Driver) or not isinstance(target.law, Line):
+        if abs(turns) <= WALKED_REVOLUTIONS or not isinstance(target, Driver) or not isinstance(target.law, Line):
             continue
         others = [_held(t) for k, t in enumerate(left) if k != i]
         if any(t is None for t in others):
