@@ -52,7 +52,7 @@ def missing() -> list[str]:
 
 
 def measured(name: str, precision: str, *, fallback: bool = True, optimize: str = "-Os") -> Measured:
-    """Build a shipped model for the core and run it."""
+    """Build a built-in model for the core and run it."""
     if missing():
         raise UsageError(f"{', '.join(missing())} are not installed (Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm).")
     s = System(modelfile.read(models.path(name)))

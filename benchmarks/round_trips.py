@@ -1,4 +1,4 @@
-"""Shipped models through URDF, SDF and MJCF and back: the greatest deviation of masses, places and accelerations, and what is lost.
+"""Built-in models through URDF, SDF and MJCF and back: the greatest deviation of masses, places and accelerations, and what is lost.
 
     python -m benchmarks.round_trips
 
@@ -37,7 +37,7 @@ class RoundTrip(NamedTuple):
 
 
 def round_trip(name: str, ending: str, options: dict[str, Any], folder: Path) -> RoundTrip:
-    """Write a shipped model, read it again and compare."""
+    """Write a built-in model, read it again and compare."""
     from tests.rings.exchange.writing.robots.test_round_trips import worst
 
     m = lw.load(name)

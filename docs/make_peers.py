@@ -72,7 +72,7 @@ def mechanisms() -> str:
         system = System(modelfile.read(models.path(name)))
         kind = "in a plane" if system.description.planar else "in space"
         lines.append([NAMES[name], f"`{name}`", kind, len(system.tree.nodes), len(system.tree.cuts), len(system.description.drives)])
-    return table(["mechanism", "shipped as", "moves", "moving bodies", "loops", "drives"], lines)
+    return table(["mechanism", "built-in model", "moves", "moving bodies", "loops", "drives"], lines)
 
 
 def missing() -> str:

@@ -1,4 +1,4 @@
-"""Two shipped mechanisms: what they are, one turn of each, five simulated seconds, pictures, curves, and pages to play with.
+"""Two built-in mechanisms: what they are, one turn of each, five simulated seconds, pictures, curves, and pages to play with.
 
 The two pages compute by themselves: drag a pin, move a length, let it swing; the simulation plays in them. The index shows the rest.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import linkwright as lw
 
-# The shipped four-bar is drawn to two digits; its lengths are exact, so it is closed exactly, on the drawn branch.
+# The built-in four-bar is drawn to two digits; its lengths are exact, so it is closed exactly, on the drawn branch.
 m = lw.load("four-bar")
 s = lw.compile(m)
 print(f"loops closed to {np.abs(s.phi(s.start)).max():.1e} m")

@@ -16,7 +16,7 @@ Ids = Sequence[str] | Callable[[Any], object]
 
 
 def every_model(*chosen: str, without: tuple[str, ...] = ()) -> list[Any]:
-    """Return parameters for all shipped models; those not chosen (not representative, if none is chosen) are marked slow."""
+    """Return parameters for all built-in models; those not chosen (not representative, if none is chosen) are marked slow."""
     values = [n for n in library.names() if n not in without]
     now = chosen or REPRESENTATIVE
     assert all(x in values for x in now)

@@ -113,7 +113,7 @@ def prose(path: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def abouts(path: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield the line of a shipped model that lists and pages show."""
+    """Yield the line of a built-in model that lists and pages show."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("about:"):
             yield "text", number, line

@@ -84,7 +84,7 @@ class BenchCase:
 
 
 def case(name: str) -> BenchCase:
-    """A shipped mechanism of SETTINGS, ready to be compared."""
+    """A built-in mechanism of SETTINGS, ready to be compared."""
     if name not in SETTINGS:
         raise UsageError(f"there is no comparison for '{name}'; there is one for {listing(MECHANISMS)}.")
     system, setting = System(modelfile.read(models.path(name))), SETTINGS[name]

@@ -54,7 +54,7 @@ def main(
     mechanisms: Sequence[str] = MECHANISMS,
     say: Callable[[str], None] | None = None,
 ) -> list[BenchRow]:
-    """Measures the pages of shipped models, prints the table (or JSON) and keeps it as CSV if asked."""
+    """Measures the pages of built-in models, prints the table (or JSON) and keeps it as CSV if asked."""
     if output is not None:
         files.checked(output, (".csv",))
     found = rows(mechanisms, 3 if quick else 20, say or (lambda text: print(text, file=sys.stderr)))

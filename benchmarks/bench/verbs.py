@@ -42,7 +42,7 @@ def main(
     mechanisms: Sequence[str] = MECHANISMS,
     say: Callable[[str], None] | None = None,
 ) -> list[BenchRow]:
-    """Measure the verbs of shipped models, print the table (or JSON) and write it as CSV if asked."""
+    """Measure the verbs of built-in models, print the table (or JSON) and write it as CSV if asked."""
     if output is not None:
         files.checked(output, (".csv",))
     tell = say or (lambda text: print(text, file=sys.stderr))

@@ -2,7 +2,7 @@
 
     import linkwright as lw
 
-    m = lw.load("wiper")              # shipped name, path or dict
+    m = lw.load("wiper")              # built-in name, path or dict
     print(m.info())
     c = m.cycle()                      # one cycle of the drive
     c["rocker.angle", "deg"]

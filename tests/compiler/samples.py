@@ -89,7 +89,7 @@ def random_program(rng: np.random.Generator, operations: int = 60, inputs: int =
 
 @cache
 def forward_of(name: str, formulation: str = "sslm") -> tuple[Program, np.ndarray]:
-    """Forward dynamics of a shipped mechanism, and a packed state on its loops with efforts."""
+    """Forward dynamics of a built-in mechanism, and a packed state on its loops with efforts."""
     s = lw.compile(lw.load(name))
     g = TraceGraph()
     q, v, tau = g.input("q", s.tree.nq), g.input("v", s.tree.nv), g.input("tau", s.tree.nv)

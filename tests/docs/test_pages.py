@@ -63,7 +63,7 @@ def shipped(model: str) -> lw.Mechanism:
 
 
 def load(model: Any, **changes: Any) -> lw.Mechanism:
-    """`lw.load`, with one mechanism for all pages that load the same shipped model: a mechanism is a value, its system is computed once."""
+    """`lw.load`, with one mechanism for all pages of a built-in model: a mechanism is a value, its system is computed once."""
     plain = isinstance(model, str) and not changes and model in library.names()
     return shipped(model) if plain else mechanism.load(model, **changes)
 

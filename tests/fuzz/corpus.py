@@ -1,4 +1,4 @@
-"""Sound model files: shipped models, examples of the docs, and two with what these lack; also the files that they name."""
+"""Sound model files: built-in models, examples of the docs, and two with what these lack; also the files that they name."""
 
 from __future__ import annotations
 

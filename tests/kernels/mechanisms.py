@@ -1,4 +1,4 @@
-"""States of shipped and random mechanisms at which kernels are compared with the float path."""
+"""States of built-in and random mechanisms at which kernels are compared with the float path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exported mechanisms compute what Python computes: the script in node on every shipped model, the C sources compiled."""
+"""Exported mechanisms compute what Python computes: the script in node on every built-in model, the C sources compiled."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Found:
 
 
 def everything(name: str) -> list[tuple[Found, Any]]:
-    """Two moving states of a shipped model and what its script answers."""
+    """Two moving states of a built-in model and what its script answers."""
     rng, case, key = np.random.default_rng(11), shipped(name, 3), "m_" + name.replace("-", "_")
     found = [Found(case, x, rng) for x in case.states[1:]]
     answers = run({key: exports.script(case.system, name=key)}, [(key, EVERYTHING, f.x) for f in found])

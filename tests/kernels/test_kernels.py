@@ -1,4 +1,4 @@
-"""Kernels against their float sources: every shipped model, random mechanisms, one state and many, trouble of all kinds."""
+"""Kernels against their float sources: every built-in model, random mechanisms, one state and many, trouble of all kinds."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_settling_is_two_steps_of_projection(name: str) -> None:
 # Seeds of at most 16 velocities. With seed 7 below they have whatever the twenty small ones up to 42 have:
 # every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in `make test-all`.
 SMALL = (2, 3, 9, 13, 14, 17, 18, 25, 28, 30, 33, 37, 42)
-COMPILED = (13,)  # in every run; shipped models are as well
+COMPILED = (13,)  # in every run; built-in models are as well
 
 
 def check_random(seed: int, native: bool = True) -> None:
@@ -165,7 +165,7 @@ def check_random(seed: int, native: bool = True) -> None:
     allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
     near = cut_coordinates(kernels, x.references)
     for f in compiled() if nv <= 16 else ("sslm",):
-        chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # shipped models have all of them natively
+        chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # built-in models have all of them natively
         found = chosen.get("forward", f)(x.q, x.v, tau, near=near)
         assert apart(found.a, right.a) < allowed, f
         assert apart(found.lam, right.lam) < allowed, f

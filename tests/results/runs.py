@@ -1,4 +1,4 @@
-"""Trajectories to test with: runs of shipped mechanisms as a simulation would record them."""
+"""Trajectories to test with: runs of built-in mechanisms as a simulation would record them."""
 
 from __future__ import annotations
 

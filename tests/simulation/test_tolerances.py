@@ -1,4 +1,4 @@
-"""Errors fall with the tolerance, on every shipped model: each is simulated at several tolerances and compared with 1e-14.
+"""Errors fall with the tolerance, on every built-in model: each is simulated at several tolerances and compared with 1e-14.
 
 A step errs by at most the tolerance (relative to the size of states), some ten to hundred steps are taken, and in so short a time
 no motion amplifies errors much: the error of the end stays below FACTOR tolerances. Measured: 5 at most in free motion, 40 of the

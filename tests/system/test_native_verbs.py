@@ -1,4 +1,4 @@
-"""Verbs at one state, answered by kernels, against the float path: all shipped models and random states on their loops."""
+"""Verbs at one state, answered by kernels, against the float path: all built-in models and random states on their loops."""
 
 from __future__ import annotations
 

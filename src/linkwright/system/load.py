@@ -19,11 +19,11 @@ from linkwright.system.system import System
 
 
 def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Description:
-    """A model from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
+    """A model from a built-in name, a path or a dict; keywords change parameters, gravity, cuts or start."""
     if isinstance(model, Mapping):
         return modelfile.read(model, **changes)
     if not isinstance(model, (str, os.PathLike)):
-        raise UsageError(f"a model is a shipped name, a path or a dict, not {type(model).__name__}.")
+        raise UsageError(f"a model is a built-in name, a path or a dict, not {type(model).__name__}.")
     return modelfile.read(model_file(model), **changes)
 
 

@@ -1,6 +1,6 @@
 """Mechanism: what `lw.load` returns, and the verbs of a designer.
 
-    m = lw.load("wiper")        shipped name, path or dict
+    m = lw.load("wiper")        built-in name, path or dict
     m.info()                    degrees of freedom, reach, swing, transmission
     c = m.cycle()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
     m.topology                  loops, cuts, subsystems, solve order; prints as tables
@@ -243,7 +243,7 @@ class Mechanism(MechanismVerbs):
 
 @call_explained
 def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = None, **changes: Any) -> Mechanism:
-    """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start.
+    """Return the mechanism of a built-in name, a path or a dict; keywords change parameters, gravity, cuts or start.
 
     Files of other programs (URDF, SDF, MJCF; sketches in DXF and SVG) are converted; `m.imported` reports what was inferred and dropped.
     `folders` are those in which their meshes and included files may be read; `base="free"` lets the root link of a URDF float,

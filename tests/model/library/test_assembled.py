@@ -1,4 +1,4 @@
-"""The shipped models put together: every one closes, has its freedoms and turns; closed forms where there are some."""
+"""The built-in models put together: every one closes, has its freedoms and turns; closed forms where there are some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped models: they read, close at their start, carry the promised names and the papers' numbers."""
+"""The built-in models: they read, close at their start, carry the promised names and the papers' numbers."""
 
 from __future__ import annotations
 

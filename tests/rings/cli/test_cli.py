@@ -1,4 +1,4 @@
-"""The command line: every shipped model, files, JSON, exit codes, consoles that cannot print everything."""
+"""The command line: every built-in model, files, JSON, exit codes, consoles that cannot print everything."""
 
 from __future__ import annotations
 

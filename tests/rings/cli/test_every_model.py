@@ -1,4 +1,4 @@
-"""Every shipped model and every template through the commands: they run, say what they are, and their JSON is as documented."""
+"""Every built-in model and every template through the commands: they run, say what they are, and their JSON is as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`linkwright new`: templates that teach, copies of shipped models, and no file lost."""
+"""`linkwright new`: templates that teach, copies of built-in models, and no file lost."""
 
 from __future__ import annotations
 

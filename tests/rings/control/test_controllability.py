@@ -115,7 +115,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     assert s.controllable(zero, ["A1", "A2", "A3", found.advice[0]])
 
 
-# ---------------------------------------------------------------- shipped machines
+# ---------------------------------------------------------------- built-in machines
 
 
 @sweep(("model", "freedoms"), [("stewart", 6), ("3-rrr", 3), ("excavator", 3), ("five-bar", 2), ("delta", 3)], now=4)

@@ -13,7 +13,7 @@ from linkwright.errors import NoMotorError, UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings import cli
 from linkwright.rings.design import catalog
-from linkwright.rings.design.catalog import SHIPPED, read_catalog
+from linkwright.rings.design.catalog import BUILT_IN, read_catalog
 from linkwright.rings.design.motor_choice import choose_motor
 from tests.rings.cli.schemas import disagreements
 
@@ -39,8 +39,8 @@ def cycle() -> Trajectory:
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A part of the shipped catalog, an eighth of its combinations: the same search, sooner."""
-    lines = SHIPPED.read_text().splitlines()
+    """A part of the built-in catalog, an eighth of its combinations: the same search, sooner."""
+    lines = BUILT_IN.read_text().splitlines()
     motors, boxes = ([x for x in lines if x.startswith(kind)] for kind in ("motor", "gearbox"))
     head = [x for x in lines if not x.startswith(("motor", "gearbox"))]
     return saved(tmp_path_factory.mktemp("few"), "\n".join([*head, *motors[::2], *boxes[::4]]))
@@ -55,7 +55,7 @@ def saved(folder: Path, text: str) -> Path:
 def test_the_shipped_catalog_is_complete_and_plausible() -> None:
     x = read_catalog()
     assert 30 <= len(x.motors) + len(x.gearboxes) <= 40 and len(x.gearboxes) >= 8
-    assert "not of any maker" in SHIPPED.read_text()
+    assert "not of any maker" in BUILT_IN.read_text()
     for m in x.motors:
         rated = m.motor.rated_torque * m.motor.rated_speed
         heat = m.motor.R * (m.motor.rated_torque / m.motor.Kt) ** 2
@@ -250,10 +250,10 @@ def test_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     motors = printed["motors"]
     assert not disagreements("cycle", printed)
     assert motors["rows"][0]["motor"] == "strong" and motors["tried"] == 6
-    monkeypatch.setattr(catalog, "SHIPPED", few)
+    monkeypatch.setattr(catalog, "BUILT_IN", few)
     assert cli.main(["cycle", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
     out = capsys.readouterr().out
-    assert "the best by mass first" in out and "combinations of the shipped catalog are suitable" in out and "Planetary" in out
+    assert "the best by mass first" in out and "combinations of the built-in catalog are suitable" in out and "Planetary" in out
 
 
 def test_rows_and_suitable_combinations_add_up(cycle: Trajectory, few: Path) -> None:

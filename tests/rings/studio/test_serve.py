@@ -31,7 +31,7 @@ bodies:
 drive: {A: 10 rpm}
 """
 
-SETTLE = watch.SETTLE  # as shipped; shorter in most tests
+SETTLE = watch.SETTLE  # as it is; shorter in most tests
 
 
 def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None, static: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""The nine-point problem: equations, cognates, the shipped set, and the published problem of Wampler, Morgan and Sommese as a whole."""
+"""The nine-point problem: equations, cognates, the built-in set, and the published problem of Wampler, Morgan and Sommese as a whole."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_shipped_set_has_all_classes() -> None:
 
 @pytest.mark.slow
 def test_other_linkages_lead_into_the_shipped_set() -> None:
-    # Were a share of the classes missing, some of 24 random linkages, tracked to the shipped points, would end outside.
+    # Were a share of the classes missing, some of 24 random linkages, tracked to the built-in points, would end outside.
     x, p = stored()
     keys = class_key(x)
     solve = newton()

@@ -1,4 +1,4 @@
-"""The shipped mechanisms: one YAML file each, data and header only.
+"""The built-in mechanisms: one YAML file each, data and header only.
 
 Every file begins with a comment that says what the mechanism is and where its numbers come from,
 and has an `about:` line for lists. Reading a model is the business of `model.file`.
@@ -16,14 +16,14 @@ _FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Return the names of the shipped models, in alphabetical order."""
+    """Return the names of the built-in models, in alphabetical order."""
     return sorted(p.stem for p in _FOLDER.glob("*.yaml"))
 
 
 def path(name: str) -> Path:
-    """Return the file of a shipped model."""
+    """Return the file of a built-in model."""
     if name not in (known := names()):
-        raise UsageError(f"there is no shipped model '{name}'.", nearest(name, known, "Models"))
+        raise UsageError(f"there is no built-in model '{name}'.", nearest(name, known, "Models"))
     return _FOLDER / f"{name}.yaml"
 
 

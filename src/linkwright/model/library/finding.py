@@ -54,7 +54,7 @@ def _inner(path: Path) -> str:
 
 
 def model_file(model: str | os.PathLike[str]) -> Path:
-    """The file of a model given by a shipped name or a path."""
+    """The file of a model given by a built-in name or a path."""
     text = os.fspath(model)
     known = text.lower().endswith((*files.MODELS, *files.ROBOTS, *files.SKETCHES))
     looks_like_path = isinstance(model, os.PathLike) or known or os.sep in text or "/" in text
@@ -65,7 +65,7 @@ def model_file(model: str | os.PathLike[str]) -> Path:
         raise UsageError(f"'{text}' is not a model file. {_inner(Path(text))}{why}")
     if looks_like_path or Path(text).exists():
         return Path(text)
-    raise UsageError(f"there is no shipped model '{text}' and no file of that name.", nearest(text, models.names(), "Shipped models"))
+    raise UsageError(f"there is no built-in model '{text}' and no file of that name.", nearest(text, models.names(), "Built-in models"))
 
 
 def existing(path: Path) -> Path:

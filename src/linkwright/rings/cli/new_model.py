@@ -113,9 +113,9 @@ def named(text: str, stem: str) -> str:
 def list_all(given: argparse.Namespace) -> None:
     """Templates and built-in models, one line each."""
     if given.json:
-        shipped = [{"name": n, "about": models.about(n)} for n in models.names()]
+        listed = [{"name": n, "about": models.about(n)} for n in models.names()]
         templates = [{"name": n, "about": gallery.template_about(n)} for n in gallery.template_names()]
-        outputs.print_json("models", {"models": shipped, "templates": templates})
+        outputs.print_json("models", {"models": listed, "templates": templates})
         return
     print(f"Built-in models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
     advice = "linkwright new my.yaml --from NAME begins with any of them; where both lists have a name, with the template."

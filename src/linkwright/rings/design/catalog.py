@@ -1,4 +1,4 @@
-"""Catalog of motors and gearboxes: a CSV file with a row for each, units in its header; the shipped one has typical data.
+"""Catalog of motors and gearboxes: a CSV file with a row for each, units in its header; the built-in one has typical data.
 
     kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], gear_ratio [-], mass [kg], ...
 
@@ -23,7 +23,7 @@ from linkwright.model.file import quantity
 from linkwright.rings.design.drive_sizing import Motor
 from linkwright.text.units import KINDS
 
-SHIPPED = Path(__file__).with_name("motors.csv")
+BUILT_IN = Path(__file__).with_name("motors.csv")
 COLUMNS = {  # dimension of every column; of the names none
     "kind": None, "name": None, "rated_torque": "torque", "max_torque": "torque", "rated_speed": "angular speed",
     "max_speed": "angular speed", "J": "inertia", "Kt": "torque constant", "R": "resistance", "heat": "power", "supply_voltage": "voltage",
@@ -71,9 +71,9 @@ class Catalog:
 
 
 def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
-    """Read a CSV file of motors and gearboxes, by default the shipped one; raise UsageError with the line for what is wrong in it."""
+    """Read a CSV file of motors and gearboxes, by default the built-in one; raise UsageError with the line for what is wrong in it."""
     most_bytes = 5_000_000
-    table = files.read_csv_table(SHIPPED if path is None else path, most_bytes)
+    table = files.read_csv_table(BUILT_IN if path is None else path, most_bytes)
     _check_columns(table)
     motors, gearboxes = [], []
     for line, cells in table.rows:
@@ -85,7 +85,7 @@ def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
         (motors if kind == "motor" else gearboxes).append((_motor if kind == "motor" else _gearbox)(row["name"], values, here))
     if not motors:
         raise TableError("the catalog holds no motor. Add a row for each: kind, name, rated_torque and so on.", Source(table.path, 1))
-    return Catalog("the shipped catalog" if path is None else table.path, tuple(motors), tuple(gearboxes))
+    return Catalog("the built-in catalog" if path is None else table.path, tuple(motors), tuple(gearboxes))
 
 
 def _check_columns(table: CsvTable) -> None:

@@ -205,7 +205,7 @@ def choose_motor(
 ) -> MotorChoices:
     """Suitable motors and gearboxes of a catalog for a drive over its cycle, sorted by "heat", "mass" or "price".
 
-    `catalog` is a CSV file (`design.catalog`), by default the shipped one with typical data. `gearbox` True takes those of the
+    `catalog` is a CSV file (`design.catalog`), by default the built-in one with typical data. `gearbox` True takes those of the
     catalog, False none; numbers are ratios to try, with `efficiency`. A slider or cylinder needs the `lead` of its spindle. `top`: rows.
     """
     if sort not in SORTS:

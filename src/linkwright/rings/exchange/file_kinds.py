@@ -22,7 +22,7 @@ from linkwright.system import load
 
 
 def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any = None, **changes: Any) -> Description:
-    """A model from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start, or are options of its format.
+    """A model from a built-in name, a path or a dict; keywords change parameters, gravity, cuts or start, or are options of its format.
 
     `folders` are those from which meshes and included files of another program's file may be read.
     """

@@ -1,6 +1,6 @@
 """How the work of forward dynamics grows with the number of loops, counted on N four-bar loops in a row.
 
-Operations from (q, v, tau) to (a, lam) on the shipped `parallelogram-chain`; its natural cuts make every loop touch two
+Operations from (q, v, tau) to (a, lam) on the built-in `parallelogram-chain`; its natural cuts make every loop touch two
 subsystems of two links. Every formulation is counted in two ways, and only counts of one way are compared. `full`: each
 matrix a formulation handles goes to a dense solver, so its zeros are numbers like any other (matrices of system size for
 `slm` and `kkt`, blocks for `sslm`). `folded`: a structural zero costs nothing, as where a compiler unrolls the code (the

@@ -182,7 +182,7 @@ def propagation() -> Item:
 
 # -------------------------------------------------------------------- a base that moves
 def _on_a_base(gravity: tuple[float, float], moving: bool) -> Any:
-    """The shipped four-bar's links, on the ground or on a frame that slides along x and turns about A."""
+    """The built-in four-bar's links, on the ground or on a frame that slides along x and turns about A."""
     frame = {"pins": ["A", "D"], "points": {"A": [0, 0], "D": [1, 0]}}
     carriage = {
         "ground": {"points": {"O": [0, 0]}},

@@ -312,7 +312,7 @@ def serve(
     edit: bool = False,
     **changes: Any,
 ) -> int:
-    """Show a model (shipped name or file) or a saved run in the browser until Ctrl-C, building it again when it is saved.
+    """Show a model (built-in name or file) or a saved run in the browser until Ctrl-C, building it again when it is saved.
 
     `steps` are those of the page's cycle, `changes` those of `lw.load`; `edit`: a model file that is drawn and changed in the page.
     Returns 0 after Ctrl-C, the ordinary way to end it; what a subclass of KeyboardInterrupt stands for (SIGTERM on the command line) is

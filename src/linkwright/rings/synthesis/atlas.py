@@ -66,7 +66,7 @@ def curves(kind: Array, shape: Array, point: Array, sigma: float = 1.0, count: i
 
 @cache
 def atlas() -> CouplerAtlas:
-    """Return the atlas that is shipped."""
+    """Return the built-in atlas."""
     with np.load(FILE) as stored:
         codes, parts, scale = (stored[name] for name in ("codes", "descriptors", "scale"))
     found = (parts[..., 0] + 1j * parts[..., 1]) * (scale / 127.0)

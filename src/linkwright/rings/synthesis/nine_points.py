@@ -204,7 +204,7 @@ def newton(*, compiled: bool | None = None) -> NewtonSolve:
 
 
 def stored(path: Path = FILE) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shipped solutions (1442, 8) in double precision, and their parameters (16,)."""
+    """Return the built-in solutions (1442, 8) in double precision, and their parameters (16,)."""
     with np.load(path) as data:
         x, p = data["x"].astype(complex), data["p"]
     solve = newton()

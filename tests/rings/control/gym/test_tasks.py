@@ -355,13 +355,13 @@ def test_mistakes_in_calls() -> None:
         (lambda: task().env(render_mode="human"), "render_mode is None or one of rgb_array"),
         (lambda: task().vector(0), "one or more environments"),
         (lambda: gymnasium.make("linkwright/FiveBarReach-v0", horizn=3), "no field 'horizn'"),
-        (lambda: lg.registration.found("FiveBar"), "no shipped task 'FiveBar'"),
+        (lambda: lg.registration.found("FiveBar"), "no built-in task 'FiveBar'"),
     ):
         with pytest.raises(lw.UsageError, match=message):
             call()
 
 
-# ---------------------------------------------------------------- shipped tasks can be solved
+# ---------------------------------------------------------------- built-in tasks can be solved
 
 
 def test_simple_controllers_solve_shipped_tasks() -> None:

@@ -58,7 +58,7 @@ def desk(browser: Any) -> Iterator[Callable[..., Desk]]:
 
 @pytest.fixture(scope="session")
 def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The page of a shipped model, written once for all workers."""
+    """The page of a built-in model, written once for all workers."""
     base = tmp_path_factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "pages"
     place.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Every shipped model as a page: it opens quickly and quietly, shows something, moves, and shows Python's numbers."""
+"""Every built-in model as a page: it opens quickly and quietly, shows something, moves, and shows Python's numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rings.studio.browser import reading
 from tests.rings.studio.browser.desk import Desk, colors
 
 SECONDS_TO_OPEN = 2.0
-# Python turns in steps of ten of the page's 361 samples. Not among them are dead centers of shipped models, where a
+# Python turns in steps of ten of the page's 361 samples. Not among them are dead centers of built-in models, where a
 # page has gaps and Python gives the limit.
 EVERY = 10
 SAMPLES = np.array([10, 40, 80, 110, 140, 200, 250, 290, 320])

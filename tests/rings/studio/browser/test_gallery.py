@@ -33,7 +33,7 @@ MOST = 40_000  # bytes of a picture in the docs
 def pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page_of: Callable[[str], Path], desk: Callable[..., Desk]
 ) -> Callable[[str], None]:
-    """Opens an example's page. The page of a shipped model as it is, without a run, is the one that test_every_model.py opens and
+    """Opens an example's page. The page of a built-in model as it is, without a run, is the one that test_every_model.py opens and
     compares with Python: that one is taken and not opened again."""
     monkeypatch.chdir(tmp_path)
     plain: set[str] = set()

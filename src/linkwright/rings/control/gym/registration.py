@@ -14,7 +14,7 @@ NAMESPACE = "linkwright"
 
 
 def register(id: str, task: Task | str) -> None:
-    """Register a task, or one of those that are shipped by its name; an id that is registered already is replaced."""
+    """Register a task, or a built-in one by its name; an id that is registered already is replaced."""
     gymnasium.registry.pop(id, None)
     gymnasium.register(
         id,
@@ -25,17 +25,17 @@ def register(id: str, task: Task | str) -> None:
 
 
 def register_shipped() -> None:
-    """Register the shipped tasks under linkwright/..."""
+    """Register the built-in tasks under linkwright/..."""
     for name in TASKS:
         register(f"{NAMESPACE}/{name}", name)
 
 
 def found(task: Task | str) -> Task:
-    """A task, or the shipped one of that name."""
+    """A task, or the built-in one of that name."""
     if isinstance(task, Task):
         return task
     if task not in TASKS:
-        raise UsageError(f"there is no shipped task '{task}'. {nearest(str(task), list(TASKS), 'Tasks')}")
+        raise UsageError(f"there is no built-in task '{task}'. {nearest(str(task), list(TASKS), 'Tasks')}")
     return TASKS[task]()
 
 

@@ -1,4 +1,4 @@
-"""Shipped tasks: each a function that returns a Task; their functions have names, so that environments can be sent to other processes."""
+"""Built-in tasks: each a function that returns a Task; their functions have names, so that environments can be sent to other processes."""
 
 from __future__ import annotations
 

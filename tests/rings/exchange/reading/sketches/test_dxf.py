@@ -1,4 +1,4 @@
-"""Drawings in DXF become the linkage that they show: the wiper's, in the ways people draw it, moves as the shipped model does."""
+"""Drawings in DXF become the linkage that they show: the wiper's, in the ways people draw it, moves as the built-in model does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bodies(found: SketchModel) -> dict[str, set[str]]:
 
 
 def same_motion(found: SketchModel) -> None:
-    """The rocker swings as that of the shipped wiper: positions to round-off of coordinates with six decimals of a millimeter."""
+    """The rocker swings as that of the built-in wiper: positions to round-off of coordinates with six decimals of a millimeter."""
     m = lw.Mechanism(found.imported.description)
     c, expected = m.cycle(steps=12), lw.load("wiper").cycle(steps=12)
     name = next(b.name for b in m.description.bodies[1:] if {p.name for p in b.points} == {"C", "D"})
