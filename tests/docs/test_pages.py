@@ -109,7 +109,7 @@ def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
     assert abs(s.phi(s.start)).max(initial=0.0) < 1e-10
 
 
-@sweep("page", pages_with("console"), later=["docs/command-line.md", "docs/kinematics.md", "docs/loads.md"], ids=name)
+@sweep("page", pages_with("console"), now=["README.md", "docs/cams.md", "docs/drawings.md", "docs/howto-lecture.md"], ids=name)
 def test_console_blocks_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

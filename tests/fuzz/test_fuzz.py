@@ -28,7 +28,7 @@ SEED = 24
 QUICK = ("sdf", "svg", "table", "wanted", "catalog")  # kinds whose sound files cost little to make
 
 
-@pytest.mark.parametrize("target, most", [(ModelFiles(), 12), (Imports(QUICK), 6), (Requests(), 2)], ids=["files", "imports", "server"])
+@pytest.mark.parametrize("target, most", [(ModelFiles(), 8), (Imports(QUICK), 4), (Requests(), 2)], ids=["files", "imports", "server"])
 def test_changed_inputs_are_used_or_refused(target: running.Target, most: int, capsys: pytest.CaptureFixture[str]) -> None:
     tally = running.fuzz(target, SEED, 60.0, most=most)
     assert not tally.findings, capsys.readouterr().out
