@@ -43,12 +43,12 @@ def writers() -> dict[str, Callable[[Path], Any]]:
     m = lw.load("wiper")
     c = m.cycle(steps=8)
     return {
-        "m.yaml": m.save,
+        "m.yaml": lambda path: m.save(path, normalized=True, force=True),
         "c.npz": c.save,
         "c.parquet": c.save,
         "c.csv": c.save,
         "c.xlsx": c.save,
-        "m.html": m.page,
+        "m.html": m.show,
         "p.html": Page("title").text("x" * 9000).save,
         "p.png": lambda path: plots.plot(c, "A", path, size=(3, 2)),
         "p.svg": lambda path: plots.plot(c, "A", path, size=(3, 2)),

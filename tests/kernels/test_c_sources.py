@@ -152,7 +152,7 @@ def test_wrong_options() -> None:
         ({"precision": "half"}, "precision is 'double' or 'single'"),
         ({"moved": ["Q"]}, "there is no joint or cylinder 'Q' to move"),
         ({"name": "2x"}, "cannot be the name of a C function"),
-        ({"names": ["foward"]}, "there is no kernel 'foward'"),
+        ({"kernels": ["foward"]}, "there is no kernel 'foward'"),
     ):
         with pytest.raises(UsageError, match=sentence):
             exports.c(s, **options)
