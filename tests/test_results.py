@@ -120,7 +120,6 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Polynomials": lambda: lw.load("ankle").system.transmission(["left", "right"], ["pitch", "roll"]).polynomials(2),
     "Reproduced": lambda: Reproduced("Paper", 1, Entry("(1)", "a sum"), (Item("(1)", "a sum", "3.0", "3.01", "agrees", 0.01, 0.02),)),
     "Requirements": lambda: requirements(four_bar(), ["max A.torque < 1 N m", "full turn"]),
-    "Sensitivity": lambda: lw.load("four-bar").sensitivity("peak A.torque"),
     "SobolIndices": lambda: lw.study("four-bar", {"L1": "0.28..0.32", "L2": "0.9..1"}, "max A.torque", plan="saltelli", count=16).indices(),
     "Study": study,
     "StudySummary": lambda: study().summary(),

@@ -103,7 +103,8 @@ OVER = {"A": "0..1 rad / 3"}
 VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
     lw.load("wiper"): {
         "cycles": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
-        "sensitivity": {"quantity": "max A.torque"}, "workspace": {"over": OVER, "what": "A.torque"}, "save": {"path": "."},
+        "tolerances": {"vary": ["crank.mass"], "measure": "max A.torque"},
+        "workspace": {"over": OVER, "what": "A.torque"}, "save": {"path": "."},
         "export": {"format": "mjcf"},
     },
     WIPER: {
@@ -149,9 +150,8 @@ def test_an_argument_of_another_kind_is_refused_or_works(call, fitting, tmp_path
 
 
 def test_kinds_are_named_in_words():
-    wanted = "sensitivity: quantity is a text, not a list with 'lift'."
-    with pytest.raises(lw.UsageError, match=wanted):
-        lw.load("wiper").sensitivity(["lift"])
+    with pytest.raises(lw.UsageError, match="cam: name is a text or None, not a list with 'lift'"):
+        lw.load("wiper").cam(["lift"])
     with pytest.raises(lw.UsageError, match="forward: wrench is a dict by name or None, not 5"):
         WIPER.forward(START, wrench=5)
     with pytest.raises(lw.UsageError, match="hold is a text or a list of texts, not a list with 3"):

@@ -1,10 +1,9 @@
-"""Names of parameters in calls: one rule for sensitivities, studies, tolerances and free numbers."""
+"""Names of parameters in calls: one rule for studies, tolerances and free numbers."""
 
 from __future__ import annotations
 
 import linkwright as lw
 from linkwright.model.parameters import every_parameter, matched
-from linkwright.rings.design.sensitivity import sensitivity
 from linkwright.rings.design.studies.targets import expanded
 
 
@@ -30,5 +29,5 @@ def test_names_patterns_and_places_mean_the_same_everywhere() -> None:
 def test_a_tolerance_of_a_place_is_one_of_each_coordinate() -> None:
     m = lw.load("wiper")
     both = {"ground.D.x": "0.1 mm", "ground.D.y": "0.1 mm"}
-    one, two = (sensitivity(m, "max rocker.angle", ["ground.D"], tolerances=x) for x in ({"ground.D": "0.1 mm"}, both))
-    assert one.worst == two.worst > 0.0 and [e.name for e in one.effects] == [e.name for e in two.effects]
+    one, two = (m.tolerances(x, "max rocker.angle", method="linear").results[0] for x in ({"ground.D": "0.1 mm"}, both))
+    assert one.worst == two.worst > 0.0 and [e.name for e in one.contributions] == [e.name for e in two.contributions]

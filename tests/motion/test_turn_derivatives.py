@@ -13,8 +13,8 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.design.derivatives import Disturbed
-from linkwright.rings.design.sensitivity import Cycle
-from tests.rings.design.test_sensitivity import JIB, RICH
+from linkwright.rings.design.measure_slopes import cycle_samples
+from tests.rings.design.test_measure_slopes import JIB, RICH
 from tests.sweeps import sweep
 
 STEPS = 24
@@ -40,9 +40,9 @@ def test_loads_against_complex_steps_of_the_float_path(model: Any, rng: np.rando
     assert d.u is not None and d.wrench is not None and d.ok.all()
     joints = [j.name for j in m.description.joints]
     for i in rng.integers(0, STEPS, 2):
-        sample = Cycle(m.system, None, STEPS, None).samples[i]
+        sample = cycle_samples(m.cycle(steps=STEPS), [int(i)])[int(i)]
         for k, p in enumerate(chosen):
-            loads = Disturbed(m.system, p, False).loads(sample)
+            loads = Disturbed(m.system, p).loads(sample)
             forces = np.array([loads.reaction(name).force for name in joints])
             size = max(
                 np.abs(forces.imag).max() / COMPLEX_STEP,
@@ -99,12 +99,12 @@ def test_the_speed_of_the_drive_is_a_number_too() -> None:
 
 def test_a_driven_cylinder() -> None:
     m = lw.load(JIB)
-    c = Cycle(m.system, None, STEPS, None)
+    samples = cycle_samples(m.cycle(steps=STEPS), [3, 7])
     d = m.cycle(steps=STEPS).derivatives(["boom.mass", "boom.P.y", "ground.E.x"])
     for k, name in enumerate(d.names):
         p = every_parameter(m.description)[name]
         for i in (3, 7):
-            assert apart(d["ram.force"][i, k], Disturbed(m.system, p, False).loads(c.samples[i]).u.imag / COMPLEX_STEP) < 1e-8
+            assert apart(d["ram.force"][i, k], Disturbed(m.system, p).loads(samples[i]).u.imag / COMPLEX_STEP) < 1e-8
 
 
 def test_derivatives_can_be_pickled() -> None:

@@ -52,7 +52,6 @@ VERBS = {
     "m.plot": lambda m, s, st, f: [m.plot("mechanism", f / "a.svg"), m.plot(), m.plot("structure", f / "b.svg")],
     "m.report": lambda m, s, st, f: m.report(f / "r.html"),
     "m.save": lambda m, s, st, f: [m.save(f / "s.yaml"), m.save(f / "n.yaml", normalized=True)],
-    "m.sensitivity": lambda m, s, st, f: m.sensitivity(f"peak {joint(m)}.load"),
     "m.settle": lambda m, s, st, f: m.settle(),
     "m.show": lambda m, s, st, f: [m.show(f / "sh.html"), m.show(widget=True)],
     "m.simulate": lambda m, s, st, f: m.simulate(0.1).checks(),

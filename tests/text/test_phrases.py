@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,19 +81,19 @@ def fastest(given: Any) -> Ends:
     return limit.low, limit.high
 
 
-def tolerances(given: Any, m: lw.Mechanism = MODEL) -> float:
-    (found,) = m.tolerances({"l": given}, "start slide", count=1, **COARSE).results
-    return found.contributions[0].tolerance
-
-
-def sensitivity(given: Any, m: lw.Mechanism = MODEL) -> float:
-    width = m.sensitivity("start slide", parameters=["l"], tolerances={"l": given})["l"].tolerance
+def tolerances(given: Any, m: lw.Mechanism = MODEL, method: str = "sobol") -> float:
+    (found,) = m.tolerances({"l": given}, "start slide", method=method, count=1, **COARSE).results
+    width = found.contributions[0].tolerance
     assert width is not None
     return width
 
 
 ENDS: dict[str, Callable[..., Ends]] = {"study": study, "optimize": optimize, "map": workspace, "gym": gym, "turns": turns}
-HALVES: dict[str, Callable[..., float]] = {"tolerances": tolerances, "sensitivity": sensitivity}
+HALVES: dict[str, Callable[..., float]] = {
+    "tolerances": tolerances,
+    "linear": partial(tolerances, method="linear"),
+    "corners": partial(tolerances, method="corners"),
+}
 VERBS: dict[str, Callable[..., Any]] = {**ENDS, **HALVES, "fastest": fastest}
 
 
@@ -174,7 +175,7 @@ def sentence(verb: str, given: Any) -> str:
         ("0.1 mm", ("optimize", "map"), "0.1 mm is no range: it is one value."),
         (1e-4, ("optimize", "map"), "0.0001 is no range: it is one value."),
         ([0.18, 0.26], ("optimize",), "0.18, 0.26 is no range: it is a list of values."),
-        ([0.18, 0.26], ("tolerances", "sensitivity"), "0.18, 0.26 is no tolerance: it is a list of values."),
+        ([0.18, 0.26], ("tolerances", "linear", "corners"), "0.18, 0.26 is no tolerance: it is a list of values."),
         ("+- 0.1 mm", ("turns",), "+- 0.1 mm has no single values: it is a tolerance."),
         ("2 %", ("fastest",), "+- 2 % is a tolerance of the present value, and there is none here"),
     ],

@@ -352,6 +352,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Mechanism.page": "show(path)",
     "Mechanism.picture": 'plot("mechanism", path)',
     "Mechanism.rewrite": "save(path)",
+    "Mechanism.sensitivity": 'tolerances(["L1", "*.mass"], measure)',
     "Mechanism.turn": "cycle(...)",
     "Mechanism.turns": "cycles(...)",
     "Mechanism.widget": "show(widget=True)",

@@ -1,6 +1,6 @@
 """Kinds of arguments, as annotations of public calls give them: does a value fit, and the names of what is expected.
 
-    unfit(sensitivity, "sensitivity", {"quantity": ["lift"]})   "sensitivity: quantity is a text, not a list with 'lift'."
+    unfit(cam, "cam", {"name": ["lift"]})   "cam: name is a text or None, not a list with 'lift'."
 
 Only asked where a call has failed: `Any`, protocols and names that are not known here fit everything. A text is no sequence and a bool
 no number.

@@ -44,7 +44,7 @@ class Parameter:
     geometry: bool  # bodies move when it changes
     stepped: Callable[[Any], Description]  # the model's numbers with this step added
     placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
-    by_default: bool = True  # among those of a sensitivity in which none is named
+    by_default: bool = True  # among those of m.tolerances in which none is named
     drawn: bool = False  # a number of the drawing: as a named parameter, but under the name of a pin or link
 
 

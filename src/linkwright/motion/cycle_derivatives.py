@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from linkwright.mechanics.constraints.loops import Loops
     from linkwright.system.compiled import Compiled
 
+SAME_SPEED = 1e-9  # share by which the speed of a motion may differ from the file's: round-off
 ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
@@ -51,7 +52,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "free")
     held = None if drives == list(kernels.kernels.drives) else drives
     kernel = kernels.kernel(name, held, ON_NUMPY, inputs) or kernels.kernels.get(name, drives=held, by=inputs).interpreted()
-    laws = _laws(core, c, drives)
+    laws = drive_motion(core, c, drives)
     more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "free": lambda: at}
     found = kernel(c.q, *laws, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
     _check_motion(core, c, found)
@@ -97,11 +98,11 @@ def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]
     if missing:
         return f"the mass of {listing(missing)} is not given"
     if d.rubbing:
-        return "friction grows with the load; m.sensitivity(...) gives derivatives of single quantities"
+        return "friction grows with the load; m.tolerances(...) gives derivatives of single measures"
     if core.kernels.plan.spinning and any(p.geometry for p in chosen):
-        return "links spin about lines that dimensions move; m.sensitivity(...) gives derivatives of single quantities"
+        return "links spin about lines that dimensions move; m.tolerances(...) gives derivatives of single measures"
     if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - core.kernels.plan.spinning:
-        return "redundant constraints or drives share the loads; m.sensitivity(...) gives derivatives of those that are unique"
+        return "redundant constraints or drives share the loads; m.tolerances(...) gives derivatives of measures of unique loads"
     return ""
 
 
@@ -122,9 +123,14 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
                     f"the program of drive '{drive.joint}' is written with '{p.name}'; derivatives are taken at a fixed motion of the "
                     "drives, only a constant speed may vary."
                 )
-            if drive.joint in drives and not c.static:
+            if drive.joint in drives and not c.static and _is_own_speed(c, drive.joint, np.real(stepped.value)):
                 out[list(drives).index(drive.joint), k] = np.imag(stepped.value) / COMPLEX_STEP
     return out
+
+
+def _is_own_speed(c: Trajectory, drive: str, speed: float) -> bool:
+    """True if a motion has the speed of its file: a speed that the caller gave does not vary with the numbers of the model."""
+    return f"{drive}.v" not in c.channels or abs(float(c[f"{drive}.v"][0]) - speed) <= SAME_SPEED * abs(speed)
 
 
 def written_speeds(core: Compiled, chosen: Sequence[Parameter], drives: Sequence[str], c: Trajectory) -> frozenset[str]:
@@ -137,7 +143,7 @@ def _is_complex(x: Any) -> bool:
     return any(map(_is_complex, x)) if isinstance(x, tuple) else isinstance(x, complex) and x.imag != 0.0
 
 
-def _laws(core: Compiled, c: Trajectory, drives: Sequence[str]) -> list[np.ndarray]:
+def drive_motion(core: Compiled, c: Trajectory, drives: Sequence[str]) -> list[np.ndarray]:
     """Coordinates, speeds and accelerations of the drives at all samples, (n, drives) each."""
     distances = lengths(core.description)
     rows = [_cylinder(core, c, distances[n]) if n in distances else [c[n], c[f"{n}.v"], c[f"{n}.a"]] for n in drives]

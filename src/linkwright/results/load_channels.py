@@ -1,4 +1,5 @@
-"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`;
+"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `C.moment` (of a joint that
+holds a rotation: its moment, in space the size), `shaking.force`, `shaking.moment`;
 `cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`; of rods,
 springs and dampers `gas.force`, positive where it pushes (in a joint `return.torque`, along its coordinate), and with cylinders
 `gas.P.on.lid` at their eyes; pressures of cylinders (`cylinder_channels`); of belts `main.tension.1` of the spans,
@@ -21,7 +22,7 @@ from linkwright.mechanics.inverse.lines import line_eyes, line_force
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate, is_rotary, movable
-from linkwright.model.description import Description
+from linkwright.model.description import Description, Joint
 from linkwright.numerics.scalars import maximum, minimum
 from linkwright.results.channels import Channel
 from linkwright.results.cylinder_channels import pressure_channels
@@ -39,6 +40,17 @@ def drive_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
         )  # fmt: skip
         out |= {acting.name: acting, rate.name: rate}
     return out
+
+
+def _joint_moment(d: Description, j: Joint) -> dict[str, Channel]:
+    """Moment in a joint that holds a rotation; in space its magnitude."""
+    joint, name = joints.create(j.type, j.options), f"{j.name}.moment"
+    if not joint.rows or joints.velocity_kinds(joint).count("angle") >= (1 if d.planar else 3):
+        return {}
+    if d.planar:
+        return {name: Channel(name, "torque", lambda x: x.loads.reaction(j.name).moment[2], meaning=f"moment in joint {j.name}")}
+    size = f"magnitude of the moment in joint {j.name}"
+    return {name: Channel(name, "torque", lambda x: _size(x.loads.reaction(j.name).moment), kink=0.0, meaning=size)}
 
 
 def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
@@ -102,6 +114,7 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
                 lambda x, n=j.name: _size(x.loads.reaction(n).force),
                 kink=0.0,
             )
+        out |= _joint_moment(d, j)
     for c in d.cams:
         add(
             f"{c.name}.contact",

@@ -205,8 +205,8 @@ def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
 
 
 def _is_of_pins(channel: str, pins: set[str]) -> bool:
-    """True for the force in one of these joints, `C.load` or `C.on.rocker.x`; the torque of a drive in C is another channel."""
-    return channel.rpartition(".on.")[0] in pins or channel.removesuffix(".load") in pins
+    """True for the load in one of these joints, `C.load`, `C.moment` or `C.on.rocker.x`; the torque of a drive in C is another channel."""
+    return channel.rpartition(".on.")[0] in pins or channel.removesuffix(".load").removesuffix(".moment") in pins
 
 
 def measured_loads_check(c: Trajectory, channels: Sequence[str]) -> Check | None:

@@ -20,8 +20,6 @@ FORMS = {
     "distance": "distance POINT to FILE.csv, or max distance POINT to FILE.csv",
     "time": "time when CHANNEL > VALUE UNIT, or time ratio CHANNEL",
 }
-LOAD_STATISTICS = ("peak", "rms", "max", "min", "mean")
-LOADS = ("torque", "force", "power", "load", "moment")
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,8 @@ def measure_phrase(text: str) -> MeasurePhrase:
 
 def _reduction(p: Phrase, body: Phrase) -> MeasurePhrase:
     parts = [x.text for x in body.split()]
+    if len(parts) == 4 and parts[2] == "on" and parts[1].endswith(".load"):
+        raise body.split()[1].error(f"the load of a pin on a body is the channel {parts[1].removesuffix('.load')}.on.{parts[3]}.")
     if len(parts) != 2 and not (len(parts) > 3 and parts[2] == "in"):
         raise not_a_measure(p, parts[0] if parts else "")
     if parts[0] not in (*REDUCTIONS, "stroke", "straightness"):
@@ -110,25 +110,3 @@ def _distance(p: Phrase, body: Phrase) -> MeasurePhrase:
     if parts is None or not parts[2] or len(names) != 1:
         raise not_a_measure(p, "distance")
     return MeasurePhrase(p.whole, "distance", names[0], file=parts[2].text, worst=worst)
-
-
-@dataclass(frozen=True)
-class LoadPhrase:
-    """A statistic of a load, `peak S.load on coupler`."""
-
-    text: str
-    statistic: str
-    name: str
-    kind: str
-    body: str | None = None
-
-
-def load_phrase(text: str) -> LoadPhrase | None:
-    """Read a statistic of a load; None for any other text."""
-    p = Phrase.of(text)
-    parts = [x.text for x in p.split()]
-    name, _, kind = parts[1].rpartition(".") if len(parts) > 1 else ("", "", "")
-    whole = len(parts) == 2 or (len(parts) == 4 and parts[2] == "on")
-    if not whole or parts[0] not in LOAD_STATISTICS or kind not in LOADS or not name:
-        return None
-    return LoadPhrase(text, parts[0], name, kind, parts[3] if len(parts) == 4 else None)

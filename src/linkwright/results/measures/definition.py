@@ -106,7 +106,7 @@ class Measure:
         curve = self.sampled(r)
         value, (error, places) = reduced(self.reduction, curve.x, r.t, curve.counted)[0], self._errors(curve)
         grows = bool(np.isinf(error[0]))
-        return MeasuredNumber(float(value), float(error[0]), _shown_place(c, float(places[0])) if grows else "")
+        return MeasuredNumber(float(value), float(error[0]), shown_place(c, float(places[0])) if grows else "")
 
     def value_of(self, curve: SampledCurve, t: np.ndarray) -> float:
         """An extreme of one motion from its curve (`sampled`), without how far samples decide it."""
@@ -233,7 +233,7 @@ class Measure:
         return rest + (self.read_from(c) if self.reduction == "dwell" else 0.0)
 
 
-def _shown_place(c: Any, t: float) -> str:
+def shown_place(c: Any, t: float) -> str:
     """`A = 66.92 deg`: where a motion is at a time; the time itself where it has no leading drive."""
     if not c.drive or np.ndim(c[c.drive]) != 1:
         return f"t = {t:.6g} s"

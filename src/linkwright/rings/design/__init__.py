@@ -1,1 +1,1 @@
-"""Results for designers: bearings, drives, balancing (`balancing`) and the influence of dimensions (`sensitivity`)."""
+"""Results for designers: bearings, drives, balancing (`balancing`), studies of many designs and tolerances (`studies`)."""

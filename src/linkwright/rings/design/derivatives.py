@@ -1,9 +1,9 @@
 """Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
 
-Where all loads are determinate `slopes_by_kernel` takes them from compiled derivatives (`motion.cycle_derivatives`), for all numbers at
-once. `Disturbed` is the way of every other mechanism, one number at a time. The model's numbers get an imaginary step i h. Position,
-velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored Jacobian of the
-undisturbed state),
+Compiled derivatives (`motion.cycle_derivatives`) need determinate loads without friction. `Disturbed` is the path of every other mechanism,
+one number at a time: `measure_slopes` asks it for the samples that a measure depends on. The model's numbers get an imaginary step i h.
+Position, velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored
+Jacobian of the undisturbed state),
 
     dq = -J^+ d phi        dv = -J^+ d(J v + b)        da = -J^+ d(J a + k)        dz = [J' B]^+ d(g - [J' B] z)
 
@@ -14,7 +14,7 @@ times the derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import elements
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import UsageError
 from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -35,16 +35,14 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description, Drive
 from linkwright.model.parameters import Parameter
 from linkwright.motion import cycle
-from linkwright.motion.cycle_derivatives import turn_derivatives
+from linkwright.motion.cycle_derivatives import SAME_SPEED
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.topology.tree import rebind
 
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
-SINGLE_DERIVATIVES = 100  # derivatives below which finding them one by one takes less time than tracing
 
 
 class Locks(UsageError):
@@ -82,38 +80,16 @@ class Sample:
         return -f.solve(scaled) * loops.columns
 
 
-def slopes_by_kernel(
-    samples: Sequence[Sample], chosen: Sequence[Parameter], read: Callable[[Loads], Any], speed_given: bool
-) -> np.ndarray | None:
-    """(samples, entries, parameters): derivatives of what is read from the loads; None where they have to be found one by one."""
-    if len(samples) * len(chosen) < SINGLE_DERIVATIVES or any(x.tied[1].s[x.tied[1].rank - 1] < SINGULAR for x in samples):
-        return None
-    system, instants = samples[0].system, [x.at for x in samples]
-    q, v, a, t = (np.array([getattr(x, name) for x in instants]) for name in ("q", "v", "a", "t"))
-    # a speed that was given does not vary with the numbers that the model's own is written with, nor does rest
-    settings = {"static": True} if speed_given or not any(law.df for x in samples for law in x.laws.values()) else {}
-    references = [dict(x.references) for x in instants]
-    c = Trajectory(system.skel, t, q, v, a, references, system=system, drives=tuple(samples[0].laws), settings=settings)
-    try:
-        d = turn_derivatives(system.core, c, [p.name for p in chosen])
-    except LinkwrightError:
-        return None
-    if d.u is None or not d.ok.all():
-        return None
-    return d.slopes("quantity", lambda x: read(x.loads))
-
-
 class Disturbed:
     """A system with an imaginary step in one parameter; `loads(sample)` gives complex loads there."""
 
-    def __init__(self, system: System, parameter: Parameter, speed_given: bool):
+    def __init__(self, system: System, parameter: Parameter):
         self.system, self.parameter = system, parameter
         self.description = parameter.stepped(1j * COMPLEX_STEP)
         _check_wheels(self.description, parameter.name)
         self.skel = skeleton(rebind(system.tree, self.description))
         self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
         self.forces = forces.of_description(self.description)
-        self.speed_given = speed_given
 
     def loads(self, x: Sample) -> Loads:
         q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
@@ -130,7 +106,7 @@ class Disturbed:
 
     def _moved(self, x: Sample) -> tuple[Any, Any, Any]:
         """(q, v, a) that keep the loops closed and the drives where they are."""
-        laws = {name: self._law(x, name, law) for name, law in x.laws.items()}
+        laws = {name: self.law(name, law) for name, law in x.laws.items()}
         tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
         name, ih = self.parameter.name, 1j * COMPLEX_STEP
         v0 = x.at.v + 0j
@@ -142,17 +118,18 @@ class Disturbed:
         a = x.loads.problem.a
         return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / COMPLEX_STEP, name)
 
-    def _law(self, x: Sample, name: str, law: Parabola) -> Parabola:
+    def law(self, name: str, law: Parabola) -> Parabola:
         """The same drive where its speed is written with the parameter."""
         drive = next((d for d in self.description.drives if d.joint == name), None)
-        if drive is None or self.speed_given or not _is_stepped(drive):
+        if drive is None or not _is_stepped(drive):
             return law
         if drive.kind != "speed":
             raise UsageError(
                 f"the program of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
                 "motion of the drives, only a constant speed may vary."
             )
-        return replace(law, df=drive.value) if law.df != 0.0 else law
+        own = abs(law.df - np.real(drive.value)) <= SAME_SPEED * abs(law.df)  # a speed that the caller gave does not vary
+        return replace(law, df=drive.value) if own else law
 
     def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
         m = Instant(self.skel, q, v, x.at.t, x.at.references)

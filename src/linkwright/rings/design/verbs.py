@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from linkwright.rings.design.optimization.balancing import Balanced
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
     from linkwright.rings.design.optimization.result import OptimizationResult
-    from linkwright.rings.design.sensitivity import Sensitivity
     from linkwright.rings.design.studies.study import Study
     from linkwright.rings.design.studies.tolerances import ToleranceAnalysis
     from linkwright.rings.design.summary import Summary
@@ -182,42 +181,65 @@ class MechanismVerbs:
         more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
         return optimize(self.description, goal, vary, require, of, **options, **more)
 
-    def sensitivity(
-        self: Mechanism,
-        quantity: str,
-        parameters: Sequence[str] | None = None,
-        tolerances: Mapping[str, Any] | None = None,
-        *,
-        steps: int = 72,
-        drive: str | None = None,
-        speed: Any = None,
-    ) -> Sensitivity:
-        """Return the exact derivatives of a peak torque or load by dimensions and masses, and the scatter from tolerances."""
-        from linkwright.rings.design.sensitivity import sensitivity
-
-        return sensitivity(self, quantity, parameters, tolerances, steps=steps, drive=drive, speed=speed)
-
     def tolerances(
         self: Mechanism,
-        vary: Mapping[str, Any],
+        vary: Mapping[str, Any] | Sequence[str] | str | None,
         measure: Any,
         *,
         limits: Any = None,
+        method: str | None = None,
         count: int = 4096,
         seed: int = 0,
         of: Any = "cycle",
         **options: Any,
     ) -> ToleranceAnalysis:
-        """Return what tolerances do: `m.tolerances({"*.length": "+- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
+        """Compute the effect of tolerances on a measure, and which number matters most.
 
-        `count` designs are drawn (Sobol), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
-        two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.
+        Exact derivatives give the linear estimate: standard deviation, worst case and ranked contributions. Designs are drawn
+        from the tolerances as well, because they show where the measure is not linear.
+
+        Parameters
+        ----------
+        vary : mapping, sequence of str, str or None
+            Tolerances by names or patterns, {"*.length": "+- 0.1 mm", "rod.mass": "2 %"}. Names without tolerances, ["L1", "*.mass"],
+            have derivatives only. None is every mass, center, inertia, joint point and rod.
+        measure : str, Measure, sequence or mapping
+            Measures as in `lw.study`: "range guide", "peak A.torque", or functions of the result by name.
+        limits : pair or mapping, optional
+            Two values, None for an open end, ("99.8 mm", "100.2 mm"); pairs by measure if there are several.
+        method : str, optional
+            "linear" computes no designs, "sobol" (default), "latin" and "random" draw `count` of them, "corners" takes all
+            combinations of the ends of at most 20 tolerances. Names without tolerances have "linear" only.
+        count : int, default 4096
+            Number of designs that are drawn.
+        seed : int, default 0
+            Random seed.
+        of : str or case, default "cycle"
+            Motion that is measured, as in `lw.study`.
+        **options : Any
+            Options of `lw.study` for the designs: folder, executor, threads, progress, traces, thinned.
+
+        Returns
+        -------
+        ToleranceAnalysis
+            One result for each measure; `study` has the designs.
+
+        Raises
+        ------
+        LinkwrightError
+            If a name, a tolerance or a measure is not understood, or no derivative exists.
+
+        Examples
+        --------
+        >>> m = lw.load("four-bar")
+        >>> t = m.tolerances({"L1": "0.1 mm", "L3": "0.1 mm"}, "range rocker.angle", method="linear", of=lw.Cycle(steps=24))
+        >>> [c.name for c in t["range rocker.angle"].contributions]
+        ['L1', 'L3']
         """
-        from linkwright.rings.design.studies.request import study
-        from linkwright.rings.design.studies.tolerances import half_widths, holding, tolerances
+        from linkwright.rings.design.studies.tolerances import tolerances
 
-        held = type(self)(holding(self.description, self.system, of))
-        return tolerances(study(held, half_widths(vary), measure, of, plan="sobol", count=count, seed=seed, **options), limits)
+        how = {"limits": limits, "method": method, "count": count, "seed": seed}
+        return tolerances(self, vary, measure, of, **how, options=options)
 
     def cam(self: Mechanism, name: str | None = None, *, turn: Any = None, steps: int = 1440) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""

@@ -276,6 +276,16 @@ class Work:
         failed, unknown = ({x.name: x.text for x in every if x.verdict == v} for v in ("failed", "unknown"))
         return failure(failed) if failed else "", named(unknown)
 
+    @cached_property
+    def of_file(self) -> Trajectory | State:
+        """The turn, run or state with the numbers of the file."""
+        return self.result(np.array([t.nominal for t in self.numbers.targets]))
+
+    def measured(self, result: Trajectory | State) -> list[float]:
+        """Every measure of a result."""
+        with self._alone():
+            return [_read(m, result) for m in self.measures]
+
     def result(self, numbers: np.ndarray) -> Trajectory | State:
         """The turn, run or state of one row."""
         with self._alone():  # a thread of its own does not have what its caller has set

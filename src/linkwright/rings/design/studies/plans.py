@@ -1,6 +1,7 @@
 """Plans: which numbers every row of a study has, computed for any stretch of rows by itself.
 
     grid            all combinations, the last variable fastest
+    corners         all combinations of the lowest and the highest value of each
     one at a time   the middle of all, then each through its values
     sobol, latin    sequences that fill the space evenly (`scipy.stats.qmc`; Latin hypercube)
     random          independent draws
@@ -26,8 +27,9 @@ from linkwright.rings.design.studies.variations import Variation
 
 BLOCK = 1024  # rows whose draws come from one stream
 MOST_ROWS = 10**9
+MOST_CORNERS = 20  # numbers whose corners are computed: a million designs
 DRAWN = ("sobol", "latin", "random", "saltelli")
-PLANS = ("grid", "one at a time", *DRAWN, "rows")
+PLANS = ("grid", "corners", "one at a time", *DRAWN, "rows")
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,31 @@ class Grid(Plan):
     def rows(self, first: int, last: int) -> np.ndarray:
         places = np.unravel_index(np.arange(first, last), self.shape)
         return np.stack([axis[at] for axis, at in zip(self.axes, places, strict=True)], axis=1)
+
+
+@dataclass(frozen=True)
+class Corners(Plan):
+    """All combinations of the lowest and the highest value of each variable."""
+
+    kind = "corners"
+
+    def __post_init__(self) -> None:
+        for v in self.variations:
+            if not np.isfinite([v.low, v.high]).all():
+                raise UsageError(f"{v.name} = {v.text} has no ends, so it has no corners. Write a range or a tolerance.")
+        if len(self.variations) > MOST_CORNERS:
+            raise UsageError(
+                f"{len(self.variations)} numbers have {2.0 ** len(self.variations):.3g} corners; {MOST_CORNERS} numbers are possible. "
+                "Name those that matter most, or use a plan that draws (sobol, latin, random)."
+            )
+
+    def __len__(self) -> int:
+        return 2 ** len(self.variations)
+
+    def rows(self, first: int, last: int) -> np.ndarray:
+        bits = np.arange(first, last)[:, None] >> np.arange(len(self.variations))[::-1] & 1
+        ends = np.array([(v.low, v.high) for v in self.variations])
+        return np.where(bits == 1, ends[:, 1], ends[:, 0])
 
 
 @dataclass(frozen=True)
@@ -268,8 +295,7 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
     if kind not in DRAWN:
         if n is not None:
             raise UsageError(f"the plan '{kind}' has as many rows as its values make; count={n} belongs to {', '.join(DRAWN)}.")
-        found: Plan = Grid(every) if kind == "grid" else OneAtATime(every)
-        return _few_enough(found)
+        return _few_enough({"grid": Grid, "corners": Corners, "one at a time": OneAtATime}[kind](every))
     if n is None:
         raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:

@@ -68,7 +68,8 @@ def study(
     of : str or case, default "cycle"
         Motion that is measured: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
     plan : str, optional
-        Plan of the rows (default: a grid of ranges, sobol with a count). The last four draw `count` rows.
+        "grid", "corners", "one at a time", "sobol", "latin", "random" or "saltelli" (default: a grid of ranges, sobol with a count).
+        The last four draw `count` rows.
     count : int, optional
         Number of designs: rows that a plan draws.
     seed : int, default 0
@@ -102,6 +103,24 @@ def study(
     """
     described, done = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description, case(of)
     rows = _rows_of(vary, described, done, plan, count, seed)
+    found, key = _planned(described, done, rows, measure, folder, traces, thinned)
+    _need_executor(executor)
+    assert found.work is not None
+    run(found.work, rows, found.store, key, executor, threads, progress)
+    return found
+
+
+def without_rows(described: Description, vary: Mapping[str, Any], measure: Any, of: Any) -> Study:
+    """The study of a request that computes no design but the file's: its names, measures and units are checked."""
+    done = case(of)
+    variations = _rows_of(vary, described, done, "random", 1, 0).variations
+    return _planned(described, done, Rows(variations, np.zeros((0, len(variations)))), measure, None, (), 100)[0]
+
+
+def _planned(
+    described: Description, done: Case, rows: Plan, measure: Any, folder: Any, traces: Sequence[str], thinned: int
+) -> tuple[Study, str]:
+    """A study before its first row, everything checked, and the key of its folder."""
     wanted = _measures(measure)
     _need_other_names(rows.names, [m.name for m in wanted])
     stored = [traces] if isinstance(traces, str) else list(traces)
@@ -115,9 +134,7 @@ def study(
     names = tuple(m.name for m in wanted)
     store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, list(names))
     said = store.begin(manifest) if isinstance(store, FolderStore) else ""
-    _need_executor(executor)
-    run(work, rows, store, key, executor, threads, progress)
-    return Study(work, rows, store, rows.names, names, units, manifest, len(rows), said)
+    return Study(work, rows, store, rows.names, names, units, manifest, len(rows), said), key
 
 
 def opened(place: Any) -> Study:
@@ -237,9 +254,8 @@ def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
 def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
     """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
     there."""
-    nominal = np.array([t.nominal for t in work.numbers.targets])
     try:
-        result = work.result(nominal)
+        result = work.of_file
     except LinkwrightError as problem:
         raise UsageError(f"the model with the numbers of its file cannot be computed: {problem}") from problem
     units: dict[str, tuple[str, str, float]] = {}

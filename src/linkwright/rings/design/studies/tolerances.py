@@ -1,11 +1,12 @@
-"""Tolerances: what the workshop's deviations do to a measure, by drawing designs and by exact derivatives.
+"""Tolerances: effects of deviations of the workshop on a measure, by exact derivatives and by computed designs.
 
     t = m.tolerances({"rod": "200 +- 0.1 mm", "crank": "50 +- 0.05 mm"}, measure="range guide", limits=("99.8 mm", "100.2 mm"))
-    print(t)                 both estimates, contributions ranked, share outside the limits
+    print(t)                                            both estimates, contributions ranked, share outside the limits
+    m.tolerances(["L1", "L2"], "peak A.torque")         derivatives without tolerances: which number matters most
 
 The linear estimate takes every deviation as independent and normal, its tolerance three standard deviations: the spread of a measure is the
-root of the sum of squares of derivative times deviation, the worst case the sum of derivative times tolerance. The drawn one knows no
-linearity. Where they differ the measure is not linear over the tolerances, and the drawn one is right.
+root of the sum of squares of derivative times deviation, the worst case the sum of derivative times tolerance. Drawn designs and designs at
+the corners of the tolerances assume no linearity. Where they differ the measure is not linear over the tolerances, and they are right.
 """
 
 from __future__ import annotations
@@ -16,14 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, Renamed, UsageError, counted
+from linkwright.errors import Renamed, UsageError, counted, listing, nearest
 from linkwright.files.tables import Column, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
+from linkwright.model.parameters import choose, every_parameter
 from linkwright.motion import cycle
 from linkwright.results.measures import Measure, dimension_of_measure
+from linkwright.results.measures.places import extreme_place
+from linkwright.results.motion_checks import measured_loads_check
+from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
+from linkwright.rings.design.measure_slopes import measure_slopes
 from linkwright.rings.design.studies.cases import Cycle
+from linkwright.rings.design.studies.request import study as study_of
+from linkwright.rings.design.studies.request import without_rows
 from linkwright.rings.design.studies.statistics import CONSTANT_SHARE
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.design.studies.variations import SIGMAS, Law, ListedValues, ToleranceBand, ValueRange, Variation
@@ -31,25 +39,37 @@ from linkwright.system.system import System
 from linkwright.text.ranges import Place, Values, half_width, meaning
 from linkwright.text.units import KINDS
 
+METHODS = ("linear", "corners", "sobol", "latin", "random")
+DRAWN = METHODS[2:]
 STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
 SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """Effect of one tolerance on a measure. `share` is its part of the variance, `shown` the tolerance as text."""
+    """Effect of one number on a measure. `share` is its part of the variance, `shown` its tolerance as text, "" without one.
+
+    `per_percent` is the change by 1 % of the value (of a coordinate by 1 % of its body's size), `per_milli` by 0.001 SI: 1 mm or 1 g.
+    """
 
     name: str
     shown: str
-    tolerance: float  # half the band, or three standard deviations of a distribution
+    tolerance: float | None  # half the band, or three standard deviations of a distribution; None without one
     derivative: float
     makes: float  # derivative times tolerance
     share: float
+    value: float
+    per_percent: float
+
+    @property
+    def per_milli(self) -> float:
+        """Change by 0.001 in SI, 1 mm or 1 g."""
+        return self.derivative / 1000.0
 
 
 @dataclass(frozen=True)
 class ToleranceResult(Renamed):
-    """One measure under tolerances, linear and drawn; SI. `shown` is the unit for people and its size."""
+    """One measure under tolerances; SI. `shown` is the unit for people and its size; numbers of designs are NaN where none was drawn."""
 
     measure: str
     unit: str
@@ -64,24 +84,51 @@ class ToleranceResult(Renamed):
     limits: tuple[float | None, float | None]
     outside: float | None  # share of the drawn designs outside the limits, or failed; None where none was drawn
     outside_linear: float | None  # the same by the normal law of the linear estimate
+    corners: tuple[float, float] | None = None  # least and greatest value at the corners of the tolerances
+    corners_outside: int | None = None  # corners outside the limits, or failed
+    at: str = ""  # position of an extreme in the cycle, "A = 66.9 deg"
+
+    def __getitem__(self, name: str) -> Contribution:
+        """Return the effect of one number."""
+        for c in self.contributions:
+            if c.name == name:
+                return c
+        raise UsageError(f"'{name}' was not varied. {nearest(name, [c.name for c in self.contributions], 'Numbers')}")
+
+    @property
+    def rss(self) -> float:
+        """Root of the sum of squares of derivative times tolerance."""
+        return float(np.sqrt(sum(c.makes**2 for c in self.contributions)))
+
+    @property
+    def has_tolerances(self) -> bool:
+        """True unless only derivatives were asked for."""
+        return any(c.tolerance is not None for c in self.contributions)
 
     def effects(self) -> Table:
         """Contributions: the tolerance in the file's unit, the derivative in SI, what it makes in the unit shown."""
         unit, size = self.shown
+        if not self.has_tolerances:
+            heads = [
+                ("number", ""), ("value", "SI", ".5g"), ("derivative", "SI", ".6g"), ("per 1 %", unit, ".5g"), ("per mm, g", unit, ".5g"),
+            ]  # fmt: skip
+            plain = [(c.name, c.value, c.derivative, c.per_percent / size, c.per_milli / size) for c in self.contributions]
+            return Table.of(heads, plain, self.measure)
         heads = [("tolerance of", ""), ("tolerance", ""), ("derivative", "SI", ".6g"), ("makes +-", unit, ".5g"), ("share", "%", ".1f")]
         rows = [(c.name, c.shown, c.derivative, c.makes / size, 100.0 * c.share) for c in self.contributions]
         return Table.of(heads, rows, self.measure)
 
     def estimates(self) -> Table:
-        """Deviation, from and to of both estimates and of the worst case, in the unit shown."""
+        """Deviation, from and to of all estimates and of the worst case, in the unit shown; empty without tolerances."""
         (unit, size), (low, _, high) = self.shown, self.drawn_between
-        ends = {
-            "linear": (self.deviation, self.nominal - 3 * self.deviation, self.nominal + 3 * self.deviation),
-            "drawn": (self.drawn_deviation, low, high),
-        }
-        rows: list[tuple[Any, ...]] = [(name, *(x / size for x in found)) for name, found in ends.items()]
-        rows.append(("worst case, linear", None, (self.nominal - self.worst) / size, (self.nominal + self.worst) / size))
-        return Table.of([("estimate", ""), ("deviation", unit, ".4g"), ("from", unit, ".6g"), ("to", unit, ".6g")], rows, self.measure)
+        rows: list[tuple[Any, ...]] = []
+        if self.has_tolerances:
+            rows.append(("linear", self.deviation, self.nominal - 3 * self.deviation, self.nominal + 3 * self.deviation))
+            rows += [("drawn", self.drawn_deviation, low, high)] if np.isfinite(low) else []
+            rows += [("corners", None, *self.corners)] if self.corners is not None else []
+            rows.append(("worst case, linear", None, self.nominal - self.worst, self.nominal + self.worst))
+        shown = [(name, *(None if x is None else x / size for x in found)) for name, *found in rows]
+        return Table.of([("estimate", ""), ("deviation", unit, ".4g"), ("from", unit, ".6g"), ("to", unit, ".6g")], shown, self.measure)
 
     def verdict(self, rows: int) -> str:
         """The share outside the limits as text; empty without limits."""
@@ -90,19 +137,22 @@ class ToleranceResult(Renamed):
         unit, size = self.shown
         low, high = (None if x is None else f"{x / size:.6g} {unit}" for x in self.limits)
         where = f"outside {low} .. {high}" if low and high else f"above {high}" if high else f"below {low}"
-        if not rows:
-            return f"{where}: not known, no design was drawn"
         linear = "" if self.outside_linear is None else f", {100 * self.outside_linear:.3g} % by the linear estimate"
+        if self.corners_outside is not None:
+            return f"{where}: {self.corners_outside:,} of {rows:,} corners{linear}"
+        if not rows:
+            return f"{where}: {linear.removeprefix(', ')}" if linear else ""
         return f"{where}: {100 * (self.outside or 0.0):.3g} % of {rows:,} drawn designs{linear}"
 
 
 @dataclass(frozen=True)
 class ToleranceAnalysis(Result):
-    """All measures; `study` has the drawn designs."""
+    """All measures; `study` has the designs that were computed, `method` is how."""
 
     results: tuple[ToleranceResult, ...]
     study: Study
     exact: bool  # derivatives are exact, not differences
+    method: str  # "linear", "corners", "sobol", "latin" or "random"
     notes: tuple[str, ...] = ()
     held: str = ""  # what every design has in common with the file's: positions of the drives at the start
 
@@ -116,11 +166,13 @@ class ToleranceAnalysis(Result):
         out = []
         for r in self.results:
             unit, size = r.shown
-            out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}")
-            out += [r.estimates().text(), r.effects().text()]
+            out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}" + (f" at {r.at}" if r.at else ""))
+            out += [*([r.estimates().text()] if r.has_tolerances else []), r.effects().text()]
             out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
-        held = [f"held in every design, by both estimates: {self.held}"] if self.held else []
-        not_checked = [f"not checked of drawn designs: {', '.join(self.study.not_checked)}"] if self.study.not_checked else []
+        computed = len(self.study) > 0
+        held = [f"held in every design, by both estimates: {self.held}"] if self.held and computed else []
+        missing = self.study.not_checked if computed else ()
+        not_checked = [f"not checked of drawn designs: {', '.join(missing)}"] if missing else []
         return "\n".join([*out, *held, *not_checked, *self.notes])
 
     def table(self) -> Table:
@@ -138,16 +190,19 @@ class ToleranceAnalysis(Result):
             "unknown": len(self.study.unknown),
             "not_checked": list(self.study.not_checked),
             "exact": self.exact,
+            "method": self.method,
             "notes": list(self.notes),
             "held": self.held,
             "measures": {
                 r.measure: {
                     "unit": r.unit,
                     "nominal": r.nominal,
-                    "linear": {"deviation": r.deviation, "worst": r.worst, "outside": r.outside_linear},
+                    "at": r.at,
+                    "linear": {"deviation": r.deviation, "rss": r.rss, "worst": r.worst, "outside": r.outside_linear},
                     "drawn": {"mean": r.drawn_mean, "deviation": r.drawn_deviation, "between": list(r.drawn_between), "outside": r.outside},
+                    "corners": None if r.corners is None else {"between": list(r.corners), "outside": r.corners_outside},
                     "limits": list(r.limits),
-                    "contributions": [vars(c) for c in r.contributions],
+                    "contributions": [{**vars(c), "per_milli": c.per_milli} for c in r.contributions],
                 }
                 for r in self.results
             },
@@ -159,35 +214,65 @@ def _measured(measure: str, t: Table) -> Table:
     return Table((Column.of("measure", "", [measure] * len(t)), *t.columns), t.title)
 
 
-def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
-    """The analysis of a study whose rows were drawn."""
-    if study.work is None or study.plan is None:
-        raise UsageError("tolerances need a study of this process.")
+def tolerances(
+    mechanism: Any, vary: Any, measure: Any, of: Any, *, limits: Any, method: str | None, count: int, seed: int, options: Mapping[str, Any]
+) -> ToleranceAnalysis:
+    """See `Mechanism.tolerances`."""
+    named = vary is None or isinstance(vary, str) or (isinstance(vary, Sequence) and all(isinstance(x, str) for x in vary))
+    how = _method(method, named)
+    described: Description = holding(mechanism.description, mechanism.system, of)
+    if how == "linear" and options:
+        raise UsageError(f"{listing(options)} belong to designs that are computed; the method 'linear' computes none.")
+    if named:
+        chosen = choose(every_parameter(described), vary, described)
+        if not chosen:
+            raise UsageError("tolerances: no number is named, so nothing varies.")
+        return _analysis(without_rows(described, {p.name: [p.value] for p in chosen}, measure, of), limits, how, named=True)
+    given = half_widths(vary)
+    if how == "linear":
+        return _analysis(without_rows(described, given, measure, of), limits, how)
+    drawn = {} if how == "corners" else {"count": count, "seed": seed}
+    return _analysis(study_of(type(mechanism)(described), given, measure, of, plan=how, **drawn, **options), limits, how)
+
+
+def _method(given: str | None, named: bool) -> str:
+    if given is None:
+        return "linear" if named else "sobol"
+    if given not in METHODS:
+        raise UsageError(f"there is no method '{given}'. {nearest(str(given), METHODS, 'Methods')}")
+    if named and given != "linear":
+        raise UsageError(f"names without tolerances have derivatives only: method='{given}' needs tolerances, {{'rod': '+- 0.1 mm'}}.")
+    return given
+
+
+def _analysis(study: Study, limits: Any, how: str, named: bool = False) -> ToleranceAnalysis:
+    """The analysis of a study whose designs lie within the tolerances, or of numbers that are only named."""
+    assert study.work is not None and study.plan is not None
     variations = study.plan.variations
-    for v in variations:
+    for v in () if named else variations:
         if isinstance(v, ListedValues):
             raise Place(v.name).refused(meaning(list(v.given)), "a tolerance")
     middle = np.array([v.middle for v in variations])
-    nominal = study.work.result(middle)
-    slopes, values, exact = _linear(study, nominal, middle, variations)
-    notes = [] if exact else ["Derivatives are differences over a thousandth of each tolerance: this result has no exact ones."]
-    in_file = [t.nominal for t in study.work.numbers.targets]
+    in_file = np.array([t.nominal for t in study.work.numbers.targets])
+    nominal = study.work.of_file if np.array_equal(middle, in_file) else study.work.result(middle)
+    linear = _linear(study, nominal, middle, variations, named)
+    notes = [n for n in nominal.notes if n != PEAKS] if named and isinstance(nominal, Trajectory) else []
+    notes += linear.notes
     notes += [_elsewhere(study, v, x) for v, x in zip(variations, in_file, strict=True) if _is_elsewhere(v, x)]
-    out = []
-    ends = _limits(limits, study, nominal)
+    places = [_extreme(nominal, m) for m in study.work.measures]
+    notes += [text for _, text in places if text]
+    ends, sizes, differentiable = _limits(limits, study, nominal), _sizes(study), linear.differentiable
     failed, unknown = study.verdicts == "failed", study.unknown
+    out = []
     for k, name in enumerate(study.measures):
-        y = study[name]
         low, high = ends[name]
-        beyond = failed | ~np.isfinite(y)
-        if low is not None:
-            beyond |= y < low
-        if high is not None:
-            beyond |= y > high
+        y = study[name]
+        beyond = failed | ~np.isfinite(y) | (y < (-np.inf if low is None else low)) | (y > (np.inf if high is None else high))
+        designs = _Designs(y[np.isfinite(y)], beyond, how)
+        effects = _Effects([variations[i] for i in differentiable], linear.slopes[k][differentiable], sizes[differentiable], named)
+        texts = ["" if named else study._shown_number(v.name, _band(v)) for v in effects.variations]
         units = study.units.get(name, ""), study.shown(name)
-        texts = [study._shown_number(v.name, _band(v)) for v in variations]
-        finite = y[np.isfinite(y)]
-        out.append(_result(name, *units, values[k], slopes[k], variations, texts, finite, (low, high), beyond, study.scale(name)))
+        out.append(_result(name, *units, linear.values[k], effects, texts, designs, (low, high), study.scale(name), places[k][0]))
     if not study.complete:
         total = counted(study.total, "design", spec=",")
         notes.append(f"Interrupted after {len(study):,} of {total}: shares and deviations of drawn designs are those of these alone.")
@@ -197,7 +282,31 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     if unknown:
         drawn, first = counted(len(study), "drawn design", spec=","), next(iter(unknown.values()))
         notes.append(f"{len(unknown):,} of {drawn} are unknown and count by their numbers: {first}; study.unknown has all reasons.")
-    return ToleranceAnalysis(tuple(out), study, exact, tuple(notes), _held(study, nominal))
+    return ToleranceAnalysis(tuple(out), study, linear.exact, how, tuple(dict.fromkeys(notes)), _held(study, nominal))
+
+
+def _sizes(study: Study) -> np.ndarray:
+    """Sizes of the numbers, of which a change by 1 % is one."""
+    assert study.work is not None
+    known = every_parameter(study.work.numbers.described)
+    return np.array([known[t.inner].size if not t.where else abs(t.nominal) for t in study.work.numbers.targets])
+
+
+def _extreme(c: Any, m: Any) -> tuple[str, str]:
+    """Position of an extreme in a cycle, and what should be known about it; "" for other measures."""
+    if not isinstance(c, Trajectory) or not isinstance(m, Measure):
+        return "", ""
+    if m.reduction not in ("peak", "max", "min"):
+        grows = m.reduction in ("mean", "rms", "std") and c.dimension(m.channel) not in ("length", "angle") and c.near_singular.any()
+        return "", f"{m.name}: samples near a singular position are part of it. It depends on how close they are." if grows else ""
+    top = extreme_place(m, c)
+    if m.read_from(c).grows:
+        return top.place, NEAR_PEAK
+    if top.end:
+        return top.place, f"{m.name}: the extreme lies at an end of the motion, {top.place}; derivatives are taken there."
+    if top.rivals:
+        return top.place, f"{m.name}: at {listing(top.rivals)} it is nearly as high. That extreme may overtake this one."
+    return top.place, ""
 
 
 def half_widths(vary: Any) -> Any:
@@ -251,31 +360,73 @@ def _elsewhere(study: Study, v: Variation, in_file: float) -> str:
     return f"Another design than that of the file: {v.name} is {said} there, outside {v.text}; '+- ...' alone is about the file's number."
 
 
+@dataclass(frozen=True)
+class _Designs:
+    """A measure of the computed designs: finite values, and which designs are outside the limits or failed."""
+
+    y: np.ndarray
+    beyond: np.ndarray
+    how: str
+
+    @property
+    def drawn(self) -> np.ndarray:
+        return self.y if self.how in DRAWN else np.zeros(0)
+
+    @property
+    def corners(self) -> tuple[float, float] | None:
+        return (float(self.y.min()), float(self.y.max())) if self.how == "corners" and len(self.y) else None
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """The numbers that vary with the derivatives of one measure by them."""
+
+    variations: Sequence[Variation]
+    slopes: np.ndarray
+    sizes: np.ndarray
+    named: bool
+
+    @property
+    def bands(self) -> np.ndarray:
+        return np.array([0.0 if self.named else _band(v) for v in self.variations])
+
+    @property
+    def variance(self) -> np.ndarray:
+        return (self.slopes * np.array([0.0 if self.named else _deviation(v) for v in self.variations])) ** 2
+
+    @property
+    def order(self) -> np.ndarray:
+        """Strongest first: by the share of the variance, without tolerances by what one per cent does."""
+        return np.argsort(-(np.abs(self.slopes * self.sizes) if self.named else self.variance), kind="stable")
+
+
 def _result(
     name: str,
     unit: str,
     shown: tuple[str, float],
     nominal: float,
-    slopes: np.ndarray,
-    variations: Sequence[Variation],
+    effects: _Effects,
     texts: Sequence[str],
-    y: np.ndarray,
+    designs: _Designs,
     limits: Any,
-    beyond: np.ndarray,
     scale: float,
+    at: str,
 ) -> ToleranceResult:
-    bands = np.array([_band(v) for v in variations])
-    made = slopes * bands
-    variance = (slopes * np.array([_deviation(v) for v in variations])) ** 2
-    total = float(variance.sum())
+    bands, variance, y = effects.bands, effects.variance, designs.drawn
+    made, total = effects.slopes * bands, float(variance.sum())
     # round-off has no ranking
     shares = variance / total if np.sqrt(total) > CONSTANT_SHARE * max(abs(nominal), scale) else np.zeros(len(bands))
-    order = np.argsort(-shares, kind="stable")
-    contributions = tuple(
-        Contribution(variations[i].name, texts[i], float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order
-    )
+
+    def contribution(i: int) -> Contribution:
+        v, slope = effects.variations[i], float(effects.slopes[i])
+        band = None if effects.named else float(bands[i])
+        return Contribution(
+            v.name, texts[i], band, slope, float(abs(made[i])), float(shares[i]), float(v.middle), slope * float(effects.sizes[i]) / 100.0
+        )
+
     deviation = float(np.sqrt(total))
     quantiles = np.quantile(y, SHARES) if len(y) else np.full(3, np.nan)
+    computed = len(designs.beyond) > 0
     return ToleranceResult(
         name,
         unit,
@@ -283,13 +434,16 @@ def _result(
         nominal,
         deviation,
         float(np.abs(made).sum()),
-        contributions,
+        tuple(contribution(i) for i in effects.order),
         float(y.mean()) if len(y) else float("nan"),
         float(y.std(ddof=1)) if len(y) > 1 else float("nan"),
         (float(quantiles[0]), float(quantiles[1]), float(quantiles[2])),
         limits,
-        float(beyond.mean()) if len(beyond) else None,
+        float(designs.beyond.mean()) if computed and designs.how in DRAWN else None,
         _outside(nominal, deviation, limits),
+        designs.corners,
+        int(designs.beyond.sum()) if computed and designs.how == "corners" else None,
+        at,
     )
 
 
@@ -325,25 +479,51 @@ def _deviation(v: Variation) -> float:
     return float(np.std(v.at((np.arange(20_000) + 0.5) / 20_000.0)))
 
 
-def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence[Variation]) -> tuple[list[np.ndarray], list[float], bool]:
-    """Derivatives of every measure by every number, the nominal values, and whether the derivatives are exact."""
+@dataclass(frozen=True)
+class _Linear:
+    """Derivatives of every measure by every number, and the nominal values."""
+
+    slopes: np.ndarray  # (measures, numbers)
+    values: Sequence[float]
+    differentiable: np.ndarray  # numbers that have derivatives
+    exact: bool
+    notes: tuple[str, ...] = ()
+
+
+def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence[Variation], named: bool) -> _Linear:
     work = study.work
     assert work is not None
-    values = [float(x) for x in work.row(middle)[0]]
-    if isinstance(nominal, Trajectory) and work.numbers.plain and all(isinstance(m, Measure) for m in work.measures):
-        try:
-            d = nominal.derivatives([t.inner for t in work.numbers.targets])
-            found = [m.slopes(nominal, d) for m in work.measures if isinstance(m, Measure)]
-            if all(np.isfinite(x).all() for x in found):
-                return found, values, True
-        except LinkwrightError:
-            pass  # no exact derivatives of this motion: differences, and False says so
-    steps = STEP * np.array([_band(v) for v in variations])
+    values = [float(x) for x in (work.row(middle).values if len(study) else work.measured(nominal))]
+    slopes, why = np.full((len(work.measures), len(middle)), np.nan), dict[str, str]()
+    every = np.arange(len(middle))
+    cycle_alone = isinstance(nominal, Trajectory) and work.numbers.plain and all(isinstance(m, Measure) for m in work.measures)
+    if cycle_alone:
+        measures = [m for m in work.measures if isinstance(m, Measure)]
+        found = measure_slopes(nominal, measures, [t.inner for t in work.numbers.targets])
+        slopes, why = found.values, dict(found.why)
+        loads = measured_loads_check(nominal, [m.channel for m in measures])
+        said = [f"{loads.text}: these numbers are unknown."] if loads is not None and not loads else []
+        if np.isfinite(slopes).all():
+            return _Linear(slopes, values, every, True, tuple(said))
+        if named:
+            good = np.isfinite(slopes).all(axis=0)
+            left = [work.numbers.targets[i].name for i in np.flatnonzero(~good)]
+            reasons = dict.fromkeys(why.get(name, "no derivative").replace(f"'{name}' ", "").rstrip(".") for name in left)
+            because = f"{listing(left)} ({'; '.join(reasons)})"
+            if not good.any():
+                raise UsageError(f"{listing(study.measures)} has no derivative by {because}.")
+            return _Linear(slopes, values, np.flatnonzero(good), True, (*said, f"left out: {because}."))
+    if named:
+        raise UsageError("derivatives of this result are not known. Give tolerances, {'rod': '+- 0.1 mm'}: differences are over these.")
     columns = []
-    for i, h in enumerate(steps):
+    for i, h in enumerate(STEP * np.array([_band(v) for v in variations])):
+        if np.isfinite(slopes[:, i]).all():
+            columns.append(slopes[:, i])
+            continue
         ends = [np.array(work.row(middle + sign * h * np.eye(len(middle))[i])[0]) for sign in (1.0, -1.0)]
         columns.append((ends[0] - ends[1]) / (2.0 * h))
-    return list(np.array(columns).T), values, False
+    note = "Derivatives are differences over a thousandth of each tolerance: this result has no exact ones."
+    return _Linear(np.array(columns).T, values, every, False, (note,))
 
 
 def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | None, float | None]]:
