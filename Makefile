@@ -136,6 +136,7 @@ gallery: $(VENV)/installed-test
 
 docs: gallery
 	$(PY) docs/make_api.py
+	$(PY) docs/make_command_line.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"
 

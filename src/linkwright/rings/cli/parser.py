@@ -58,6 +58,8 @@ OLD_FLAGS = {  # flags that were, by command ("": of all commands), and what to 
     },
     "cycle": {"--from": "--start POSITION", "--to": "--stop POSITION"},
     "export": {"--kind": "--interface NAME"},
+    "reproduce": {"-o": "--folder DIR", "--output": "--folder DIR"},
+    "synthesize": {"-o": "--folder DIR", "--output": "--folder DIR"},
     "new": {"--tolerance": "--gap LENGTH"},
     "simulate": {"--speed": "--set JOINT.v=VALUE"},
     "study": {"--table": "-o FILE"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from typing import Any
@@ -23,6 +24,8 @@ STUDY = Verb(
 
 
 def run(given: argparse.Namespace) -> int:
+    if given.output and not os.path.splitext(given.output)[1]:
+        raise UsageError(f"-o is a file for all rows, .csv or .xlsx; a folder for the rows is given with --folder {given.output}.")
     outputs.check([(given.output, (".csv", ".xlsx")), (given.plot, files.PICTURES), (given.page, outputs.PAGES)], given.force)
     marks = options.csv_marks(given, given.output)
     from linkwright.rings.design.studies.request import study
