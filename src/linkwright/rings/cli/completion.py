@@ -19,10 +19,22 @@ ZSH_LINE = "words"  # name of the array in which zsh has the line
 class CompletedFlag:
     """A flag as a shell completes it."""
 
-    flags: tuple[str, ...]
-    about: str
+    action: argparse.Action
     takes: str  # "" for a switch, "file", "choice" or "value"
     values: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return tuple(self.action.option_strings)
+
+    @property
+    def about(self) -> str:
+        """Return the beginning of its help, which may import what bash, without helps, does not need."""
+        says = getattr(self.action, "says", None)
+        text = says() if says else (self.action.help or "")
+        for end in (":", " (", ";"):
+            text = text.partition(end)[0]
+        return text.replace("%%", "%")
 
 
 @dataclass(frozen=True)
@@ -70,21 +82,12 @@ def _named(command: str, x: argparse.Action) -> list[str]:
 
 
 def _flag(x: argparse.Action) -> CompletedFlag:
-    flags, about = tuple(x.option_strings), _stem(x)
-    values = tuple(map(str, x.choices or ())) or tuple(_named("new" if x.dest == "start" and "--from" in flags else "", x))
+    values = tuple(map(str, x.choices or ())) or tuple(_named("new" if "--from" in x.option_strings else "", x))
     if x.nargs == 0:
-        return CompletedFlag(flags, about, "")
+        return CompletedFlag(x, "")
     if values:
-        return CompletedFlag(flags, about, "choice", values)
-    return CompletedFlag(flags, about, "file" if x.metavar in ("FILE", "DIR", "CSV", "FOLDER") else "value")
-
-
-def _stem(x: argparse.Action) -> str:
-    says = getattr(x, "says", None)
-    text = says() if says else (x.help or "")
-    for end in (":", " (", ";"):
-        text = text.partition(end)[0]
-    return text.replace("%%", "%")
+        return CompletedFlag(x, "choice", values)
+    return CompletedFlag(x, "file" if x.metavar in ("FILE", "DIR", "CSV", "FOLDER") else "value")
 
 
 # -------------------------------------------------------------------- shells
