@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
 from linkwright.rings.studio.applied_loads import applied_loads, largest_loads
-from linkwright.rings.studio.planar_belts import draw_belt
 from linkwright.rings.studio.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
+from linkwright.rings.studio.scene_belts import SceneBelt
 from linkwright.rings.studio.scene_cams import SceneCam
 from linkwright.rings.studio.shading import outline_path
 from linkwright.rings.studio.sheet import BAND, Sheet, nice_length
@@ -455,3 +456,26 @@ def _names(sheet: Sheet, painter: PlanarDrawing) -> None:
                 x + 15 * pt, y, name, ha="left", va="center_baseline", fontsize=8, color=sheet.look.ink, zorder=80, parse_math=False
             )
             x += legend_width(name) * pt
+
+
+# Belts in a planar drawing: discs of the pulleys, with a line from the center that shows their rotation, and the line round them.
+
+
+def draw_belt(sheet: Sheet, stage: Stage, belt: SceneBelt, colors: Mapping[str, str]) -> None:
+    """Draw a belt with its pulleys, below the bodies."""
+    from matplotlib.patches import Circle
+
+    look = sheet.look
+    for spot, radius, body in zip(belt.spots, belt.radii, belt.bodies, strict=True):
+        at = stage.spot(spot)
+        color = colors.get(body, look.faint)
+        edge = mixed(color, look.ink, 0.4)
+        if radius > 0.0:
+            disc = {"fc": mixed(color, look.paper, 0.62), "ec": edge, "lw": 1.2, "zorder": 8.0}
+            sheet.add(Circle((float(at[0]), float(at[1])), radius, **disc))
+        if radius > 0.0 and body:
+            rim = at + 0.86 * radius * stage.pose(spot.node).R[:, 0]
+            sheet.line(np.array([at, rim]), color=edge, lw=1.2, zorder=8.2)
+    path = belt.path(stage)
+    sheet.line(path, color=look.ink, lw=2.2, solid_joinstyle="round", solid_capstyle="round", zorder=17)
+    sheet.remember(path)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model.report_block import ReportBlock
+from linkwright.errors import LinkwrightError, UsageError, counted, nearest
+from linkwright.model.file.report_section import MOST_CURVES, MOST_LETTERS
+from linkwright.model.report_block import TEXTS, ReportBlock
 from linkwright.results.checks import Checks
 from linkwright.results.motion_checks import merged, motor_checks
 from linkwright.results.singular_positions import PEAKS
@@ -38,8 +41,6 @@ from linkwright.rings.studio import (
     report_forces,
     report_measures,
     report_tables,
-    report_terms,
-    report_title,
     report_variants,
 )
 from linkwright.rings.studio.plots import natural_axis
@@ -49,6 +50,30 @@ from linkwright.system.system import System
 ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
 REPORT_SAMPLES = 36  # samples that show every extreme of a motion
+
+TERMS: tuple[tuple[str, str, str], ...] = (
+    ("Mobility", r"Mobility", "number of independent motions; the Grübler count estimates it from bodies and joints alone"),
+    ("Over-constrained", r"over-constrained", "has more constraints than its motion needs: exact dimensions or clearances let it move"),
+    ("Transmission angle", r"transmission at", "angle at which a link is pushed: 90° is ideal, below 40° is poor in most designs"),
+    ("Pressure angle", r"pressure angle", "angle between the force on a link and the motion of its point: 0° is ideal"),
+    ("Base circle", r"base circle", "circle about the cam's center on which the follower rests at its lowest"),
+    ("Undercutting", r"undercut", "the profile is bent more sharply than the follower can trace: the law is not met there"),
+    ("Lift-off", r"lifts? off", "the follower leaves the cam, because the contact force would have to pull"),
+    ("Dead center", r"[Dd]ead center", "position in which the driven part turns back and the drive can pass no force on"),
+    ("Singular position", r"[Ss]ingular", "position in which forces of the mechanism grow without bound or its motion is not determined"),
+    ("RMS", r"\bRMS\b", "root of the mean square over the cycle: heats a motor as much as the changing effort"),
+    ("Work", r">work<", "energy that the drive puts in during one cycle"),
+    ("Energy to brake", r"energy to brake", "energy that flows back in one cycle: a brake resistor or the supply takes it"),
+    ("Equivalent load", r">P \(p=3\)<|equivalent", "constant load that wears a rolling bearing as much as the changing one"),
+    ("Statically indeterminate", r"[Ss]tatically indeterminate", "several bearings share a load, by stiffness and play"),
+    ("Shaking force", r"[Ss]haking force", "force of the whole mechanism on its foundation"),
+    ("Flywheel", r">Flywheel<", "inertia at the drive that keeps the fluctuation of speed within the limit named"),
+    ("Loops closed", r"Loops closed", "distance by which the links fail to meet, over the size of the mechanism: round-off"),
+    ("Equilibrium", r">Equilibrium<", "forces and moments left over at each body, over the largest force: round-off"),
+    ("Cylinder pressure", r">pressure<|cap end", "force over the area of the piston, on the rod's side over the ring"),
+)
+
+LABELS = {"number": "No.", "revision": "Revision", "author": "Author", "company": "Company", "date": "Date"}
 
 
 def report(
@@ -105,7 +130,7 @@ def fragment(
     """The report alone, as HTML for the page."""
     system: System = getattr(subject, "system", subject)
     others = report_variants.checked(variants)
-    block = report_title.title_block(system.description.report, texts, curves)
+    block = title_block(system.description.report, texts, curves)
     simulated = run is not None and run.proof is not None
     if simulated and others:
         raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.")
@@ -115,7 +140,7 @@ def fragment(
         from linkwright.rings.studio import report_tolerances
 
         inside += report_tolerances.section(tolerances)
-    inside += report_terms.section(inside)
+    inside += terms_section(inside)
     return f'<article class="rp">\n{inside}</article>'
 
 
@@ -196,7 +221,7 @@ class ReportContent:
     def head(self) -> str:
         d = self.system.description
         kind = "Mechanism" if self.run is None or self.run.proof is None else "Simulation"
-        return report_title.head(kind, d.name, d.about, self.block)
+        return title_head(kind, d.name, d.about, self.block)
 
     def intro(self) -> str:
         drawn = report_figures.mechanism(self.system, self.motion)
@@ -315,3 +340,47 @@ def _happened(run: Trajectory) -> str:
     lines = [*events[:MOST_EVENTS], *(str(p) for p in run.passages[:MOST_EVENTS])]
     more = len(events) + len(run.passages) - len(lines)
     return listed([*lines, *([f"and {more} more"] if more > 0 else [])])
+
+
+# Terms of the report explained: those that the report uses, in a list at its end.
+def terms_section(report: str) -> str:
+    """Return the list of the terms that occur in a report."""
+    rows = [(name, meaning) for name, pattern, meaning in TERMS if re.search(pattern, report)]
+    return part("Terms", facts(rows)) if rows else ""
+
+
+# Head of the report: title block with number, revision, author, company and date, as far as they are given.
+
+
+def title_block(file: ReportBlock, texts: Mapping[str, Any], curves: Sequence[str] | str | None) -> ReportBlock:
+    """Return the block of the file with what the call gives in its place."""
+    given: dict[str, Any] = {}
+    for name, said in texts.items():
+        if name not in TEXTS:
+            raise UsageError(f"a report has no '{name}'. {nearest(name, TEXTS, 'Texts of its title block')}")
+        if said is None:
+            continue
+        plain = " ".join(str(said).split())
+        if len(plain) > MOST_LETTERS:
+            raise UsageError(f"{name} of the report has {counted(len(plain), 'letter')}; a title block has room for {MOST_LETTERS}.")
+        given[name] = plain
+    if curves is not None:
+        named = [curves] if isinstance(curves, str) else list(curves)
+        if not all(isinstance(x, str) for x in named) or len(named) > MOST_CURVES:
+            raise UsageError(f"curves of a report are names of up to {MOST_CURVES} channels, such as ['A.torque'], not {curves!r:.60}.")
+        given["curves"] = tuple(dict.fromkeys(named))
+    return replace(file, **given)
+
+
+def title_head(kind: str, name: str, about: str, block: ReportBlock) -> str:
+    """Return the head of the sheet; the title block is at its right."""
+    subtitle = f'<p class="rp-about">{html.escape(about)}</p>' if about else ""
+    rows = [(LABELS[x], getattr(block, x)) for x in LABELS if getattr(block, x)]
+    made = f"Linkwright {import_module('linkwright').__version__}"
+    inside = "".join(f"<tr><th scope='row'>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows)
+    titles = f'<table class="rp-block"><tbody>{inside}</tbody></table>' if rows else ""
+    of = f"{kind} report" + (f" · {html.escape(name)}" if block.title and block.title != name else "")
+    return (
+        f'<header class="rp-head"><div><p class="rp-kind">{of}</p><h2>{html.escape(block.title or name)}</h2>{subtitle}</div>'
+        f'<div class="rp-made">{titles}<p>{made}</p></div></header>\n'
+    )

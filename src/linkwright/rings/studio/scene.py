@@ -6,7 +6,7 @@ travel), and a `Stage` puts it into the world at one instant. Drawings in the pl
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,12 @@ from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_o
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Body, Description, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
+from linkwright.numerics.tolerances import AT_END
 from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.outlines import dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
 from linkwright.rings.studio.scene_points import ScenePoint
-from linkwright.rings.studio.scene_sliding import arm, between_ends, distinct
 from linkwright.rings.studio.surfaces import body_surfaces
 from linkwright.rings.studio.traced_points import tips
 from linkwright.system.system import System
@@ -453,3 +453,42 @@ class Scene:
         nodes += [(g.node, dense(g.curve) @ g.frame.R.T + g.frame.p) for g in self.guides]
         stages = [Stage(self.skel, x) for x in instants]
         return np.concatenate([stage.place(node, points) for stage in stages for node, points in nodes] or [np.zeros((1, 3))])
+
+
+# Sliding pairs of moving bodies: which of them are a barrel with its rod, and what joins a slot to its link.
+
+
+def distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Places that differ by more than round-off of their size."""
+    every = [np.asarray(p, dtype=float) for p in places]
+    size = float(np.ptp(np.array(every), axis=0).max()) or 1.0 if every else 1.0
+    out: list[np.ndarray] = []
+    for p in every:
+        if all(np.linalg.norm(p - q) > 1e-6 * size for q in out):
+            out.append(p)
+    return out
+
+
+def between_ends(ends: Sequence[np.ndarray], paths: Iterable[np.ndarray]) -> bool:
+    """True if places never leave the line between two ends; all are (n, 3), over the same instants."""
+    base, way = ends[0], ends[1] - ends[0]
+    squared = np.sum(way * way, axis=1)
+    shares = [np.sum((path - base) * way, axis=1) / squared for path in paths]
+    return all(share.min() >= -AT_END and share.max() <= 1.0 + AT_END for share in shares)
+
+
+def arm(pieces: Sequence[tuple[np.ndarray, bool]], rail: np.ndarray) -> np.ndarray | None:
+    """(2, 3): the shortest line from a corner of a link's pieces (points, closed) to a place of its rail; None if they touch."""
+    if not pieces:
+        return None
+    outline = np.concatenate([dense(np.vstack([p, p[:1]]) if closed else p) for p, closed in pieces])
+    drawn = dense(dense(rail))
+    size = float(np.ptp(np.concatenate([outline, drawn]), axis=0).max())
+    gap = np.linalg.norm(outline[:, None] - drawn[None], axis=2).min()
+    corners = np.concatenate([p for p, _ in pieces])
+    i, k = np.unravel_index(np.argmin(np.linalg.norm(corners[:, None] - rail[None], axis=2)), (len(corners), len(rail)))
+    line = np.array([corners[i], rail[k]])
+    apart = 0.05  # gap between a slot and its link, as a share of their size, above which an arm is drawn
+    if gap <= apart * size or any(closed and len(p) > 2 and inside(line, p) for p, closed in pieces):
+        return None
+    return line

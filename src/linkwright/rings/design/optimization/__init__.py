@@ -2,11 +2,11 @@
 
 requirements.py constraints checked on one motion            quantities.py   one number of a design, with its exact gradient
 variables.py    numbers that vary, with their bounds         problem.py      designs evaluated: one with gradients, or thousands
-request.py      `m.optimize`: everything checked first       run.py          search, certificate and result
+request.py      `m.optimize`: everything checked first       run.py          designs that close, search, certificate, result
 global_search.py      the whole search, with progress        candidates.py   thousands of candidates, then the best starts
-local_search.py       SLSQP and least squares from one start minimax.py      extremes to the end, by linear programs
+local_search.py       SLSQP and least squares from one start, extremes to the end by linear programs
 nonlinear_program.py  the program at chosen samples          nonlinear_solvers.py   methods of nonlinear programming
-restoration.py  back to designs that close and are feasible  final_correction.py    every limit holds in the motion returned
+final_correction.py   every limit holds in the motion returned
 certificate.py  KKT residual, multipliers, what binds        pareto_front.py        several goals
 design_cycles.py      cycles of designs in machine code      dwell_bands.py  a dwell as a quantity without jumps
 result.py       the result: tables, file, page

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.rings.design.optimization import minimax
-from linkwright.rings.design.optimization.nonlinear_program import GoalProgram
+from linkwright.rings.design.optimization.nonlinear_program import GoalProgram, RowBlock
 from linkwright.rings.design.optimization.nonlinear_solvers import SOLVERS
 from linkwright.rings.design.optimization.problem import FEASIBLE, DesignPoint, DesignProblem, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue
@@ -32,6 +31,12 @@ NOTHING = 1e-11  # of the first value: round-off of a goal that can be met exact
 STALLED = 1e-7  # relative gain of a round that counts as none
 FAR_ABOVE = 10.0  # of the value: that of an impossible design above the last possible one
 MOST_TRIES = 4  # impossible designs in a row
+
+MOST_STEPS = 30
+FIRST_RADIUS = 0.02
+WIDE = 1e-4  # radius in which a linear program without a gain means an optimum
+COST = 1e3  # of a slack, in the scale of the goal
+GOOD, FAIR = 0.5, 0.05  # shares of the predicted gain: the radius grows, the step is taken
 
 
 class ImpossibleDesign(Exception):
@@ -143,9 +148,9 @@ class LocalSearch:
             program = self._program(best, None)
             end, met = self._round(program, best, NARROW, LATER)
             new = met if end is None else end.point
-            better = new is not None and self.merit(new, program.scale, minimax.COST) < self.merit(best, program.scale, minimax.COST)
+            better = new is not None and self.merit(new, program.scale, COST) < self.merit(best, program.scale, COST)
             best = new if new is not None and better else best
-            gain = self.merit(before, program.scale, minimax.COST) - self.merit(best, program.scale, minimax.COST)
+            gain = self.merit(before, program.scale, COST) - self.merit(best, program.scale, COST)
             if gain < CREEPING:
                 break
         program = self._program(best, None)
@@ -157,24 +162,24 @@ class LocalSearch:
 
     def _linear(self, best: DesignPoint) -> tuple[DesignPoint, bool]:
         """Steps of linear programs; True if the last of them saw no gain in a wide region."""
-        radius = minimax.FIRST_RADIUS
-        for _ in range(minimax.MOST_STEPS):
+        radius = FIRST_RADIUS
+        for _ in range(MOST_STEPS):
             program = GoalProgram(self.problem, self.terms, best, limits=self.limits)
             program.with_every_sample(best)
-            step = minimax.linear_step(program, best, radius)
+            step = linear_step(program, best, radius)
             if step is None or step.gain <= STALLED:
-                return best, step is not None and radius >= minimax.WIDE
+                return best, step is not None and radius >= WIDE
             new = self.problem.point(np.clip(best.u + step.d[: program.n], 0.0, 1.0))
-            gained = self.merit(best, program.scale, minimax.COST) - self.merit(new, program.scale, minimax.COST) if new.ok else -np.inf
+            gained = self.merit(best, program.scale, COST) - self.merit(new, program.scale, COST) if new.ok else -np.inf
             longest = float(np.abs(step.d[: program.n]).max())
-            if gained >= minimax.FAIR * step.gain:
+            if gained >= FAIR * step.gain:
                 best = new
                 self.problem.rebase(best.u)
                 self.seen(best)
-                radius = max(radius, 2.0 * longest) if gained >= minimax.GOOD * step.gain else radius
+                radius = max(radius, 2.0 * longest) if gained >= GOOD * step.gain else radius
             else:
                 radius = 0.3 * min(radius, longest)
-            if radius < minimax.SMALLEST:
+            if radius < SMALLEST:
                 break
         return best, False
 
@@ -291,3 +296,59 @@ def _at_edge(u: np.ndarray, center: np.ndarray, radius: float) -> bool:
     """True if a design lies on the border of its box, and not on that of the unit cube."""
     inside = (u > 1e-9) & (u < 1.0 - 1e-9)
     return bool(np.any((np.abs(u - center) >= radius * (1.0 - 1e-6)) & inside))
+
+
+# Extremes to the end: sequential linear programming with a trust region.
+#
+# An optimum of an extreme mostly lies where several samples are equally high (as many as numbers vary, and one more), and there linear
+# programs of the samples converge quadratically. Each takes the samples nearest to their bounds, linearized by their exact derivatives,
+#
+#     min c.(d, t)    s.t.  g + g' (d, t) >= 0,   |d| <= radius,   0 <= u + d <= 1,
+#
+# violated limits with a slack that costs more than any gain. A step is taken if the merit of the new design is better; otherwise, and where
+# the new design is impossible, the radius shrinks.
+
+
+class LinearStep(NamedTuple):
+    """A step of the numbers and auxiliary variables, and the gain that the linear program predicts."""
+
+    d: np.ndarray
+    gain: float
+
+
+def linear_step(program: GoalProgram, p: DesignPoint, radius: float) -> LinearStep | None:
+    """Solve the linear program at a design; None where it has no solution."""
+    from scipy.optimize import linprog
+
+    z = program.start(p)
+    _, slope = program.objective(p, z)
+    rows = _nearest(program.rows(p, z))
+    n, size = program.n, len(z)
+    limited = np.array([bool(o) for o in rows.owners], dtype=bool)
+    # one slack for all rows of limits, which may be violated
+    c = np.concatenate([slope, [COST]])
+    unequal = ~rows.equality
+    A = np.concatenate([-rows.slopes[unequal], -limited[unequal, None].astype(float)], axis=1)
+    equal = rows.slopes[rows.equality]
+    E = np.concatenate([equal, np.zeros((len(equal), 1))], axis=1) if len(equal) else None
+    low = np.concatenate([np.maximum(-radius, -p.u), np.full(size - n, -np.inf), [0.0]])
+    high = np.concatenate([np.minimum(radius, 1.0 - p.u), np.full(size - n + 1, np.inf)])
+    found = linprog(
+        c, A_ub=A, b_ub=rows.values[unequal], A_eq=E, b_eq=-rows.values[rows.equality] if len(equal) else None,
+        bounds=np.stack([low, high], axis=1), method="highs",
+    )  # fmt: skip
+    if found.x is None or not found.success:
+        return None
+    now = COST * max(0.0, float(-rows.values[limited & unequal].min(initial=0.0)))
+    return LinearStep(found.x[:size], now - float(c @ found.x))
+
+
+def _nearest(rows: RowBlock) -> RowBlock:
+    """Rows nearest to their bounds, and all equalities."""
+    most_rows = 120  # of a linear program: those nearest to their bounds
+    if len(rows.values) <= most_rows:
+        return rows
+    far = np.where(rows.equality, -np.inf, rows.values)
+    mask = np.zeros(len(far), dtype=bool)
+    mask[np.argsort(far, kind="stable")[:most_rows]] = True
+    return rows.some(mask)

@@ -5,8 +5,7 @@
     answers.py   the JSON of the present text: drawing, degrees of freedom, messages, kernels
     motion.py    kernels for the page: built when a mechanism is complete, used again while only numbers change
     backdrop.py  photos and drawings behind the mechanism
-    requests.py  addresses of the server and what they do (`rings/studio/serve.py` checks who asks)
-    page.py      the page itself
+    requests.py  the page, addresses of the server and what they do (`rings/studio/serve.py` checks who asks)
 
 Structure is computed here, motion by the page's own kernels. The edits themselves are `linkwright.model.edits`.
 """

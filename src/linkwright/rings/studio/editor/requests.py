@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from http import HTTPStatus
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -21,13 +22,15 @@ from linkwright import files
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model.edits import Edited
 from linkwright.model.file.backdrop import read_backdrop
+from linkwright.rings.studio import live
 from linkwright.rings.studio.editor import backdrop
 from linkwright.rings.studio.editor.answers import EditAnswers, conflict_json
-from linkwright.rings.studio.editor.page import page_text
 from linkwright.rings.studio.editor.session import Conflict, Session
 
 MOST_JSON = 1_200_000  # bytes of a request: a text of a million characters, and what is around it
 JSON, BYTES = "application/json", "application/octet-stream"
+
+FOLDER = "editor"  # of the assets
 
 
 class MalformedRequest(UsageError):
@@ -190,3 +193,22 @@ def _read(body: bytes) -> Mapping[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(name)
+
+
+# The editor's page: the page of a mechanism with the editor in it, and the first answer; kernels follow when it asks for them.
+
+
+def page_text(answer: dict[str, Any]) -> str:
+    """The page that begins with this answer."""
+    known = {
+        "name": answer["name"],
+        "title": answer["name"],
+        "axes": answer["axes"],
+        "units": answer["units"],
+        "planar": True,
+        "edit": answer,
+        "empty": True,
+        "reload": None,
+        "version": import_module("linkwright").__version__,
+    }
+    return live.assembled(answer["name"], "var mechanism=null;", known, planar=True, more=FOLDER)

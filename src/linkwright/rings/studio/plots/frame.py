@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
+from matplotlib.ticker import ScalarFormatter  # this module is imported when axes are drawn, so that nothing waits for matplotlib
 
 from linkwright import files
 from linkwright.errors import UsageError, counted
@@ -236,8 +237,6 @@ def _inches(size: Any) -> tuple[float, float] | None:
 
 
 # -------------------------------------------------------------------- axes
-
-
 def natural_axis(c: Trajectory) -> str:
     """The drive's coordinate where it moves one way only, else time."""
     if c.drive in c.channels and c[c.drive].ndim == 1:
@@ -340,8 +339,6 @@ def y_axis(axes: Any, label: str, symbol: str, dimension: str = "") -> None:
     axes.set_ylabel(with_unit(label, symbol), parse_math=False)
     low, high = axes.get_ylim()
     if axes.get_yscale() == "linear":
-        from linkwright.rings.studio.plots.numbers import Numbers
-
         axes.yaxis.set_major_formatter(Numbers())
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useOffset=False, useMathText=True)
     if dimension == "angle" and symbol == "deg" and high - low > 20.0:
@@ -385,8 +382,6 @@ def legend(axes: Any, **options: Any) -> None:
 
 
 # -------------------------------------------------------------------- flags
-
-
 @dataclass(frozen=True)
 class Flag:
     """Something that happened at a time."""
@@ -441,3 +436,13 @@ def _flag_names(frame: Frame, axes: Any, stations: list[tuple[float, Flag]], x: 
             ha="center", va="bottom", fontsize=7.0, color=color, annotation_clip=False,
         )  # fmt: skip
         note.set_parse_math(False)
+
+
+# Numbers along axes as plain text: as mathematics, which matplotlib makes of them, they take a third of a plot's time.
+
+
+class Numbers(ScalarFormatter):
+    """Only the common power of ten, where there is one, stays mathematics."""
+
+    def __call__(self, x: Any, pos: Any = None) -> str:
+        return super().__call__(x, pos).removeprefix("$\\mathdefault{").removesuffix("}$")
