@@ -44,7 +44,7 @@ def joined(mech: Drawn) -> list[str]:
     return [j.type for j in mech.skel.tree.description.joints]
 
 
-@pytest.mark.parametrize("kind", ["screw", "universal", "prismatic"])
+@sweep("kind", ["screw", "universal", "prismatic"], now=2)
 def test_a_failure_of_one_joint_type_ends_at_one_joint(kind: str) -> None:
     mech = next(m for m in (moving_mechanism(seed)[0] for seed in range(40)) if kind in joined(m) and len(joined(m)) > 8)
 

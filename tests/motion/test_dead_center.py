@@ -8,6 +8,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import AssemblyError
+from tests.sweeps import sweep
 
 CRANK, ROD, DRAWN = 0.1, 0.35, 0.5  # m, m, rad
 
@@ -24,7 +25,7 @@ MODEL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("end", "inwards"), [(0.0, -1.0), (math.pi, 1.0)])
+@sweep(("end", "inwards"), [(0.0, -1.0), (math.pi, 1.0)], now=1)
 def test_a_slider_is_put_where_crank_and_rod_are_in_line(end: float, inwards: float) -> None:
     """The slider does not move with the crank there: a gap of round-off is an angle of its root, some 1e-7. A micrometer before it
     the angle is the one of the triangle, on the side it came from; a micrometer behind it there is none."""

@@ -127,7 +127,7 @@ def efforts(c):
 QUICK = [(name, 3) for name in (*WRITTEN, "four-bar")]  # every third parameter against floats, which take their time
 
 
-@sweep("case", [*QUICK, *((name, 1) for name in DESIGNS)], now=[("geared", 3), ("coupled", 3), ("four-bar", 3)])
+@sweep("case", [*QUICK, *((name, 1) for name in DESIGNS)], now=[("geared", 3), ("coupled", 3)])
 def test_every_named_number_is_an_input(case, monkeypatch):
     """No number of a model makes code of its own, and every design agrees with the model read anew."""
     model, every = WRITTEN.get(case[0], case[0]), case[1]

@@ -396,7 +396,7 @@ def test_slopes_and_many_designs(marked, text: str) -> None:
 
 
 @pytest.mark.parametrize("worst", [False, True])
-@pytest.mark.parametrize("timed", [False, True])
+@sweep("timed", [False, True], now=1)
 def test_slopes_of_distances(marked, worst: bool, timed: bool) -> None:
     points = np.array([[0.1, 0.05], [0.12, 0.07], [0.05, 0.06], [0.11, -0.03]])
     more = {"at": [0.3, 1.1, 2.0, 4.0], "by": "A"} if timed else {}

@@ -138,7 +138,7 @@ def answered(name: str, allowed: float) -> None:
         assert errors and max(errors) < (1e-12 if instant else allowed), f"{task.id}: {errors}"
 
 
-@sweep("name", QUICK, now=["slider-crank", "3-rpr", "five-poses", INSTANTS[0]])
+@sweep("name", QUICK, now=["slider-crank", "five-poses", INSTANTS[0]])
 def test_linkwright_meets_quick_references(name: str) -> None:
     answered(name, QUICK[name])
 

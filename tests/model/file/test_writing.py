@@ -12,6 +12,7 @@ from linkwright.model import library as models
 from linkwright.model.file import read, read_text, save, write
 from tests.model.file import test_reading as fixtures
 from tests.model.meshes import shapes
+from tests.sweeps import every_model
 
 TEXTS = {
     "wiper": fixtures.WIPER,
@@ -57,7 +58,7 @@ def test_what_is_written_reads_back(text):
     there_and_back(read_text(text))
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_shipped_models_read_back(name):
     there_and_back(read(models.path(name)))
 

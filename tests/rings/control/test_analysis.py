@@ -17,6 +17,7 @@ from linkwright.rings.design.comparison.report import when
 from linkwright.simulation.feedback.analysis import effort_norms, errors, facts, forces, settling, together, tracking
 from linkwright.simulation.feedback.time_integrals import held_integral, integral
 from tests import ROOT
+from tests.sweeps import sweep
 
 DATA = json.loads((ROOT / "tests" / "data" / "aghili_hoang.json").read_text(encoding="utf-8"))
 TO = {"A": "60 deg"}
@@ -90,7 +91,7 @@ def test_settling_time_of_an_exponential() -> None:
 # ---------------------------------------------------------------- the slider-crank of the paper
 
 
-@pytest.mark.parametrize("g", [0.0, 9.81])
+@sweep("g", [9.81, 0.0], now=1)
 def test_rms_torques_of_the_slider_crank(g: float, heavy: Any) -> None:
     """Against the closed form's integrals; 500 samples in 5 s leave 3e-7 of the RMS."""
     result = heavy if g else lw.control.compare(*crank(g), 5, controllers())

@@ -13,6 +13,7 @@ from linkwright.rings.design.drive_duty import DriveHistory, drive_history, effo
 from linkwright.rings.design.drive_sizing import Motor, best_ratio, drive_sizing, motor_torque
 from linkwright.rings.design.effort_jumps import jumps
 from linkwright.rings.design.flywheel import flywheel
+from tests.sweeps import sweep
 
 G = 9.81
 MOTOR = {"Kt": "0.08 N m/A", "Ke": "0.08 V s/rad", "R": "0.5 ohm", "J": "3e-4 kg m^2"}
@@ -167,8 +168,8 @@ def test_best_ratio_of_a_pure_inertia() -> None:
     assert d.best.rms_current == pytest.approx(2 * d.rms(rotor), rel=1e-8)
 
 
-@pytest.mark.parametrize("efficiency", [1.0, 0.75])
-@pytest.mark.parametrize("friction", [0.0, 0.05])
+@sweep("efficiency", [0.75, 1.0], now=1)
+@sweep("friction", [0.05, 0.0], now=1)
 def test_best_ratio_against_a_scan(efficiency: float, friction: float) -> None:
     """The closed form (a quartic with dry friction) against brute force on a cycle with everything in it."""
     motor = Motor.of({**MOTOR, "friction": friction, "viscous": 2e-4})[0]
@@ -292,7 +293,7 @@ def switched(width: str) -> lw.Mechanism:
     return arm(mass=0.0, loads={"work": {"on": "arm.B", "moment": f"-30 N m * {on} - 5 N m * sin(A)"}})
 
 
-@pytest.mark.parametrize("width", ["1e-9 rad", "0.004 rad"])  # at once, and within a quarter of a step
+@sweep("width", ["1e-9 rad", "0.004 rad"], now=1)  # at once, and within a quarter of a step
 def test_a_switched_load_is_told_with_a_bound(width: str) -> None:
     """T = 5 sin A + 30 between 0.7 and 2.1 rad: the mean over a turn is 30 * 1.4/(2 pi)."""
     exact = 30.0 * 1.4 / (2.0 * np.pi)

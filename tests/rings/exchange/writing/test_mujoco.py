@@ -108,7 +108,7 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.rando
     assert_same_motion(there, st, data, s.forward(st, tau).a, 1e-3 if screws else HARD)
 
 
-@pytest.mark.parametrize("kinds", [("spherical",), ("fixed",), ("revolute",), ("spherical", "revolute")])
+@sweep("kinds", [("spherical", "revolute"), ("fixed",), ("revolute",), ("spherical",)], now=2)
 @sweep("seed", range(100, 105), now=1)
 def test_random_loops_closed_by_connects_and_welds(seed: int, kinds: tuple[str, ...]) -> None:
     s, st = states.random_loops(seed, kinds, 8)

@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.rings.exchange.writing.pinocchio import PinocchioModel, pinocchio_model
 from linkwright.system.system import System
 from tests.rings.exchange.writing import states
-from tests.sweeps import sweep
+from tests.sweeps import every_model, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")  # tests of the warnings themselves expect them
 
@@ -80,7 +80,7 @@ def test_the_moment_of_a_hinge_held_at_two_points(rng: np.random.Generator) -> N
     np.testing.assert_allclose(theirs.force["C0"], ours.joint_force("C0"), atol=1e-7 * size)
 
 
-@pytest.mark.parametrize("name", lw.models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_every_shipped_model_converts_or_says_why_not(name: str) -> None:
     m = lw.load(name)
     if name in REFUSED:

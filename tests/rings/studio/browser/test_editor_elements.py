@@ -31,7 +31,7 @@ def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, P
         pencil.leave()
 
 
-@sweep("word", WORDS, now=2)
+@sweep("word", WORDS, now=1)
 def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, Pencil]) -> None:
     """Every kind with a tool: drawn between two points, its first number typed with a unit, undone, renamed, deleted."""
     file, pencil = machine

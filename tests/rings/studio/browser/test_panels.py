@@ -127,7 +127,7 @@ def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk
     assert abs(over_angle - over_time) > 20 * DIGITS * over_time  # the mean over the plot's axis is another
 
 
-@pytest.mark.parametrize(("name", "drive", "point"), [("wiper", "A", "rocker.angle"), ("punch-press", "E", "slide")])
+@sweep(("name", "drive", "point"), [("wiper", "A", "rocker.angle"), ("punch-press", "E", "slide")], now=1)
 def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point: str, desk: Callable[..., Desk], tmp_path: Path) -> None:
     """At 36 positions a turn: plot, drive, pins and curves of the page, tables, report and measures have one number for each peak."""
     m = lw.load(name)
