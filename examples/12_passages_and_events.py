@@ -8,7 +8,7 @@ import numpy as np
 import linkwright as lw
 
 # ---- a slider-crank with equal links folds twice a turn: its loop loses rank, two branches meet, the run goes straight through
-s = lw.compile("slider-crank")
+s = lw.compile("slider-crank-equal")
 st = s.assemble(q={"A": "120 deg"}, v={"A": 3.0})
 run = s.simulate(st, 5, tolerance=1e-10, drive={"A": lw.drives.torque("1 N m")})
 print(run.checks())

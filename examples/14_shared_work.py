@@ -35,7 +35,7 @@ rms = result.values("rms")
 print(f"nine motors need {100 * (1 - rms['nine motors'] / rms['three motors']):.0f} % less\n")
 
 # with two motors on one degree of freedom the slider-crank can also choose the load of its guide: here none, all the way
-c = lw.load("slider-crank").system
+c = lw.load("slider-crank-equal").system
 st = c.assemble(q={"A": "30 deg"})
 to = {"A": lw.control.minimum_jerk("60 deg", "1 s")}
 least = c.simulate(st, 1, control=lw.control.projected(to, P=100, drives=["A", "B"]))

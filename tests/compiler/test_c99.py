@@ -90,7 +90,7 @@ def test_parts_without_inputs_or_crossing_values_and_names_that_meet(tmp_path: P
     assert both(nothing, np.zeros(0), tmp_path)[1] in (0, None)
 
 
-@sweep("name", ["slider-crank", "carpet-scraper"], now=1)
+@sweep("name", ["slider-crank-equal", "carpet-scraper"], now=1)
 def test_forward_dynamics(name: str, tmp_path: Path) -> None:
     program, x = forward_of(name)
     y, status = both(program, x, tmp_path)

@@ -71,7 +71,7 @@ def test_rounding_goes_to_the_even_neighbor() -> None:
 
 def test_module_of_mechanisms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(javascript, "LONGEST_PART", 400)
-    samples = {name.replace("-", "_"): forward_of(name) for name in ("four-bar", "carpet-scraper", "slider-crank", "rssr")}
+    samples = {name.replace("-", "_"): forward_of(name) for name in ("four-bar", "carpet-scraper", "slider-crank-equal", "rssr")}
     text = javascript.module({key: program for key, (program, _) in samples.items()}, "dynamics")
     found = run(text, {f"dynamics.{key}": sample for key, sample in samples.items()})
     for key, (program, x) in samples.items():

@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said(bar, drive, message):
 
 
 def test_joints_with_several_freedoms_are_pushed_by_coordinate():
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
     a = actuation(s.core, {"C.slide": lw.drives.force("10 N")}, st)
     assert a.equations.inputs(a.start) @ st.v == pytest.approx(10.0 * float(st["C.slide.v"]), rel=1e-10)

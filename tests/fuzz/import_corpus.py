@@ -18,7 +18,7 @@ from tests.rings.exchange.reading.sketches import drawings
 from tests.rings.exchange.reading.urdf import robots
 
 Files = dict[str, bytes]  # by name; the first one is opened
-EXPORTED = ("wiper", "slider-crank", "five-bar", "rssr", "boot-lid")
+EXPORTED = ("wiper", "slider-crank-equal", "five-bar", "rssr", "boot-lid")
 MESHED = """\
 name: meshed
 plane: xy

@@ -38,7 +38,7 @@ def scraper():
 
 @pytest.fixture(scope="module")
 def crank():
-    return lw.compile(lw.load("slider-crank"))
+    return lw.compile(lw.load("slider-crank-equal"))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ ENGINES = ("native", "python")
 @pytest.fixture(scope="module")
 def singular():
     """Two states of the slider-crank at rest: a regular one, and the one where both branches meet."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     return s, s.assemble(q={"A": 0.3}), s.assemble(q={"A": 0.5 * np.pi})
 
 
@@ -21,7 +21,7 @@ def singular():
 @pytest.mark.parametrize("formulation", compiled())
 def test_forward_masks_the_states_without_an_answer(singular, engine, formulation):
     _, good, bad = singular
-    s = lw.compile("slider-crank", engine=engine)
+    s = lw.compile("slider-crank-equal", engine=engine)
     kernel = s.kernel("forward", formulation)
     rng = np.random.default_rng(3)
     n, lost = 37, [0, 8, 9, 20, 36]  # several in one block of eight lanes, the first and the last
@@ -44,7 +44,7 @@ def test_forward_masks_the_states_without_an_answer(singular, engine, formulatio
 
 @pytest.mark.slow
 def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     angles = np.array([1.2, 1.5 * np.pi, 2.0])
     Q, V = np.stack([angles, 2 * np.pi - 2 * angles], axis=1), np.array([[1.1, -2.2]] * 3)
     right = (1.0 - 2 * np.sin(2 * angles) * 1.1**2) / (3 - 2 * np.cos(2 * angles))  # the one equation of motion on the branch
@@ -70,7 +70,7 @@ def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
 def test_kinematics_over_a_turn_through_singular_positions(engine, cores, n, monkeypatch):
     """Crank and rod are equally long, so that B = -2 A: its speed is -2 wherever the crank's, 1, decides the motion."""
     monkeypatch.setattr(native, "cores", lambda: cores)
-    s = lw.compile("slider-crank", engine=engine)
+    s = lw.compile("slider-crank-equal", engine=engine)
     kernel = s.kernel("kinematics", drives=["A"])
     A = 2.0 * np.pi * np.arange(n) / n
     Q, still = np.array([A, -2.0 * A]).T, np.zeros((n, 2))

@@ -126,7 +126,7 @@ def test_a_sample_of_a_turn_follows_drives_and_numbers(model: str) -> None:
 
 
 def test_batches_in_native_code_have_a_status_for_every_entry() -> None:
-    s = lw.compile(lw.load("slider-crank"), free=["crank.mass", "crank.B.x"])
+    s = lw.compile(lw.load("slider-crank-equal"), free=["crank.mass", "crank.B.x"])
     kernel = s.kernel("inverse", by=("q", "free"))
     assert kernel.native and kernel is s.kernel("inverse", by=("q", "free"))
     turned = [s.assemble(q={"A": x}) for x in (0.3, 1.1, 2.0)]

@@ -70,7 +70,7 @@ def test_a_kernel_takes_complex_arrays_and_gives_complex_results() -> None:
 
 
 def test_complex_states_without_an_answer_are_marked() -> None:
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     st = s.assemble(q={"A": 1.5 * np.pi}, v={"A": 1.0})  # folded: singular, real numbers have a limit there
     kernel = s.kernel("forward")
     found = kernel(np.array([s.start.q, st.q, s.start.q * np.nan]) + 0j, st.v, np.zeros(2))

@@ -257,7 +257,7 @@ def test_baumgarte_is_a_variant_of_the_kernel() -> None:
 
 
 def test_pivots_are_exposed_and_fall_where_a_loop_is_lost() -> None:
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     k = s.kernel("pivots")
     far, close = (s.assemble(q={"A": angle}, v={"A": 1.0}) for angle in (1.0, 1.5 * np.pi - 1e-4))
     healthy, lost = (k(x.q, x.v) for x in (far, close))
@@ -281,7 +281,7 @@ def test_a_duplicated_loop_has_multipliers_of_least_reactions() -> None:
 
 def test_singular_states_go_to_the_rank_revealing_path() -> None:
     """Slider-crank at 3 pi/2 moving along its branch: a = [0.2, -0.4] is the limit, the row itself is lost there."""
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     k = s.kernel("forward")
     st = s.assemble(q={"A": 1.5 * np.pi - 1e-9}, v={"A": 1.0})
     want = s.forward(st, np.array([1.0, 0.0]))

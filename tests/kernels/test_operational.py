@@ -80,7 +80,7 @@ def test_j_is_that_of_the_verb() -> None:
 
 def test_in_a_dead_center_of_the_slider_one_entry_has_no_answer() -> None:
     """Crank and rod in line: the drive does not move the slider there, and no force on it is balanced by the drive."""
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     kernel = s.kernel("operational", tasks="rod.C.x")
     dead = s.assemble(q={"A": 0.0}, v={"A": 1.0})
     states = [s.assemble(q={"A": x}, v={"A": 1.0}) for x in (0.4, 0.8)]

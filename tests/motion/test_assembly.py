@@ -136,7 +136,7 @@ def test_the_branch_of_the_sketch_is_kept_over_a_turn():
 @sweep("steps", [36, 90, 97], now=1)
 def test_change_points_are_passed_on_the_smooth_branch(steps):
     """Equal-link slider-crank: q2 = 2 pi - 2 q1 exactly, through both singular positions (samples hit them for 36)."""
-    m = lw.load("slider-crank", start={"A": "30 deg"})
+    m = lw.load("slider-crank-equal", start={"A": "30 deg"})
     c = m.cycle(steps=steps)
     a, b = c["A"], c["B"]
     np.testing.assert_allclose(b - b[0], -2.0 * (a - a[0]), atol=1e-7)  # at the singular sample itself the root is double

@@ -172,7 +172,7 @@ def test_a_sample_exactly_in_it_has_loads_too() -> None:
 
 
 SHIPPED = {
-    "slider-crank": [90.0, 270.0], "parallelogram-chain": [0.0, 180.0], "bennett": [], "scissor-lift": [], "wiper": [],
+    "slider-crank-equal": [90.0, 270.0], "parallelogram-chain": [0.0, 180.0], "bennett": [], "scissor-lift": [], "wiper": [],
 }  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_derivatives_can_be_pickled() -> None:
 
 
 def test_samples_in_singular_positions_are_marked() -> None:
-    d = lw.load("slider-crank").cycle(steps=STEPS).derivatives(["l", "crank.mass"])
+    d = lw.load("slider-crank-equal").cycle(steps=STEPS).derivatives(["l", "crank.mass"])
     assert not d.ok.all() and np.isfinite(d["A.torque"][d.ok]).all() and all("singular" in text for text in d.why.values())
     assert np.isnan(d["A.torque"][~d.ok]).all()
 

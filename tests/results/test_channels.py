@@ -64,7 +64,7 @@ def test_turns_read_as_single_states_do(turn):
 @sweep(
     ("name", "singly"),
     [
-        ("slider-crank", 0),
+        ("slider-crank-equal", 0),
         ("carpet-scraper", 0),
         ("parallelogram-chain", 2),
         ("boot-lid", 0),

@@ -62,7 +62,7 @@ def test_everything_comes_back_bit_by_bit_from_either_format(name, tmp_path):
 
 
 def test_a_simulation_comes_back_with_its_proof(tmp_path):
-    s = lw.compile(lw.load("slider-crank", gravity=0), cuts=["B"])
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0), cuts=["B"])
     run = s.simulate(s.assemble({"A": 1.0}, {"A": 3.0}), 1.0, drive={"A": lw.drives.torque("0.5 N m")}, sample_interval=0.05)
     back = lw.load_result(run.save(tmp_path / "run.parquet"))
     assert run.identical(back) and back.certificate.as_dict() == run.certificate.as_dict() and back.passages == run.passages

@@ -367,7 +367,7 @@ def test_static_analyses_have_no_rates_to_follow() -> None:
 
 
 def test_samples_without_a_value_do_not_count() -> None:
-    c = lw.load("slider-crank").cycle()
+    c = lw.load("slider-crank-equal").cycle()
     assert np.isnan(c["C.slide.jerk"]).any()
     assert c.measure("max C.slide.jerk") == np.nanmax(c["C.slide.jerk"]) and np.isfinite(c.measure("rms C.slide.jerk"))
 

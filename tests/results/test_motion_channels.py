@@ -285,7 +285,7 @@ def test_two_forces_that_work_against_each_other_lower_it() -> None:
 
 
 def test_singular_positions_are_nan_or_limits_without_a_warning() -> None:
-    c = lw.load("slider-crank").cycle()  # crank as long as its rod: it passes two singular positions
+    c = lw.load("slider-crank-equal").cycle()  # crank as long as its rod: it passes two singular positions
     at = np.flatnonzero(np.isnan(c["C.slide.jerk"]))
     assert at.tolist() == [150, 330] and c.near_singular[at].all()
     advantage = c["C.slide.advantage"]

@@ -129,7 +129,7 @@ def test_a_system_with_free_parameters_and_a_start_of_its_own() -> None:
 
 
 def test_kernel_results_with_their_mask() -> None:
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     bad = s.assemble(q={"A": 0.5 * np.pi})
     found = s.kernel("forward")(np.array([s.start.q, bad.q]), s.start.v * 0.0, s.start.v * 0.0)
     for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):

@@ -17,7 +17,7 @@ def some_samples(seed):
     return np.unique(np.concatenate([rng.choice(FINE, rng.integers(1, 9)), [END]]))
 
 
-SPUN = [("four-bar", "A", ()), ("four-bar", "A", ("A",)), ("slider-crank", "A", ()), ("bennett", "A", ("A",))]
+SPUN = [("four-bar", "A", ()), ("four-bar", "A", ("A",)), ("slider-crank-equal", "A", ()), ("bennett", "A", ("A",))]
 
 
 @pytest.fixture(scope="module")

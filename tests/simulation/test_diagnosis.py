@@ -97,7 +97,7 @@ def ended(run, status, at=-1):
 @pytest.mark.parametrize("status", ["stuck", "open", "smallest step", "too many steps", "not finite"])
 def test_near_a_singular_position_neither_tolerance_nor_inputs_are_blamed(status):
     """A slider-crank with equal links 0.2 deg before it is stretched, in a run without any drive."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     st = s.assemble(q={"A": 0.5 * np.pi - 0.1}, v={"A": 1.0})
     run = s.simulate(st, 0.1, sample_interval=0.001)
     at = int(np.argmin(np.abs(run["A"] - (0.5 * np.pi - 0.004))))
@@ -114,7 +114,7 @@ def test_without_evidence_no_cause_is_invented(bar, status):
 
 
 def test_a_singular_position_met_on_the_way_does_not_ask_to_assemble_the_start():
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     run = s.simulate(s.assemble(q={"A": 0.3}, v={"A": 1.0}), 0.1)
     sim = run.proof.sim
     error = lw.SingularityError("the velocity points along none of the branches. Assemble the state by the joints' speeds.")

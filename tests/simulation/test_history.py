@@ -53,7 +53,7 @@ def test_slices_of_the_time_loop_do_not_show(monkeypatch):
 
 def test_long_runs_are_digested_in_parts_of_fixed_length(monkeypatch):
     """Parts change nothing but memory: residuals, energies, branch and turns of the cut joint are those of the whole run."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     st = s.assemble(q={"A": 0.3}, v={"A": 40.0})
 
     def run():

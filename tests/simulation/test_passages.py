@@ -22,7 +22,7 @@ ANGLES = np.linspace(0.3, 0.405, 15)  # of the change-point four-bar: nine passa
 
 @pytest.fixture(scope="module")
 def crank():
-    return lw.compile(lw.load("slider-crank"))
+    return lw.compile(lw.load("slider-crank-equal"))
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_forty_parallelograms_report_their_passages():
 
 def test_a_determinant_is_an_event_where_it_passes_zero():
     """The slider-crank loses rank with the crank upright: there, and only there, det.dependent changes its sign."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st = s.assemble(q={"A": "30 deg"}, v={"A": 3.0})
     run = s.simulate(st, 1.0, events=[lw.events.when("det.dependent"), lw.events.when("A", "90 deg", name="upright")], sample_interval=0.1)
     named = {e.name: e.time for e in run.events}

@@ -17,7 +17,7 @@ LATEST = np.pi - 1.0, 1.0  # of the parallelogram: 1 rad before it is flat, at 1
 @cache
 def crank():
     """Aghili's slider-crank without gravity: (3 - 2 cos 2A) A'^2 / 2 is its kinetic energy, singular with A at 270 deg."""
-    s = lw.load("slider-crank", g=0).system
+    s = lw.load("slider-crank-equal", g=0).system
     way = 1.5 * np.pi - 2.0 * np.pi / 3.0
     return s, s.assemble({"A": 2.0 * np.pi / 3.0}, {"A": 1.0}), 0.5 * (3.0 - 2.0 * np.cos(4.0 * np.pi / 3.0)), way, np.sqrt(5.0)
 

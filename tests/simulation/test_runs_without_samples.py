@@ -11,7 +11,7 @@ from tests.sweeps import sweep
 
 @pytest.fixture(scope="module")
 def runs():
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     with pytest.raises(lw.SimulationError, match="singular position") as caught:
         s.simulate(s.assemble(q={"A": pi / 2}), 0.01)
     whole = s.simulate(s.assemble(q={"A": 0.3}), 0.01, sample_interval=0.005)

@@ -42,7 +42,7 @@ def test_stewart_has_six_freedoms_and_nothing_idle():
 
 def test_a_start_in_a_singular_position_does_not_gain_a_freedom():
     """A flat parallelogram: rank is lost there, but the generic rank counts."""
-    m = lw.load("slider-crank", start={"A": "90 deg"})
+    m = lw.load("slider-crank-equal", start={"A": "90 deg"})
     r = m.system.mobility
     assert r.singular_start and r.freedoms == 1
 

@@ -28,13 +28,13 @@ def steps(monkeypatch):
 CASES = {
     "parallelogram-chain": {"G0": 700.0},
     "four-bar": {"A": -9000.0},
-    "slider-crank": {"A": 700.0},  # a cut pin in a slot, whose angle counts too
+    "slider-crank-equal": {"A": 700.0},  # a cut pin in a slot, whose angle counts too
     "five-bar": {"A": 300.0, "E": -290.0},
     "rssr-7r": {"crank": 123.4},
 }
 
 
-@sweep("name", CASES, now=["four-bar", "slider-crank"])
+@sweep("name", CASES, now=["four-bar", "slider-crank-equal"])
 def test_turns_are_added_and_not_walked(name, steps):
     s = lw.compile(name)
     wanted = CASES[name]
@@ -52,7 +52,7 @@ def test_turns_are_added_and_not_walked(name, steps):
     assert all(np.abs(a - b).max() < 1e-11 * size for a, b in zip(*poses, strict=True))  # round-off of large angles
 
 
-WALKED = {"four-bar": {"A": 25.0}, "slider-crank": {"A": -20.0}, "five-bar": {"A": 22.0, "E": -21.0}}
+WALKED = {"four-bar": {"A": 25.0}, "slider-crank-equal": {"A": -20.0}, "five-bar": {"A": 22.0, "E": -21.0}}
 
 
 @sweep("name", WALKED, now=1)

@@ -119,7 +119,7 @@ def test_forces_may_depend_on_every_channel_the_format_names():
     """Values a force sees equal those the channels of a state show."""
     import linkwright as lw
 
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
     at = Instant.moving(s.skel, s.motion(st), 0.7, st.references)
     assert at.channel("t") == 0.7

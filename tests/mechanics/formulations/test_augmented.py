@@ -96,7 +96,7 @@ def test_who_handles_redundant_rows_does_so_bare(rng, name):
 def test_kernels_hand_over_where_six_steps_do_not_converge():
     """Slider-crank of equal links, cos(A) the only singular value: exact next to it and in it, by kernel and interpreter alike."""
     for engine in ("native", "python"):
-        s = lw.compile(lw.load("slider-crank", gravity=0), engine=engine)
+        s = lw.compile(lw.load("slider-crank-equal", gravity=0), engine=engine)
         near = np.array([0.3, 1e-1, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 0.0])
         A = 1.5 * np.pi + near
         Q, V = np.stack([A, 2 * np.pi - 2 * A], axis=1), np.tile([1.1, -2.2], (len(A), 1))

@@ -118,7 +118,7 @@ def test_kernels_and_runs_have_it_if_it_can_be_traced(own: Any) -> None:
 
 def test_a_lost_row_and_rest_in_it_are_answered_as_for_all(own: Any) -> None:
     """The rank-revealing path: through singular positions in a run, and refused at rest."""
-    s = lw.load("slider-crank", gravity=0).system
+    s = lw.load("slider-crank-equal", gravity=0).system
     st = s.state([1.4 * np.pi, 2 * np.pi - 2.8 * np.pi], [2.0, -4.0])
     run, right = (s.simulate(st, 0.4, formulation=x, sample_interval=[0.4]) for x in ("ownform", "sslm"))
     assert run["A"][-1] > 1.5 * np.pi and run.q == pytest.approx(right.q, abs=1e-8)

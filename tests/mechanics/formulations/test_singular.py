@@ -16,7 +16,7 @@ CROSSING = load("aghili_hoang")["slider_crank_aghili"]["g=0.0"]["singular_crossi
 
 @pytest.fixture(scope="module")
 def crank():
-    return lw.load("slider-crank", gravity=0).system
+    return lw.load("slider-crank-equal", gravity=0).system
 
 
 def on_branch(s, q1, speed):

@@ -208,7 +208,7 @@ def test_the_passages_of_a_run_are_described() -> None:
 def test_a_change_point_names_the_driven_link_too() -> None:
     (place,) = lw.load("change-point-four-bar").cycle().singular
     assert place.geometry == "crank, coupler and rocker are in line (A, B, C, D)"
-    run = lw.compile("slider-crank")
+    run = lw.compile("slider-crank-equal")
     st = run.assemble(q={"A": "120 deg"}, v={"A": 3.0})
     p = run.simulate(st, 0.6).passages[0]
     assert p.kind == "rank" and p.geometry == "crank and rod are in line (A, B, C folded), perpendicular to the slot of C"

@@ -19,7 +19,8 @@ FREEDOMS = {  # all others 1
     "five-bar": 2, "ankle": 2, "3r-slider": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9
 }  # fmt: skip
 FULL_TURN = {
-    "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "carpet-scraper", "carpet-scraper-2007", "rssr", "rssr-7r",
+    "wiper", "four-bar", "slider-crank", "slider-crank-equal", "punch-press", "five-bar", "carpet-scraper", "carpet-scraper-2007", "rssr",
+    "rssr-7r",
     "jansen-leg", "bennett", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain",
 }  # fmt: skip
 
@@ -123,8 +124,16 @@ def test_rssr_rocker_follows_the_closed_form(name: str) -> None:
         np.testing.assert_allclose(B, R0 + 0.25 * (math.cos(psi) * u1 + math.sin(psi) * u2), atol=1e-12)
 
 
+def test_slider_crank_moves_as_its_closed_form() -> None:
+    """C runs along x: its place is r cos A + sqrt(l^2 - (r sin A)^2), and its stroke is twice the crank."""
+    c, r, rod = system("slider-crank").cycle(steps=72), 0.05, 0.18
+    np.testing.assert_allclose(c["slider.C.x"], r * np.cos(c["A"]) + np.sqrt(rod**2 - (r * np.sin(c["A"])) ** 2), atol=1e-12)
+    assert c.measure("stroke guide") == pytest.approx(2 * r, abs=1e-9)
+    assert not c.singular and c["A.torque"].max() > 0.0
+
+
 def test_slider_crank_stays_on_its_branch() -> None:
-    c = turned("slider-crank")
+    c = turned("slider-crank-equal")
     np.testing.assert_allclose(np.asarray(c["B"]) + 2 * np.asarray(c["A"]), 2 * math.pi, atol=1e-9)
 
 

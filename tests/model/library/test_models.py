@@ -17,9 +17,9 @@ from linkwright.model.file import read
 from tests import ROOT
 
 REQUIRED = {
-    "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "boot-lid", "carpet-scraper", "carpet-scraper-2007", "3-rrr",
-    "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg", "excavator", "bennett", "door",
-    "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider", "ankle",
+    "wiper", "four-bar", "slider-crank", "slider-crank-equal", "punch-press", "five-bar", "boot-lid", "carpet-scraper",
+    "carpet-scraper-2007", "3-rrr", "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg",
+    "excavator", "bennett", "door", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider", "ankle",
 }  # fmt: skip
 
 # Drawn shapes close by construction, and these guesses are computed: the start is exact to the digits written.
@@ -31,14 +31,16 @@ EXACT = {
 SKETCH = 0.05  # a sketch to two digits is off by at most this fraction of the mechanism's size
 
 JOINTS = {
-    "wiper": "A B C D", "four-bar": "A B C D", "slider-crank": "A B C", "change-point-four-bar": "A B C D",
+    "wiper": "A B C D", "four-bar": "A B C D", "slider-crank": "A B C guide", "slider-crank-equal": "A B C",
+    "change-point-four-bar": "A B C D",
     "carpet-scraper": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10", "carpet-scraper-2007": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10",
     "3-rrr": "J1 J2 J3 J4 J5 J6 J7 J8 J9", "3-rrr-motors": "A1 A2 A3 P", "rssr": "crank rocker U S",
     "excavator": " ".join(f"J{i}" for i in range(1, 16)), "bennett": "A B C D", "door": "H1 H2 H3",
     "3r-slider": "J1 J2 J3 tip", "ankle": "pitch roll left right U1 U2 B1 B2",
 }  # fmt: skip
 DRIVES = {
-    "wiper": "A", "four-bar": "A", "slider-crank": "A", "carpet-scraper": "J1", "carpet-scraper-2007": "J1", "3-rrr": "J1 J8 J9",
+    "wiper": "A", "four-bar": "A", "slider-crank": "A", "slider-crank-equal": "A", "carpet-scraper": "J1",
+    "carpet-scraper-2007": "J1", "3-rrr": "J1 J8 J9",
     "3-rrr-motors": "A1 A2 A3", "rssr": "crank", "rssr-7r": "crank", "excavator": "J4 J10 J13", "five-bar": "A E",
     "3r-slider": "J1 J2", "ankle": "left right",
 }  # fmt: skip
@@ -54,7 +56,7 @@ ORDER = {
         "J8": "ground link6", "J9": "ground link7", "J6": "link6 link4", "J7": "link7 link5",
     },
     "rssr": {"S": "coupler crank", "U": "rocker coupler", "crank": "ground crank", "rocker": "ground rocker"},
-    "slider-crank": {"A": "ground crank", "B": "crank rod", "C": "ground rod"},
+    "slider-crank-equal": {"A": "ground crank", "B": "crank rod", "C": "ground rod"},
     "3r-slider": {"J1": "ground upper", "J2": "upper fore", "J3": "fore hand", "tip": "ground hand"},
 }  # fmt: skip
 
@@ -281,7 +283,7 @@ def test_motor_driven_3rrr_has_the_inertias_of_the_paper() -> None:
 
 def test_slider_crank_is_two_point_masses() -> None:
     """[Aghili2005 (66)]: m11 = m l^2 (3 + 2 cos q2), m22 = m l^2: all mass at the links' far ends."""
-    desc = model("slider-crank")
+    desc = model("slider-crank-equal")
     for name in ("crank", "rod"):
         body = desc.body(name)
         assert body.mass == 1.0 and tuple(body.com) == (1.0, 0.0, 0.0) and not np.any(body.inertia)

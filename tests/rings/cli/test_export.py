@@ -52,16 +52,16 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
 def test_own_files_are_replaced_and_others_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, more in (("a.fmu", ["--platforms", "none"]), ("a.c", []), ("a.js", []), ("a.xml", [])):
         for _ in range(2):
-            assert said(capsys, "slider-crank", "-o", tmp_path / name, *more)[0] == 0
+            assert said(capsys, "slider-crank-equal", "-o", tmp_path / name, *more)[0] == 0
         assert files.made_by_linkwright(tmp_path / name)
         (tmp_path / name).write_text("mine")
-        code, _, err = said(capsys, "slider-crank", "-o", tmp_path / name, *more)
+        code, _, err = said(capsys, "slider-crank-equal", "-o", tmp_path / name, *more)
         assert code == 1 and "was not made by Linkwright; use --force" in err
-        assert said(capsys, "slider-crank", "-o", tmp_path / name, *more, "--force")[0] == 0
+        assert said(capsys, "slider-crank-equal", "-o", tmp_path / name, *more, "--force")[0] == 0
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, "slider-crank", "-o", tmp_path / "a.c", "--json")
+    code, out, err = said(capsys, "slider-crank-equal", "-o", tmp_path / "a.c", "--json")
     assert code == 0 and "wrote" in err
     data = json.loads(out)
     assert disagreements("export", data) == [] and data["format"] == "c" and len(data["files"]) == 2

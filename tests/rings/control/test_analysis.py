@@ -34,7 +34,7 @@ def controllers() -> dict[str, Any]:
 
 
 def crank(g: float) -> tuple[Any, Any]:
-    s = lw.load("slider-crank", g=g).system
+    s = lw.load("slider-crank-equal", g=g).system
     return s, s.assemble(q={"A": "30 deg"})
 
 

@@ -13,7 +13,7 @@ DRIVES = ["A", "B"]
 
 @pytest.fixture(scope="module")
 def crank():
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     return s, s.assemble({"A": "30 deg"})
 
 
@@ -63,7 +63,7 @@ def test_a_sampled_function_is_called_once_per_sample_and_may_remember(crank):
 
 
 def test_a_function_in_the_place_of_a_controller_has_the_drives_of_the_file():
-    m = lw.load("slider-crank")
+    m = lw.load("slider-crank-equal")
     run = m.simulate(0.1, control=lambda t, st: -2.0 * st["A.v"], sample_interval=0.05)
     assert np.allclose(run["A.torque"], -2.0 * run["A.v"])
     compared = lw.control.compare(m, None, 0.1, {"mine": lambda t: 0.5, "theirs": lw.control.pd({"A": "60 deg"})}, sample_interval=0.05)

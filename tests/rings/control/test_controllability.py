@@ -27,7 +27,7 @@ BOOM = {
 
 @pytest.fixture(scope="module")
 def crank() -> System:
-    return lw.compile(lw.load("slider-crank"))
+    return lw.compile(lw.load("slider-crank-equal"))
 
 
 def moves_nothing(s: System, st: lw.State, found) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def test_a_cylinder_has_its_lever_arm() -> None:
     assert not s.controllable(dead, ["lift"]) and s.controllable(dead, ["O"]).smallest == 1.0
 
 
-@pytest.mark.parametrize(("model", "names"), [("slider-crank", ("C.slide", "C.angle", "A")), ("excavator", ("J4", "J15", "J11"))])
+@pytest.mark.parametrize(("model", "names"), [("slider-crank-equal", ("C.slide", "C.angle", "A")), ("excavator", ("J4", "J15", "J11"))])
 def test_rows_are_those_of_virtual_work(model: str, names: tuple[str, ...]) -> None:
     """A unit effort of a drive pushes the tree by B = rows'."""
     s = lw.compile(lw.load(model))

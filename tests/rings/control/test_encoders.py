@@ -13,7 +13,7 @@ T = 1e-3
 
 @pytest.fixture(scope="module")
 def crank():
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     return s, s.assemble({"A": "30 deg"}, {"A": 1.0})
 
 
@@ -32,7 +32,7 @@ def measured(s, st, names, effort, drives, duration=0.1, **options):
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_positions_are_whole_counts_and_the_state_lies_on_the_loops(engine):
     """A = 2 pi n / 1024 within half a count; B = 2 pi - 2 A and C on its slot, as the geometry has it, speeds likewise."""
-    s = lw.compile(lw.load("slider-crank"), engine=engine)
+    s = lw.compile(lw.load("slider-crank-equal"), engine=engine)
     st = s.assemble({"A": "30 deg"}, {"A": 1.0})
     names = ["A", "A.v", "B", "B.v", "rod.C.y"]
     got, run = measured(s, st, names, 20.0, ["A"], 0.05, encoders=lw.control.encoder(1024))

@@ -29,12 +29,12 @@ MILLI = 1e-3
 
 @pytest.fixture(scope="module")
 def crank() -> System:
-    return lw.compile(lw.load("slider-crank"))
+    return lw.compile(lw.load("slider-crank-equal"))
 
 
 @pytest.fixture(scope="module")
 def weightless() -> System:
-    return lw.compile(lw.load("slider-crank", g=0.0))
+    return lw.compile(lw.load("slider-crank-equal", g=0.0))
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,9 @@ def test_a_joint_force_is_the_multiplier_and_what_the_run_records(crank):
 
 def test_a_joint_force_where_the_drive_sits_in_the_cut():
     """Cut at B, its motor pushes two bodies from outside the tree; what is held is the same force."""
-    s = lw.compile(lw.load("slider-crank"), cuts=["B"])
+    s = lw.compile(lw.load("slider-crank-equal"), cuts=["B"])
     run = moved(s, {"B.on.rod.y": 5.0}, integral=0.3, duration=0.1)
-    uncut = moved(lw.compile(lw.load("slider-crank")), {"B.on.rod.y": 5.0}, integral=0.3, duration=0.1)
+    uncut = moved(lw.compile(lw.load("slider-crank-equal")), {"B.on.rod.y": 5.0}, integral=0.3, duration=0.1)
     for channel in ("A", "B.on.rod.y", "A.torque", "B.torque"):
         np.testing.assert_allclose(run[channel], uncut[channel], atol=1e-8)
     np.testing.assert_allclose(run["control.B.on.rod.y.sensed"], run["B.on.rod.y"], atol=1e-11)

@@ -74,7 +74,7 @@ def test_a_cart_against_a_wall_it_does_not_know(cart, M, D):
 
 def test_joint_impedance_of_a_loop_under_an_outer_wrench():
     """M e'' + D e' + K e = -f at the crank of a slider-crank: a torque of 3 N m on the crank is all that is outside."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st = s.assemble({"A": "40 deg"})
     law = lw.control.impedance({"A": "40 deg"}, K=60, D=9, M=0.7, drives=["A", "B"])
     run = s.simulate(st, 0.5, control=law, wrench={"crank": [0, 0, 3, 0, 0, 0]}, sample_interval=0.02, tolerance=1e-11)

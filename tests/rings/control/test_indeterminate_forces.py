@@ -30,7 +30,7 @@ def test_a_multiplier_that_statics_leaves_open_is_named_with_those_that_share_it
     (note,) = shared(bars.control(law({"C.tx": 5.0}), bars.start).notes)
     assert note.startswith("hybrid: C.tx is statically indeterminate: N.tx, C.tx share a load") and "least reactions" in note
     assert shared(bars.control(law({"C.ty": 5.0}), bars.start).notes) == []
-    crank = lw.compile("slider-crank", engine="python")
+    crank = lw.compile("slider-crank-equal", engine="python")
     assert shared(crank.control(law({"C.ty": 0.0}, ("A", "B")), crank.start).notes) == [], "full rank"
 
 

@@ -27,7 +27,7 @@ def traces(monkeypatch) -> list[str]:
 @pytest.mark.parametrize("every", [None, "5 ms"])
 def test_a_law_is_traced_once_and_found_again(traces, every):
     """Once for what acts and what is recorded together; a run that asks for the same finds it, bit by bit the same."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st = s.assemble(q={"A": "30 deg"})
     reference = {"A": lw.control.minimum_jerk("60 deg", "0.1 s")}
 
@@ -54,7 +54,7 @@ def test_a_law_is_traced_once_and_found_again(traces, every):
 
 def test_what_a_function_of_the_callers_does_is_never_remembered(traces):
     """It may do something else in the next run."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st, law = s.assemble(q={"A": "30 deg"}), lw.control.projected({"A": "30 deg"}, P=25, drives=["A"])
     size = [1.0]
     runs = []

@@ -33,7 +33,7 @@ CARRIED_POLE = {
 
 @pytest.fixture(scope="module")
 def crank() -> System:
-    return lw.compile(lw.load("slider-crank"))
+    return lw.compile(lw.load("slider-crank-equal"))
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +160,10 @@ def test_free_parameters_have_other_values() -> None:
 # ---------------------------------------------------------------- closed loops
 
 
-@pytest.mark.parametrize("name", ["slider-crank", "3-rrr", "five-bar"])
+@pytest.mark.parametrize("name", ["slider-crank-equal", "3-rrr", "five-bar"])
 def test_projected_control_makes_every_error_the_same(name: str, crank: System, planar: System) -> None:
     """s^2 + 10 s + 25 for every freedom; 1e-6: a double pole feels round-off by its square root."""
-    s = {"slider-crank": crank, "3-rrr": planar}.get(name) or lw.compile(lw.load(name))
+    s = {"slider-crank-equal": crank, "3-rrr": planar}.get(name) or lw.compile(lw.load(name))
     found = s.linearize(s.start, control=lw.control.projected(s.start, P=25, D=10))
     n = s.mobility.freedoms
     assert found.poles == pytest.approx(np.full(2 * n, -5.0), abs=1e-6) and found.stable
@@ -270,7 +270,7 @@ def test_weights_follow_the_metric(crank: System) -> None:
 
 def test_a_sampled_law_on_a_double_integrator_by_hand() -> None:
     """Without weight a crank at rest is a double integrator to computed torque: held over T, e'' = -(P e + D e') gives this matrix."""
-    s, T, P, D = lw.load("slider-crank", g=0).system, 0.02, 25.0, 10.0
+    s, T, P, D = lw.load("slider-crank-equal", g=0).system, 0.02, 25.0, 10.0
     by_hand = np.linalg.eigvals([[1 - P * T * T / 2, T - D * T * T / 2], [-P * T, 1 - D * T]])
     for kind in (lw.control.projected, lw.control.computed_torque):
         found = s.linearize(s.assemble({"A": 1.0}), control=kind({"A": 1.0}, P=P, D=D, drives=["A"], every=T))
@@ -292,7 +292,7 @@ def test_a_sampled_force_loop_turns_over_where_its_condition_says(crank: System,
 
 def test_a_sampled_loop_with_a_motor_against_a_run() -> None:
     """Deviations at the samples of a run are powers of A times the first one; an offset of 1e-6 keeps it linear."""
-    s = lw.load("slider-crank", g=0).system
+    s = lw.load("slider-crank-equal", g=0).system
     motor = lw.control.actuator(motor=lw.drives.dc_motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, gear_ratio=50))
     law = lw.control.pd({"A": 1.0}, P=60, D=8, drives=["A"], every="10 ms")
     found = s.linearize(s.assemble({"A": 1.0}), control=law, actuators=motor)

@@ -57,7 +57,7 @@ def test_a_lock_elsewhere_changes_nothing_for_the_crank(beside, every, delay):
 
 def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     """A batch is bound at its first state: a reference that begins there is no reference for the others."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
     begins = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
     with pytest.raises(UsageError, match=r"'A' begins at the position of the first state.*one by one"):
@@ -107,7 +107,7 @@ def test_a_force_that_is_let_go_is_no_wish_any_more(every):
 
 def test_references_begin_where_the_mechanism_of_the_run_stands():
     """With another length as free parameter the slider stands elsewhere, and its reference begins there."""
-    s = lw.compile(lw.load("slider-crank"), free=["l"])
+    s = lw.compile(lw.load("slider-crank-equal"), free=["l"])
     law = lw.control.projected({"rod.C.x": lw.control.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
     run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, sample_interval=0.05)
     with pytest.raises(UsageError, match=r"'rod\.C\.x' begins at the position of the first state"):

@@ -15,7 +15,7 @@ from linkwright.errors import UsageError
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.references import from_csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 
-MODEL = load("slider-crank").description
+MODEL = load("slider-crank-equal").description
 DEG = math.pi / 180.0
 T = [0.0, 0.4, 0.5, 1.3, 2.0]
 Y = [0.2, 1.0, -0.3, 0.6, 0.2]

@@ -31,7 +31,7 @@ TIMES = np.linspace(0.0, 5.0, 2501)
 def runs() -> dict[tuple[float, str], Trajectory]:
     found = {}
     for g in GRAVITY:
-        s = lw.compile(lw.load("slider-crank", g=g))
+        s = lw.compile(lw.load("slider-crank-equal", g=g))
         st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
         for name, control in CONTROLLERS.items():
             found[g, name] = s.simulate(st, 5.0, control=control, tolerance=1e-11, sample_interval=TIMES)

@@ -18,7 +18,7 @@ STEP = {"A": "60 deg"}  # from 30 deg: 26 N m at the start for one drive, 7 and 
 
 @pytest.fixture(scope="module")
 def crank():
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     return s, s.assemble({"A": "30 deg"})
 
 
@@ -83,7 +83,9 @@ def test_force_feedback_makes_up_for_a_wrong_model(crank):
     s, st = crank
     missed = {}
     for F, I in ((0.0, 0.0), (4.0, 0.0), (4.0, 50.0)):
-        law = lw.control.hybrid(STEP, {"C.ty": -5.0}, P=25, D=10, F=F, I=I, drives=["A", "B"], model=lw.load("slider-crank", m="1.2 kg"))
+        law = lw.control.hybrid(
+            STEP, {"C.ty": -5.0}, P=25, D=10, F=F, I=I, drives=["A", "B"], model=lw.load("slider-crank-equal", m="1.2 kg")
+        )
         run = gives(s, st, law, 1.0, sample_interval=0.01)
         missed[F, I] = run["lam.C.ty"] + 5.0
         assert np.abs(run["control.C.ty.sensed"] - run["lam.C.ty"]).max() < 1e-8
@@ -188,7 +190,7 @@ def test_delay_and_noise_belong_to_samples(crank):
 
 def test_noise_is_repeatable_and_as_loud_as_said():
     """At rest without gravity efforts are m_eff (P d + D d'), m_eff = 3 - 2 cos 120 deg = 4 kg m^2."""
-    s = lw.load("slider-crank", g=0).system
+    s = lw.load("slider-crank-equal", g=0).system
     st = s.assemble({"A": "60 deg"})
     law = lw.control.projected(STEP, P=100, D=20, drives=["A"], every="1 ms")
 
@@ -302,7 +304,7 @@ def test_free_parameters_and_the_python_engine(crank):
     s, st = crank
     law = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"])
     plain = gives(s, st, law, 0.3, sample_interval=0.05)
-    f = lw.compile("slider-crank", free=["m"])
+    f = lw.compile("slider-crank-equal", free=["m"])
     heavy = gives(f, f.assemble({"A": "30 deg"}), law, 0.3, sample_interval=0.05, free={"m": 2.0})
     slow = gives(s, st, law, 0.3, sample_interval=0.05, engine="python")
     for name in ("A", "B"):
@@ -310,7 +312,7 @@ def test_free_parameters_and_the_python_engine(crank):
         assert slow[f"{name}.torque"] == pytest.approx(plain[f"{name}.torque"], rel=1e-11)
     assert heavy["A"] == pytest.approx(plain["A"], abs=1e-10)
     # a controller that goes on believing in 1 kg is wrong by the other one
-    wrong = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"], model=lw.load("slider-crank"))
+    wrong = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"], model=lw.load("slider-crank-equal"))
     off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, sample_interval=0.05, free={"m": 2.0})
     assert np.abs(off["control.A.error"] - plain["control.A.error"]).max() > 0.01
 
@@ -320,7 +322,7 @@ def test_where_a_limit_binds_the_motion_is_kept_and_the_force_yields(every):
     """At 30 deg the force takes 34 N m of A, at 60 deg 19.715 N m (without a limit). With 21 N m the force is short on the way and
     comes back; with 18 N m as much is missing in the end as the crank's arm 2 l cos 60 deg = 1 m makes of the torque that is missing.
     The crank follows all the while (sampled: as well as it does without a limit), and no integral drives it off."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     st, motion = s.assemble(q={"A": "30 deg"}), {"A": lw.control.minimum_jerk("60 deg", "1 s")}
     law = lw.control.hybrid(motion, {"C.ty": "-5 N"}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every=every)
     free = s.simulate(st, 2, control=law, sample_interval=0.01)

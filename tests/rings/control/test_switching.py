@@ -102,7 +102,7 @@ def test_more_is_followed_than_can_move_once_a_constraint_appears(arm):
 def test_through_a_singular_position_under_control(drives):
     """60 to 120 deg through A = 90 deg, where the loop loses rank. The slider's branch goes on smoothly and so do the efforts of one
     joint alone, though at the point itself it could not push the folded branch: no effort near it exceeds those 5 deg beside."""
-    s = lw.load("slider-crank").system
+    s = lw.load("slider-crank-equal").system
     law = lw.control.projected({"A": lw.control.minimum_jerk("120 deg", "1 s")}, P=100, drives=drives)
     run = s.simulate(s.assemble({"A": "60 deg"}), 1.0, control=law, sample_interval=0.002)
     assert worst(run, "A") < 1e-6 and run["A", "deg"][-1] == pytest.approx(120.0, abs=1e-4)

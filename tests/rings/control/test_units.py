@@ -68,7 +68,7 @@ def test_efforts_on_the_3rrr_are_those_of_43_and_60(drives):
 
 def test_hybrid_efforts_are_those_of_52_with_its_erratum():
     for name, cuts, followed, force in (
-        ("slider-crank", ["C"], ["A"], {"C.ty": -3.0}),
+        ("slider-crank-equal", ["C"], ["A"], {"C.ty": -3.0}),
         ("3r-slider", ["tip"], ["J1", "J2"], {"tip.ty": 2.0}),
         ("3-rrr", ["J6", "J7"], ["J1", "J8", "J9"], {"J6.tx": 4.0, "J6.ty": -5.0, "J7.tx": 6.0, "J7.ty": 7.0}),
     ):

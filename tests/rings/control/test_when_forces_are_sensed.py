@@ -18,7 +18,7 @@ SAMPLES = 12
 
 @pytest.fixture(scope="module")
 def crank():
-    return lw.compile(lw.load("slider-crank", g=0.0))
+    return lw.compile(lw.load("slider-crank-equal", g=0.0))
 
 
 def law(**options):
@@ -86,7 +86,7 @@ def test_stepping_alone_is_the_loop_of_a_run(crank):
 
 def test_a_moving_mechanism_is_sensed_at_the_sample_with_the_torque_before_it():
     """30 to 60 deg under gravity: the reading is the limit of the guide's force from the left."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     st = s.assemble({"A": math.pi / 6}, {"A": 0.0})
     k = np.arange(1, 30)
     before, after = k * 0.01 - 1e-8, k * 0.01 + 1e-8

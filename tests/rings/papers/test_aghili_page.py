@@ -54,7 +54,7 @@ def test_the_published_runs_follow_the_motion_while_it_is_regular():
     one = np.array([1.0, 1.0])
     start = np.array([2.0 * math.pi / 3.0 * one, 2.0 * math.pi / 3.0 * one, 0.0 * one, 0.0 * one])
     np.testing.assert_allclose(aghili_passage.ends(start, steps, 0.0 * one, one > 0.0), aghili_passage.motion(0.0), atol=1e-6)
-    s = lw.load("slider-crank", g=9.81).system
+    s = lw.load("slider-crank-equal", g=9.81).system
     q, w = np.array([2.0, 2.0 * math.pi - 4.0]), np.array([0.7, -1.4])
     found = aghili_passage.rates(np.array([*q, *w]), np.asarray(9.81))
     np.testing.assert_allclose(found[2:], s.forward(s.state(q, w), {"A": 1.0}).a, atol=1e-12)
@@ -72,8 +72,8 @@ def test_condition_numbers():
     rows = table("crank at")
     assert [row[0] for row in rows] == list(aghili.POSITIONS)
     for (_, *shown), q in zip(rows, aghili.POSITIONS.values(), strict=True):
-        kinds, _ = aghili.conditions("slider-crank", {"A": q})
-        gamma, least = aghili.least_condition("slider-crank", {"A": q})
+        kinds, _ = aghili.conditions("slider-crank-equal", {"A": q})
+        gamma, least = aghili.least_condition("slider-crank-equal", {"A": q})
         same(shown, [kinds["skew"], kinds["symmetric"], kinds["scaled"], least, gamma])
 
 

@@ -30,13 +30,13 @@ def test_every_item(compute):
 
 def test_iterates_are_those_of_the_pseudo_inverse():
     """By numpy's pinv on the slider-crank, whose two angles need no scaling; a fixed share of the step converges linearly."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     q = s.start.q + aghili.FAR * np.random.default_rng(3).normal(size=2)
     steps = [q]
     for _ in range(7):
         c = s.loops.at(steps[-1], np.zeros(2), 0.0, s.start.references)
         steps.append(steps[-1] - np.linalg.pinv(c.J) @ c.phi)
-    found = aghili.iterates("slider-crank")
+    found = aghili.iterates("slider-crank-equal")
     # each entry to round-off of the angles, some 1e-15
     np.testing.assert_allclose(found, [np.linalg.norm(x - steps[-1]) for x in steps[:-1]], atol=5e-15)
     assert [float(f"{e:.0e}") for e in found[:3]] == [3e-2, 4e-4, 5e-8]

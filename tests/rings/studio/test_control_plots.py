@@ -19,7 +19,7 @@ from linkwright.simulation.feedback.analysis import effort_norms
 def compared() -> Any:
     """The slider-crank from 30 deg to 60 deg: by a weak motor, by two that hold a force and are sampled, and by the slider's
     force through the dead center, where it can push nothing."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     kinds: dict[str, Any] = {
         "weak": {
             "control": lw.control.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]),
@@ -138,7 +138,7 @@ def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
 
 
 def test_a_run_without_controller_is_no_such_plot() -> None:
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     run = s.simulate(s.assemble(q={"A": "120 deg"}), 0.1, sample_interval=0.05)
     with pytest.raises(lw.UsageError, match=r"control=lw\.control\.projected"):
         run.plot("control")

@@ -33,14 +33,14 @@ def run() -> Any:
 @pytest.fixture(scope="module")
 def folding() -> Any:
     """A slider-crank with equal links: it folds twice a turn, where branches meet."""
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     start = s.assemble(q={"A": "120 deg"}, v={"A": 3.0})
     return s.simulate(start, 1.5, drive={"A": lw.drives.torque("1 N m")}, sample_interval=0.01)
 
 
 @pytest.fixture(scope="module")
 def controlled() -> Any:
-    s = lw.compile("slider-crank")
+    s = lw.compile("slider-crank-equal")
     control = lw.control.pd({"A": "60 deg"}, P=50, D=10, drives=["A"])
     return s.simulate(s.assemble(q={"A": "30 deg"}), 1, control=control, sample_interval=0.02)
 

@@ -106,7 +106,7 @@ def test_scene_of_cylinders_springs_and_slots() -> None:
     (strut,) = lid.telescopes
     ends = [Stage(lid.skel, lid.start).spot(e) for e in strut.ends]
     np.testing.assert_allclose(ends[0], [0.35, -0.15, 0.0], atol=1e-12)  # G of the drawing
-    slider = lw.load("slider-crank")
+    slider = lw.load("slider-crank-equal")
     (guide,) = Scene(slider.system, slider.cycle(steps=36)).guides
     # equal links of 1 m: the slider's pin runs from -2 to 2 m, the slot's origin is at -1 m
     assert guide.low == pytest.approx(-1.0, abs=0.02) and guide.high == pytest.approx(3.0, abs=0.02)

@@ -189,7 +189,7 @@ def test_the_command_line_takes_options(capsys):
         cli.main(
             [
                 "simulate",
-                "slider-crank",
+                "slider-crank-equal",
                 "0.2",
                 "--free",
                 "--stabilizer",
@@ -203,5 +203,5 @@ def test_the_command_line_takes_options(capsys):
         == 0
     )
     assert "Euclidean metric after every 3rd step" in " ".join(capsys.readouterr().out.split())
-    assert cli.main(["simulate", "slider-crank", "0.2", "--stabilizer", "project(metric=taxi)"]) != 0
+    assert cli.main(["simulate", "slider-crank-equal", "0.2", "--stabilizer", "project(metric=taxi)"]) != 0
     assert "no metric 'taxi'" in capsys.readouterr().err

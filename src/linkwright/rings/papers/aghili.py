@@ -42,7 +42,7 @@ BRANCH = np.array([1.0, -2.0])  # q2 = 2 pi - 2 q1
 
 PUBLISHED = Project("euclidean", velocities=False)  # (37): positions only, by A^+
 FAR = 0.05  # rad, or of the size: how far off the loops the iterations begin
-MECHANISMS = {"slider-crank": "slider-crank", "carpet-scraper": "scraper", "rssr": "RSSR"}
+MECHANISMS = {"slider-crank-equal": "slider-crank-equal", "carpet-scraper": "scraper", "rssr": "RSSR"}
 SCRAPER = {"J1": 0.3}, {"J1": 4.0}  # its start, and the speed of the crank in rad/s
 STEP, DURATION = 0.001, 1.0  # s
 OCCASIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -84,7 +84,7 @@ def particle() -> Item:
 @cache
 def thrown(g: float) -> Any:
     """Fig. 4's start, 1 N m at the crank, five seconds."""
-    s = load("slider-crank", g=g).system
+    s = load("slider-crank-equal", g=g).system
     st = s.assemble(q={"A": 2.0 * math.pi / 3.0}, v={"A": 0.0})
     return s.simulate(st, 5.0, drive={"A": drives.torque(1.0)}, sample_interval=np.linspace(0.0, 5.0, 501), tolerance=1e-11)
 
@@ -193,7 +193,7 @@ def position_correction() -> Item:
 
 def projector_cases() -> Item:
     """P and M_c'' of the slider-crank from A of (67), at a regular and at the singular position."""
-    s = compile(load("slider-crank", g=0.0))
+    s = compile(load("slider-crank-equal", g=0.0))
     q1 = 2.0
     P = projector_of(s.terms(s.assemble(q={"A": q1})).J)
     regular = np.array([[1.0, -2.0], [-2.0, 4.0]]) / 5.0
@@ -243,8 +243,8 @@ POSITIONS = {"30 deg": math.pi / 6.0, "60 deg": math.pi / 3.0, "120 deg": 2.0 * 
 def condition_numbers() -> Item:
     said, off = [], 0.0
     for name, q in POSITIONS.items():
-        kinds, gamma = conditions("slider-crank", {"A": q})
-        best, least = least_condition("slider-crank", {"A": q})
+        kinds, gamma = conditions("slider-crank-equal", {"A": q})
+        best, least = least_condition("slider-crank-equal", {"A": q})
         off = max(off, abs(math.log10(gamma / best)))
         three = ", ".join(f"{kinds[kind]:.2f}" for kind in ("skew", "symmetric", "scaled"))
         said.append(f"{name} {three}, at best {least:.2f} with gamma {best:.2f}")
@@ -262,7 +262,7 @@ def condition_numbers() -> Item:
 
 def appearing_constraint() -> Item:
     """The rod let go from its slot, and caught by it when it comes by again."""
-    s = compile(load("slider-crank"))
+    s = compile(load("slider-crank-equal"))
     start = s.state(s.start.q, np.zeros(2))
     met = when("rod.C.y", 0.0, direction="rising", name="met", do="stop")
     before = s.simulate(start, 5.0, off=["C"], events=[met], drive={}, tolerance=1e-11).state(-1)
@@ -285,7 +285,7 @@ def appearing_constraint() -> Item:
 
 def turning_round() -> Item:
     """A constant torque stops the crank d before its singular position at 270 deg: closed form by energy, no branch is claimed."""
-    s = load("slider-crank", g=0.0).system
+    s = load("slider-crank-equal", g=0.0).system
     start = s.assemble({"A": 2.0 * math.pi / 3.0}, {"A": 1.0})
     energy, way = 0.5 * (3.0 - 2.0 * math.cos(4.0 * math.pi / 3.0)), 1.5 * math.pi - 2.0 * math.pi / 3.0
     known, off = {}, 0.0
@@ -346,7 +346,7 @@ def quadratic_convergence() -> Item:
 @cache
 def slider_crank_off(g: float) -> int:
     """Step sizes with which the slider-crank ends off its motion where the product makes the correction (37)."""
-    s = load("slider-crank", g=g).system
+    s = load("slider-crank-equal", g=g).system
     st = s.assemble(q={"A": aghili_passage.START}, v={"A": 0.0})
     right, failed = aghili_passage.motion(g), 0
     how: dict[str, Any] = {"drive": {"A": drives.torque(aghili_passage.TORQUE)}, "integrator": "rk4", "stabilizer": PUBLISHED}

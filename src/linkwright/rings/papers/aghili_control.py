@@ -46,7 +46,7 @@ CART_EFFORTS = (7.027062745077116, 1.2580573267001505)  # N, N m: P_W (h + M u),
 @cache
 def crank(name: str, g: float) -> Trajectory:
     """One of the three controllers of the slider-crank, 5 s from rest at 30 deg."""
-    s = compile(load("slider-crank", g=g))
+    s = compile(load("slider-crank-equal", g=g))
     start = s.assemble({"A": math.pi / 6}, {"A": 0.0})
     return s.simulate(start, 5.0, control=CRANK[name], tolerance=1e-11, sample_interval=np.linspace(0.0, 5.0, 501))
 
@@ -179,7 +179,7 @@ def torques() -> Item:
 
 def force_error() -> Item:
     """An integral that begins off zero is the only error a model without error leaves."""
-    s = compile(load("slider-crank"))
+    s = compile(load("slider-crank-equal"))
     law = hybrid({"A": "60 deg"}, {"C.ty": 5.0}, **GAINS, F=1, I=20, integral=0.3, drives=["A", "B"])
     start = s.assemble({"A": math.pi / 6}, {"A": 0.0})
     run = s.simulate(start, 0.5, control=law, tolerance=1e-11, sample_interval=np.linspace(0.0, 0.5, 51))
@@ -208,7 +208,7 @@ def reach() -> Item:
         ranks = [int((np.linalg.svd(X)[1] > 1e-9).sum()) for X in (rest @ (np.eye(n) - P), np.hstack([rest @ (np.eye(n) - P), rest @ P]))]
         ok = controllable_of_matrices(A, B).ok
         wrong, able = wrong + (ok != (ranks[0] == ranks[1])), able + ok
-    s = compile(load("slider-crank"))
+    s = compile(load("slider-crank-equal"))
     regular, upright = (s.controllable(s.assemble({"A": x}), ["A"]).smallest for x in (math.pi / 6, math.pi / 2))
     return compared(
         "(56), (62)",

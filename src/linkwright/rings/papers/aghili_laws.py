@@ -289,7 +289,7 @@ def remark_5() -> Item:
     # the constraint force and the motion are those of any other multipliers that satisfy the equations
     force = max(float(np.abs(t.J.T @ (lam - other)).max()), float(np.abs(found.a - a).max()), abs(found.lam["C"][0] - FORCE))
     row = [f"{x.name}.{label}" for x in s.loops.constraints for label in x.labels].index("C.tx")
-    c = compile(load("slider-crank"))
+    c = compile(load("slider-crank-equal"))
     st = c.assemble({"A": math.pi / 6}, {"A": 0.0})
     efforts = c.control(hybrid({"A": "60 deg"}, {"C.ty": FORCE}, P=25, D=10, F=1, I=20, drives=["A", "B"]), st)(st)
     full = abs(_by_least_squares(c.terms(st), st, efforts, c.names.v)[1][0] - FORCE)

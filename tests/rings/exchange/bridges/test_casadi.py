@@ -104,7 +104,7 @@ def test_a_nonlinear_program_moves_the_five_bar_to_rest_elsewhere() -> None:
 
 def test_compiled_functions_have_all_derivatives() -> None:
     """C of a slider-crank: values, Jacobian and Hessian as those of SX, and a map over many states."""
-    s, q, v, tau = cases.case("slider-crank")
+    s, q, v, tau = cases.case("slider-crank-equal")
     plain, fast, x = s.casadi(), s.casadi(compiled=True, hessian=True), ca.MX.sym("x", 2)
     assert fast.function("forward").function.class_name() == "External"
     found = []
@@ -128,7 +128,7 @@ def test_compiled_functions_have_a_hessian_on_request_only(monkeypatch: pytest.M
 
     original = casadi_library._compiled
     monkeypatch.setattr(casadi_library, "_compiled", compiled)
-    s = cases.case("slider-crank")[0]
+    s = cases.case("slider-crank-equal")[0]
     for options in ({}, {"hessian": True}):
         _ = s.casadi(compiled=True, **options).function("forward").function
     assert ["jac_adj1_lw_forward" in x for x in written] == [False, True]
@@ -145,7 +145,7 @@ def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(casadi_library, "memory_of_machine", lambda: 1e6)
     monkeypatch.setattr(casadi_library, "_compiled", lambda *_: pytest.fail("compiled all the same"))
     with pytest.raises(UsageError, match=r"this machine has 0.001 GB. Use s.casadi\(\) without compiled=True"):
-        _ = cases.case("slider-crank")[0].casadi(compiled=True).function("forward").function
+        _ = cases.case("slider-crank-equal")[0].casadi(compiled=True).function("forward").function
 
 
 def test_positions_that_do_not_exist_are_not_a_number() -> None:

@@ -133,7 +133,7 @@ def test_32_bits_are_cast() -> None:
 
 def test_states_without_an_answer() -> None:
     """One raises, as a kernel does; of a batch they are not a number."""
-    s = lw.compile(lw.load("slider-crank", gravity=0))
+    s = lw.compile(lw.load("slider-crank-equal", gravity=0))
     singular, tau = s.assemble(q={"A": 0.5 * np.pi}).q, np.array([1.0, 0.0])
     with pytest.raises(SingularityError):
         s.torch().forward(singular, np.zeros(2), tau)

@@ -404,7 +404,7 @@ def tetrahedron() -> bytes:
 
 def test_refusals() -> None:
     with pytest.raises(lw.UsageError, match=r"'C' is pin_slot"):
-        exports.mjcf(lw.compile(lw.load("slider-crank")))
+        exports.mjcf(lw.compile(lw.load("slider-crank-equal")))
     with pytest.raises(lw.UsageError, match="positive"):
         exports.mjcf(lw.load("wiper"), timestep=0.0)
     with pytest.raises(lw.UsageError, match=r"was not exported from 'door'"):

@@ -17,7 +17,7 @@ from tests.sweeps import every_model, sweep
 pytestmark = pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")  # tests of the warnings themselves expect them
 
 # what cannot be converted as it is, and a word its error must have
-REFUSED = {"3-rrr-motors": "rod 'r1'", "rssr-7r": "floor=1e-9", "slider-crank": "floor=1e-9"}
+REFUSED = {"3-rrr-motors": "rod 'r1'", "rssr-7r": "floor=1e-9", "slider-crank-equal": "floor=1e-9"}
 
 
 def mass_matrices(p: PinocchioModel, st: lw.State) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +132,7 @@ def test_springs_and_loads_come_with_the_effort() -> None:
 
 
 def test_refusals_name_the_place_and_the_way_out() -> None:
-    s = lw.compile(lw.load("slider-crank"))
+    s = lw.compile(lw.load("slider-crank-equal"))
     with pytest.raises(lw.UsageError, match=r"'C' is pin_slot.*B.*cuts="):
         pinocchio_model(s)
     with pytest.raises(lw.UsageError, match="another mechanism"):

@@ -104,7 +104,7 @@ def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
 @pytest.mark.slow
 def test_peaks_beside_a_dead_center_are_marked_and_finite_limits_are_not() -> None:
     """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
-    pole, finite = checked("change-point-four-bar"), checked("slider-crank")
+    pole, finite = checked("change-point-four-bar"), checked("slider-crank-equal")
     assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
     said = pole["by"]["singularities"]
     assert said["verdict"] == "unknown" and "sample distance" in said["text"] and any(pole["pins"])
@@ -117,7 +117,7 @@ def test_peaks_beside_a_dead_center_are_marked_and_finite_limits_are_not() -> No
 @pytest.mark.slow
 def test_singular_positions_are_those_of_python() -> None:
     """Found in the page by the determinant's sign and dips, in Python by the smallest singular value."""
-    names = ("3-rrr-motors", "change-point-four-bar", "slider-crank", "wiper")
+    names = ("3-rrr-motors", "change-point-four-bar", "slider-crank-equal", "wiper")
     pages = {name: shipped(name) for name in names}
     for name, found in zip(names, run(pages, [(n, "return e.cycle.singular", None) for n in names]), strict=True):
         turn = pages[name].motion.turn

@@ -131,12 +131,11 @@ def test_only_what_the_kernels_can_follow_gets_a_slider() -> None:
     assert found == ["L1", "L2", "L3", "L4", "line_mass", "g"]
 
 
-@sweep("file", TEMPLATES, later=["platform", "slider-crank"], ids=lambda file: file.stem)
+@sweep("file", TEMPLATES, later=["platform"], ids=lambda file: file.stem)
 def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path) -> None:
     """`crank: 100` in a file in mm is a dimension: no joint points beside it, and its new value goes back as a plain number."""
     expected = {
         "four-bar": ["crank", "coupler", "rocker", "base"],
-        "slider-crank": ["crank", "rod"],
         "platform": ["base", "plate", "height"],
         "cam": ["base", "roller", "lift"],
     }
@@ -211,12 +210,12 @@ def test_the_model_is_the_files_text_or_written_out() -> None:
 
 
 def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
-    page = live.text(lw.load("slider-crank"), report="<p>in short</p>", reload="/version?have=1")
+    page = live.text(lw.load("slider-crank-equal"), report="<p>in short</p>", reload="/version?have=1")
     assert "{{" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL) and "<p>in short</p>" in page
     scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
     data = next(s for s in scripts if s.startswith("var DATA="))
     told = json.loads(data.removeprefix("var DATA=").removesuffix(";"))
-    assert told["reload"] == "/version?have=1" and told["name"] == "slider-crank" and told["version"] == lw.__version__
+    assert told["reload"] == "/version?have=1" and told["name"] == "slider-crank-equal" and told["version"] == lw.__version__
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page) and "THREE" not in page
     order, space = live.script_names(True), "drawing/space.js"
     assert order[-1] == "shell/main.js" and space not in order and space in live.script_names(False)
@@ -226,7 +225,7 @@ def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
 
 def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     tree = {
-        **yaml.safe_load(models.path("slider-crank").read_text(encoding="utf-8")),
+        **yaml.safe_load(models.path("slider-crank-equal").read_text(encoding="utf-8")),
         "about": "</script><b> <!-- <script>",
         "name": "a <i> & b <!-- <script>",
     }

@@ -16,7 +16,7 @@ from linkwright.rings.studio.live import cycle_data
 from tests.rings.studio.live.engine_runs import Page, made, run, shipped
 
 EQUAL = 1e-9  # of the largest: round-off times the conditioning of these mechanisms
-FAST = ("four-bar", "carpet-scraper", "change-point-four-bar", "slider-crank", "door", "rssr", "five-bar")
+FAST = ("four-bar", "carpet-scraper", "change-point-four-bar", "slider-crank-equal", "door", "rssr", "five-bar")
 REST = tuple(n for n in models.names() if n not in FAST)
 
 DOUBLE_ROCKER: dict[str, Any] = {
@@ -166,7 +166,7 @@ def test_a_dragged_point_follows_its_computed_path(pages: dict[str, Page]) -> No
     crank = {"body": "crank", "at": [0.5, 0, 0]}
     asked = [("four-bar", {"step": 3}), ("carpet-scraper", {"step": 3}), ("change-point-four-bar", {"step": 7, "point": crank})]
     asked += [
-        ("slider-crank", {"step": 7, "point": {"body": "crank", "at": [1, 0, 0]}}),
+        ("slider-crank-equal", {"step": 7, "point": {"body": "crank", "at": [1, 0, 0]}}),
         ("rssr", {"step": 9, "point": {"body": "rocker", "at": [0.25, 0, 0]}}),
     ]
     for (name, _), rows in zip(asked, run(pages, [(n, DRAGGED, x) for n, x in asked]), strict=True):
@@ -225,7 +225,7 @@ return{r,worst,q:e.state.q,v:e.state.v,passages:e.swing.passages,u:e.state.u,s:e
 
 def test_a_free_swing_keeps_its_energy_and_is_the_motion_python_simulates(pages: dict[str, Page]) -> None:
     """Runge-Kutta steps of 2 ms: 1e-6 of the energy turned over in half a second. Passages are crossed without losing the branch."""
-    jobs = [("four-bar", SWUNG, {"at": 0, "frames": 30, "still": True}), ("slider-crank", SWUNG, {"at": 5, "frames": 120})]
+    jobs = [("four-bar", SWUNG, {"at": 0, "frames": 30, "still": True}), ("slider-crank-equal", SWUNG, {"at": 5, "frames": 120})]
     free, through = run(pages, jobs)
     assert free["r"]["ok"] and free["worst"] < 1e-7 and free["s"] is None
     m = lw.load("four-bar")

@@ -27,7 +27,7 @@ def pose(e: xml.Element) -> Pose:
     return Pose(Rotation.from_euler("xyz", rpy).as_matrix(), np.array([x, y, z]))
 
 
-@sweep("name", library.names(), now=["3-rrr-motors", "rssr", "scissor-lift", "slider-crank"])
+@sweep("name", library.names(), now=["3-rrr-motors", "rssr", "scissor-lift", "slider-crank-equal"])
 def test_every_shipped_model_has_its_links_and_joints_in_place(name: str) -> None:
     m = lw.load(name)
     found = sdf_text(m)
