@@ -233,3 +233,57 @@ def test_bounds_of_random_ranges_are_read_back() -> None:
     for low, span in zip(rng.normal(size=50) * 10.0 ** rng.integers(-6, 6, 50), 10.0 ** rng.uniform(-3, 3, 50), strict=True):
         made = Range(low, low + span, "mm")
         assert meaning(str(made)) == made == Range.parse(str(made))
+
+
+WINDOWED = "range slide while 20..140 deg"
+PARTS = lw.Measure(WINDOWED, "range", "slide", lw.Window(20, 140, "deg"))
+MEASURED: dict[str, Callable[[Any], Any]] = {
+    "measure": lambda given: MODEL.cycle(steps=24).measure(given),
+    "cycles": lambda given: MODEL.cycles({"l": [0.2, 0.21]}, steps=24).measure(given)[0],
+    "study": lambda given: lw.study(MODEL, {"l": [0.2]}, given, lw.Cycle(steps=24))[WINDOWED][0],
+    "tolerances": lambda given: MODEL.tolerances(["l"], given, of=lw.Cycle(steps=24))[WINDOWED].nominal,
+    "optimize": lambda given: (
+        MODEL.optimize(lw.Goal("min", given) if isinstance(given, lw.Measure) else f"min {given}", {"l": (0.2, 0.21)}, search="none",
+                       starts=1, of=lw.Cycle(steps=24)).goals[0].before
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", MEASURED)
+def test_a_measure_and_its_window_may_be_objects(verb: str) -> None:
+    value = MODEL.cycle(steps=24).measure(WINDOWED)
+    for given in (WINDOWED, PARTS, lw.Measure.parse(WINDOWED)):
+        assert float(MEASURED[verb](given)) == pytest.approx(float(value), rel=1e-12), given
+
+
+def test_goals_and_requirements_may_be_objects() -> None:
+    text = "max A.torque < 3 N m"
+    objects = lw.Goal.parse("min rms A.torque"), lw.Requirement.parse(text)
+    assert str(objects[0]) == "min rms A.torque" and str(objects[1]) == text
+    assert lw.Requirement(lw.Measure.parse("max A.torque"), high=3, unit="N m") == objects[1]
+    case = {"of": lw.Cycle(steps=24), "search": "none", "starts": 1}
+    by_text = MODEL.optimize("min rms A.torque", {"l": "200..210 mm"}, [text], **case)
+    by_object = MODEL.optimize(objects[0], {"l": lw.Range(200, 210, "mm")}, [objects[1]], **case)
+    assert by_object.numbers == by_text.numbers and by_object.goals[0].after == by_text.goals[0].after
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "column"),
+    [
+        (lw.Window.parse, "100..180 degg", 10),
+        (lw.Window.parse, "A.v > 2 radd/s", 9),
+        (lw.Measure.parse, "range slide while 20..140 degg", 27),
+        (lw.Requirement.parse, "max A.torque <= 3 N mm m m x", 19),
+        (lw.Measure.parse, "peak C.load on rod", 6),
+    ],
+)
+def test_windows_and_comparisons_name_the_column(read: Callable[[str], Any], text: str, column: int) -> None:
+    with pytest.raises(UsageError, match=f"'{re.escape(text)}', column {column}: "):
+        read(text)
+
+
+def test_synthesis_reads_the_same_quantities() -> None:
+    plain, product = (lw.synthesize(dead_centers={"stroke": x, "time_ratio": 1.2}, count=1).best for x in ("100 mm", "2*5 cm"))
+    assert plain.text("a") == product.text("a")
+    with pytest.raises(UsageError, match="'100 mmm', column 5: 'mmm' is not a unit"):
+        lw.synthesize(dead_centers={"stroke": "100 mmm", "time_ratio": 1.2})

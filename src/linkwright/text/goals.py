@@ -49,7 +49,10 @@ class GoalTerm:
 
 @dataclass(frozen=True)
 class Goal:
-    """A sum of measures to make small or large, `lw.Goal("min", "rms A.torque")`: `m.optimize` takes it in place of its text."""
+    """A sum of measures to make small or large, `lw.Goal("min", "rms A.torque")`: `m.optimize` takes it in place of its text.
+
+    `what` may be a Measure.
+    """
 
     direction: str
     what: str
@@ -58,6 +61,7 @@ class Goal:
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise UsageError(f"the direction of a goal is min or max, not {self.direction!r}.")
+        object.__setattr__(self, "what", str(self.what))
         _ = self.terms
         if not self.text:
             object.__setattr__(self, "text", f"{self.direction} {self.what}")
@@ -91,8 +95,8 @@ class Goal:
 class Requirement:
     """Limits of a channel, a measure or a sum of them, `lw.Requirement("C.transmission_angle", low=40, unit="deg")`.
 
-    `m.optimize(require=...)` and the requirements of `linkwright cycle` take it in place of its text. `components` are ranges for every
-    component of a point. Numbers are in `unit`. "full turn" has none.
+    `m.optimize(require=...)` and the requirements of `linkwright cycle` take it in place of its text. `what` may be a Measure.
+    `components` are ranges for every component of a point. Numbers are in `unit`. "full turn" has none.
     """
 
     what: str
@@ -103,6 +107,7 @@ class Requirement:
     text: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "what", str(self.what))
         object.__setattr__(self, "components", tuple((float(a), float(b)) for a, b in self.components))
         _ = Amount(1.0, self.unit).dimension
         if self.full_turn:

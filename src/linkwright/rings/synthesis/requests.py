@@ -7,7 +7,6 @@ Numbers of a request are in the user's unit of length and in radians; texts ("60
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -20,6 +19,8 @@ from linkwright.errors import UsageError, call_explained, counted, nearest
 from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
 from linkwright.rings.synthesis.bound_checks import DEMANDS, missed_bounds
+from linkwright.text.phrases import NUMBER_BEGINS, Phrase, amount
+from linkwright.text.ranges import Place
 from linkwright.text.readings import bare_angle, typed_angle, unit_size
 from linkwright.text.units import ANGLE, LENGTH, matches, parse_unit, quantity
 
@@ -28,7 +29,6 @@ FUNCTION_SIX_BARS = ("watt II", "stephenson II", "stephenson III")
 FUNCTION_SAMPLES = 61  # of a function that a six-bar generates
 PATH_KINDS = ("four-bar", "slider-crank", *SIX_BARS, "six-bar", "geared five-bar")
 TASKS = ("path", "function", "poses", "dwell", "straight", "dead_centers")
-QUANTITY = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%].*")
 LENGTHS = frozenset(
     ("stroke", "tolerance", "longest", "shortest", "rocker", "crank", "coupler", "ground", "moving", "lever", "length", "links", "pivots",
      "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation", "at", "overshoot")
@@ -234,7 +234,7 @@ def si(value: Any, name: str, unit: str) -> Any:
     if isinstance(value, str):
         if name in ANGLES:
             typed_angle(value, name)
-        return _text(value, name) if QUANTITY.fullmatch(value) else value
+        return _text(value, name)
     if isinstance(value, Mapping):
         return {k: si(v, str(k).replace(" ", "_"), unit) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -246,14 +246,17 @@ def si(value: Any, name: str, unit: str) -> Any:
     return value * length_unit(unit) if number and name in LENGTHS else value
 
 
-def _text(text: str, name: str) -> float:
-    """A number with a unit in SI; kinds with a rocker have angles in place of the lengths of those with a slider."""
-    match = re.match(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", text)
-    assert match is not None
-    dimension = parse_unit(text[match.end() :].strip())[1]
-    if name in ANGLES:
-        return quantity(text, ANGLE, name)
-    return quantity(text, LENGTH if name in LENGTHS and dimension != ANGLE else dimension, name or f"'{text}'")
+def _text(text: str, name: str) -> Any:
+    """A number with a unit in SI, any other text as it is; kinds with a rocker have angles where those with a slider have lengths."""
+    p = Phrase.of(text)
+    if not NUMBER_BEGINS.match(p.text):
+        return text
+    found = amount(p)
+    if found.bare:
+        return text
+    dimension = parse_unit(found.unit)[1]
+    wanted = ANGLE if name in ANGLES else LENGTH if name in LENGTHS and dimension != ANGLE else dimension
+    return Place(name or f"'{text}'", wanted).si(found.value, found.unit)
 
 
 def _called(module: str, function: str, *arguments: Any, **options: Any) -> Found:

@@ -102,8 +102,8 @@ def test_optimize_ends_with_the_same_number() -> None:
 def test_info_and_balance_look_between_samples_too() -> None:
     """The pressure angle is 90 deg less the transmission angle where it is largest; peaks of 24 and of 360 samples agree."""
     info = lw.load("wiper").info()
-    for angle in info.pressure:
-        least = next(r for r in info.transmission if r.name == angle.name)
+    for angle in info.pressure_angles:
+        least = next(r for r in info.transmission_angles if r.name == angle.name)
         assert angle.high == pytest.approx(0.5 * np.pi - least.low, abs=1e-6)
     coarse, fine = (lw.load("wiper").balance(steps=n).norms["force"]["peak_before"] for n in (72, 360))
     assert coarse == pytest.approx(fine, rel=1e-6)
