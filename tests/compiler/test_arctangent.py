@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import arctangent, llvm, state_lanes
+from linkwright.compiler.cache import Processor, host
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
-from linkwright.compiler.target import Processor, host
 
 SPECIAL = [0.0, -0.0, 1.0, -2.5, 5e-324, -1e-310, 1e308, -1.7e308, np.inf, -np.inf, np.nan]
 

@@ -288,3 +288,8 @@ def test_code_made_quickly_gives_the_same_bits_under_another_key(place: Path, mo
     assert keys[0] != keys[1]
     for many, one in found:
         assert np.array_equal(many, found[0][0]) and np.array_equal(one, found[0][1])
+
+
+def test_keys_depend_on_the_modules_that_write_code() -> None:
+    """A module that was renamed would take all of them out of the keys: changed code would then run from old entries."""
+    assert len(cache._text_of_the_generator()) == 64

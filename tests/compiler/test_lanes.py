@@ -11,13 +11,13 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler import llvm, state_lanes
+from linkwright.compiler.cache import host
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.lanes import across, packed, spread
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret, pruned
 from linkwright.compiler.schedule import Schedule, schedule
 from linkwright.compiler.sums import LANE, TOTAL, arranged, operands, wide_ones
-from linkwright.compiler.target import host
 from linkwright.numerics.scalars import where
 from tests.compiler.samples import forward_of, random_program
 from tests.sweeps import sweep

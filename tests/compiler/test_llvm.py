@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import llvm, native, state_lanes, timing
+from linkwright.compiler.cache import ObjectCode, Processor, emit, host
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.compiler.schedule import schedule
-from linkwright.compiler.target import ObjectCode, Processor, emit, host
 from tests.compiler.samples import every_operation, forward_of, random_program
 from tests.sweeps import sweep
 

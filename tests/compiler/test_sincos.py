@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import llvm, sincos, state_lanes
+from linkwright.compiler.cache import Processor, host
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
-from linkwright.compiler.target import Processor, host
 
 DIGITS = 80
 

@@ -14,7 +14,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels.kernels import Variant, armature_of
 from linkwright.kernels.planning import placed, samples
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import forward

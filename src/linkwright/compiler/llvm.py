@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from linkwright.compiler import arctangent, sincos
+from linkwright.compiler.cache import ObjectCode, Processor, emit, host, level
 from linkwright.compiler.program import Op, Program
 from linkwright.compiler.repeats import Series, SeriesOperand
 from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
-from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
 _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
 _LIBRARY: dict[int, str] = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}

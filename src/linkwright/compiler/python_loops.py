@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import cache as disk
+from linkwright.compiler import cache as target
 from linkwright.compiler import native as machine_code
-from linkwright.compiler import target
 from linkwright.errors import LinkwrightError
 
 GOOD, FIRST = "good", "first"

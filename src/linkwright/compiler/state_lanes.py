@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwright.compiler import sincos
+from linkwright.compiler.cache import ObjectCode, Processor, emit, host, level
 from linkwright.compiler.llvm import FunctionBody, declarations, function_of, meta_of
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.schedule import ProgramPiece, Schedule, schedule
 from linkwright.compiler.sincos import Lanes
-from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
 STATES = 8  # in a block
 _V4, _V8 = "<4 x double>", "<8 x double>"

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native, target
+from linkwright.compiler import cache as target
+from linkwright.compiler import native
 
 _LOOPS = """
 define void @repeat_one(ptr %f, ptr %x, ptr %y, ptr %w, i64 %n) nounwind {

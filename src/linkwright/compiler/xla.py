@@ -15,7 +15,7 @@ import sys
 from threading import Lock
 from typing import Any
 
-from linkwright.compiler import target
+from linkwright.compiler import cache
 from linkwright.compiler.native import Loaded, NativeCode
 
 F64, S8 = 12, 2  # data types
@@ -43,7 +43,7 @@ def handler(code: NativeCode, minor: int) -> tuple[str, int]:
     with _LOCK:
         if name not in _HANDLERS:
             text = write(code, minor)
-            made = Loaded(target.emit(text, target.host()))
+            made = Loaded(cache.emit(text, cache.host()))
             _HANDLERS[name] = made.address("handler"), made, code
         return name, _HANDLERS[name][0]
 
@@ -66,7 +66,7 @@ def write(code: NativeCode, minor: int) -> str:
     texts = {"wrong": wrong, "full": "there is no memory left for the work of the kernel"}
     return "\n".join(
         [
-            f'target triple = "{target.host().triple}"',
+            f'target triple = "{cache.host().triple}"',
             *(f'@{key} = private constant [{len(text) + 1} x i8] c"{text}\\00"' for key, text in texts.items()),
             _HELPERS,
             "define ptr @handler(ptr %frame) {",

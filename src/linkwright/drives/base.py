@@ -353,6 +353,8 @@ def read_motion(given: Any, dimension: Dimension, motion: str, what: str, desc: 
     if isinstance(value, Expr):
         _need_time(sorted(free_variables(value)), what)
         return Formula(value, what)
+    if isinstance(value, float):
+        return Constant(value)
     return read_points(value, dimension, motion, what) if is_list(value) else Constant(value)
 
 
@@ -366,6 +368,8 @@ def _read_expression(given: Any, dimension: Dimension, what: str, desc: Descript
     """A number in SI, an expression of channels, or points as they are."""
     if isinstance(given, Expr):
         return given
+    if isinstance(given, float):
+        return quantity(given, dimension, what)
     if isinstance(given, str):
         value = read_text(given, dimension, what, desc)
         return value if isinstance(value, Expr) else float(value)

@@ -37,10 +37,9 @@ from linkwright.kernels.sources import digest
 from linkwright.kernels.tracing import DRIVER_INPUTS, FOLLOWING, KERNELS, TIMED, UNDRIVEN, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.closing.idle import spin_rows
-from linkwright.mechanics.constraints import of_loops
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Loops, of_loops
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
 from linkwright.model.coordinates import joint_name, lengths, movable
@@ -48,8 +47,8 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
-from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.process import all_in_use
 from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree
@@ -497,7 +496,7 @@ class Kernels:
 
 def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
     """A plan as it was written to JSON."""
-    from linkwright.mechanics.constraints.drives import EliminationPlan, Spin
+    from linkwright.mechanics.constraints.driver import EliminationPlan, Spin
 
     def pair(x: Any) -> Any:
         return None if x is None else (tuple(x[0]), tuple(x[1]))
@@ -534,8 +533,10 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
 
 def signature(described: Description, free: Sequence[Parameter]) -> str:
     """Text of everything that code with these numbers as inputs depends on, beyond the numbers of the model; empty if there are none."""
+    if not free:
+        return ""
     if not any_drawn(free):
-        return repr([p for p in described.parameters]) + repr(described.bodies) if free else ""
+        return repr([p for p in described.parameters]) + repr(described.bodies)
     parts: list[str] = []
     done: dict[Expr, int] = {}
     text = _text(with_values(described, free, [variable(p.name) for p in free]), parts, done)

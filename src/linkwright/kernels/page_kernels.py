@@ -25,7 +25,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.idle import idle_rows, let_go
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
 from linkwright.mechanics.constraints.belt import BeltConstraint
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Closure
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics import tree as dynamics

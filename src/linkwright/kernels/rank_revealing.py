@@ -22,9 +22,9 @@ from linkwright.mechanics.formulations import FORMULATIONS, Formulation, create
 from linkwright.mechanics.formulations.forward import LOST, Forward, forward, tangent
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CLOSED_FLOOR
+from linkwright.numerics.process import one_thread
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

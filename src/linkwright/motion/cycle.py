@@ -20,7 +20,7 @@ from linkwright.mechanics.closing.continuation import Walker, dead_center, start
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.idle import spun_in_place
 from linkwright.mechanics.constraints import Constraint, Driver
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion

@@ -18,7 +18,7 @@ from linkwright.errors import AssemblyError, counted
 from linkwright.kernels.traced_loops import Form, form_of
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
 from linkwright.mechanics.constraints import Constraint
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.instant import Instant

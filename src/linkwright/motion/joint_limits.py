@@ -14,7 +14,7 @@ from linkwright.mechanics.closing.continuation import Walker, dead_center, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.mobility import digits_decide
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import at_dead_center, geometry_text

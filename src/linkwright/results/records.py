@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.mechanics.constraints import of_loops
+from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate_or_none
 from linkwright.results.checks import Checks

@@ -23,7 +23,7 @@ from linkwright.drives import position
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, call_explained, counted, nearest
 from linkwright.integrators import Solution, StepKernel, python_kernel
 from linkwright.mechanics.constraints import Constraint
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.model.curves.lines import Line, Parabola

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import lengths

@@ -26,7 +26,7 @@ from linkwright.errors import UsageError, listing
 from linkwright.integrators import NEVER, HeldEnd
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import Constraint
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import Terms, terms

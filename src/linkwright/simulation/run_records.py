@@ -15,7 +15,7 @@ from linkwright.compiler.program import interpret
 from linkwright.drives.voltage import BoundVoltage
 from linkwright.errors import LinkwrightError, counted, listing
 from linkwright.mechanics import formulations
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.model.curves.lines import Line
 from linkwright.motion.controllability import controllable, drive_rows

@@ -27,8 +27,8 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
-from linkwright.numerics.garbage_pause import all_in_use
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.process import all_in_use
 from linkwright.numerics.stores import Store, Stores
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.records import coordinate_names

@@ -69,7 +69,8 @@ class System(SystemVerbs):
         free: Sequence[str] = (),
         engine: str = "native",
     ):
-        formulations.registered(formulation)  # an unknown one is refused here
+        if formulation != "auto":
+            formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
         self.core = core = Compiled(description, cuts, length, free, engine)
         self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine

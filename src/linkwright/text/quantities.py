@@ -291,11 +291,8 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Wri
 
 def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     """An SI float from a number (SI, radians) or a text with a unit."""
-    if isinstance(text_or_number, float):
-        if not math.isfinite(text_or_number):
-            raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
-        if SI.bare_factor(dimension) == 1.0:
-            return float(text_or_number) + 0.0  # no negative zero, as from a text
+    if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
+        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
     if dimension == ANGLE:
         typed_angle(text_or_number, what)
     try:

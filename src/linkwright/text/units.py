@@ -210,8 +210,14 @@ def convert(value_si: Any, unit: str) -> Any:
     return value_si / parse_unit(unit)[0]
 
 
+EXACT = 2.0**53  # numbers below are floats without rounding
+
+
 def quantity(text_or_number: Any, dimension: Dimension, what: str = "the value") -> float:
     """An SI float from a number (SI, radians) or a text with a unit: quantity("45 rpm", ANGULAR_SPEED)."""
+    plain = isinstance(text_or_number, float) or (type(text_or_number) is int and dimension != ANGLE)  # whole angles are asked about
+    if plain and abs(text_or_number) < EXACT:
+        return float(text_or_number) + 0.0  # no negative zero, as from a text
     from linkwright.text.quantities import si_value  # which builds on this module
 
     return si_value(text_or_number, dimension, what)

@@ -6,7 +6,8 @@ nodes of one subsystem are contiguous, so M is block diagonal and every block is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +15,8 @@ from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.pickling import essentials
-from linkwright.topology.graph import FLOATING, Graph, Span, span
+from linkwright.topology.cuts import choose_cuts, given_cuts
+from linkwright.topology.graph import FLOATING, Graph, InertiaTest, Span, all_plainly_full, check_twins, read_graph, span
 
 
 @dataclass(frozen=True)
@@ -231,3 +233,36 @@ def rebind(tree: Tree, description: Description) -> Tree:
             raise UsageError(f"joint '{joint.name}' has another type or other bodies: build a new tree with build_tree(description).")
     nodes = tuple(replace(n, joint=joints[n.joint.name]) if n.joint.name in joints else n for n in tree.nodes)
     return replace(tree, description=description, nodes=nodes)
+
+
+# ---------------------------------------------------------------- the tree of a description
+
+MOST_BUILT = 64  # structures whose trees are remembered
+_built: OrderedDict[Hashable, Tree] = OrderedDict()
+
+
+def build_tree(description: Description, cuts: Sequence[str] | None = None, structure: Hashable = None) -> Tree:
+    """Spanning tree, subsystems and loops of a numeric description.
+
+    `cuts` (else `description.cuts`) names the joints to take out of the tree; without either the
+    program chooses them for cheap forward dynamics; for a `structure` that was met before (`model.numbers`) the same ones again,
+    unless other degrees of freedom move no inertia.
+    """
+    wanted = cuts if cuts is not None else description.cuts
+    drives = tuple(d.joint for d in description.drives)
+    if wanted is None and (structure, drives, None) in _built and all_plainly_full(description):
+        check_twins(description)
+        return rebind(_built[structure, drives, None], description)
+    graph = read_graph(description)
+    if wanted is not None:
+        return tree_of(graph, given_cuts(graph, wanted), "chosen by the user")
+    key = None if structure is None else (structure, drives, InertiaTest(graph).facts)
+    if key is not None and key in _built:
+        return rebind(_built[key], description)
+    names, _, reason = choose_cuts(description)
+    tree = tree_of(graph, [graph.joint_index[name] for name in names], reason)
+    if key is not None:
+        _built[key] = tree
+        if len(_built) > MOST_BUILT:
+            _built.popitem(last=False)
+    return tree

@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.closing.newton import solve_rates
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.model.curves.lines import Line
 from tests import ball_rods

@@ -10,7 +10,7 @@ from linkwright.compiler.program import interpret
 from linkwright.compiler.python_text import Straight
 from linkwright.kernels.traced_loops import TracedClosure, TracedLoops
 from linkwright.mechanics.constraints import DrivenDistance, PointTarget
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import counted_references, displaced
 from linkwright.model.curves.lines import Line

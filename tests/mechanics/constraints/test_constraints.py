@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from linkwright.errors import ModelError
-from linkwright.mechanics.constraints import DrivenDistance, Driver, PointTarget, of_loops
+from linkwright.mechanics.constraints import DrivenDistance, Driver, PointTarget
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.mechanics.constraints.loops import closure, loop_wrenches
+from linkwright.mechanics.constraints.loops import closure, loop_wrenches, of_loops
 from linkwright.mechanics.dynamics import tree as dyn
 from linkwright.mechanics.kinematics.motion import motion, qdot, skeleton
 from linkwright.model import description as d

@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import read_geometry, singular_geometry
 from linkwright.model.curves.lines import Line

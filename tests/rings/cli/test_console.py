@@ -172,7 +172,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch, capsys, problem):
 
 def test_a_library_that_cannot_be_loaded_is_a_sentence(monkeypatch):
     """llvmlite is there, but the system does not map it: too little memory, or a broken installation."""
-    from linkwright.compiler import target
+    from linkwright.compiler import cache
 
     def initialize():
         raise OSError("Could not find/load shared object file")
@@ -181,4 +181,4 @@ def test_a_library_that_cannot_be_loaded_is_a_sentence(monkeypatch):
 
     monkeypatch.setattr(llvmlite.binding, "initialize_native_target", initialize)
     with pytest.raises(lw.UsageError, match="llvmlite is installed, but its library cannot be loaded"):
-        target.binding.__wrapped__()
+        cache.binding.__wrapped__()

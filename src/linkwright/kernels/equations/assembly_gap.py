@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.program import Program
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest, normalized
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate

@@ -24,7 +24,7 @@ from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow, task_motion
 from linkwright.mechanics.closing.idle import idle_rows, let_go
 from linkwright.mechanics.constraints import workless_wrenches
-from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
+from linkwright.mechanics.constraints.driver import EliminationPlan, Order, driven
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes

@@ -19,8 +19,8 @@ from linkwright.mechanics.closing.passage import SUSPECT, acceleration_rows, bra
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
-from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import Factored
+from linkwright.numerics.process import one_thread
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.elements import FRAMES, LINE
-from linkwright.mechanics.constraints.drives import EliminationPlan, Spin
+from linkwright.mechanics.constraints.driver import EliminationPlan, Spin
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, locate_at, motion, node_motion, pose_of
 from linkwright.model.description import Description, Joint

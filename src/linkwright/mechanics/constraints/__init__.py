@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright import elements
 from linkwright.mechanics.constraints.base import Constraint, ConstraintRows
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
@@ -37,13 +36,6 @@ CONSTRAINTS: dict[str, Any] = {
     "gear": GearConstraint.of,
     "belt": BeltConstraint.of,
 }
-
-
-def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
-    """The closing constraints of a tree in the order of its loops."""
-    d = skel.tree.description
-    data: dict[Any, Any] = {(x.constraint, x.name): x for x in elements.constraints(d)} | {("joint", j.name): j for j in d.joints}
-    return tuple(CONSTRAINTS[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)
 
 
 def workless_wrenches(c: Constraint, skel: Skeleton, m: Motion, rows: ConstraintRows, lam: Any, references: Any) -> list[tuple[int, Any]]:
@@ -77,6 +69,5 @@ __all__ = [
     "PoseTarget",
     "RodConstraint",
     "acting_point",
-    "of_loops",
     "workless_wrenches",
 ]

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints import Constraint, ConstraintRows, of_loops
+from linkwright import elements
+from linkwright.mechanics.constraints import CONSTRAINTS, Constraint, ConstraintRows
 from linkwright.mechanics.constraints.base import BodyAxisRows
 from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, displaced, joint_points, motion, velocity_kinds
@@ -257,3 +258,10 @@ class Loops:
 
     def factored(self, c: Closure, tolerance: float = 1e-9) -> Factored:
         return factor(self.dimensionless(c)[1], tolerance)
+
+
+def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
+    """The closing constraints of a tree in the order of its loops."""
+    d = skel.tree.description
+    data: dict[Any, Any] = {(x.constraint, x.name): x for x in elements.constraints(d)} | {("joint", j.name): j for j in d.joints}
+    return tuple(CONSTRAINTS[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.constraints import Constraint, of_loops
+from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.cut_joint import CutJoint
+from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.dynamics.tree import net_wrenches
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor

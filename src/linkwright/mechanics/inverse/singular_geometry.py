@@ -24,8 +24,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import listing
 from linkwright.mechanics.closing.singular_position import REACH, LostRank, SelfStress, self_stresses, singular_position
-from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import DrivenDistance, Driver, driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant

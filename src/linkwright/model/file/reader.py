@@ -29,7 +29,7 @@ from linkwright.model.file.overrides import apply_overrides, changed_singly, is_
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
-from linkwright.numerics.garbage_pause import all_in_use
+from linkwright.numerics.process import all_in_use
 from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 KEY_GROUPS = {

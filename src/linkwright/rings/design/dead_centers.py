@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, read_geometry
 from linkwright.model.coordinates import is_rotary

@@ -24,8 +24,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.mechanics import forces, inverse
-from linkwright.mechanics.constraints import of_loops
-from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.loops import Loops, of_loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads

@@ -13,9 +13,9 @@ from itertools import product
 
 import numpy as np
 
-from linkwright.numerics.blas import optimizing
 from linkwright.numerics.constrained_least_squares import Evaluated, constrained_least_squares
 from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_marquardt
+from linkwright.numerics.process import optimizing
 from linkwright.rings.synthesis.coupler_chains import Array, lengths
 from linkwright.rings.synthesis.path_following import AngleFollower, followed
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, PathChoices, PathProblem, joined

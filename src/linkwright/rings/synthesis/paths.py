@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.numerics.blas import SHARED, one_thread
+from linkwright.numerics.process import SHARED, one_thread
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.atlas import atlas_starts
 from linkwright.rings.synthesis.cognates import cognates

@@ -13,9 +13,9 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.description import Description
 from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
-from linkwright.numerics import blas
 from linkwright.numerics.tolerances import OPEN
 from linkwright.rings.design.optimization.candidates import sobol
+from linkwright.numerics.process import optimizing
 from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
 from linkwright.rings.design.optimization.problem import DesignPoint, DesignProblem
@@ -41,7 +41,7 @@ def optimize(
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
     found = problem(described, goal, vary, require, of)
-    with blas.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
+    with optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)
         if len(found.goals) > 1:

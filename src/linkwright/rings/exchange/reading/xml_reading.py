@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from linkwright import files
 from linkwright.errors import ModelError, Source, counted, nearest
-from linkwright.numerics.garbage_pause import all_in_use
+from linkwright.numerics.process import all_in_use
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000

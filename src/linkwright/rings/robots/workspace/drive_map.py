@@ -15,7 +15,7 @@ from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary, movable
 from linkwright.model.curves.lines import Line

@@ -21,7 +21,7 @@ from typing import Any
 from linkwright import elements, files
 from linkwright.compiler.javascript import short
 from linkwright.errors import UsageError
-from linkwright.numerics.blas import one_thread
+from linkwright.numerics.process import one_thread
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 

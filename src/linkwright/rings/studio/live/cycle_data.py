@@ -16,7 +16,7 @@ import numpy as np
 from linkwright import elements, joints
 from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.closing.idle import idle_rows
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate, lengths, movable
 from linkwright.model.curves import Curve

@@ -30,7 +30,7 @@ from linkwright.drives.equations import InputEquations
 from linkwright.errors import UsageError, nearest, renamed_channel
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalized
 from linkwright.kernels.kernels import Kernels, Variant
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
@@ -39,7 +39,7 @@ from linkwright.model.coordinates import Distance, lengths, movable
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, choose, every_parameter
-from linkwright.numerics.garbage_pause import all_in_use
+from linkwright.numerics.process import all_in_use
 from linkwright.numerics.scalars import where
 from linkwright.numerics.stores import Stores
 from linkwright.results.channels import Channel, Channels

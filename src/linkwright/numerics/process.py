@@ -1,4 +1,4 @@
-"""numpy's linear algebra on one thread, for matrices of some dozen rows that are decomposed again and again.
+"""Settings of the process during a piece of work: threads of numpy's linear algebra, and the collector of garbage.
 
 The library behind numpy shares matrices of some dozen rows among all cores. At that size waiting for each other costs
 more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
@@ -9,6 +9,7 @@ By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed 
 from __future__ import annotations
 
 import ctypes
+import gc
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -64,3 +65,21 @@ def _alone(libraries: Sequence[tuple[Callable[[], int], Callable[[int], None]] |
     finally:
         for (_, put), threads in zip(found, before, strict=True):
             put(threads)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Making many objects at once: reading a long model, tracing a large program
+# Python's collector of cycles looks through all objects again and again while their number grows, which is a quarter to a half of the
+# time of such work, and finds nothing: the objects are in use. Inside `all_in_use` it waits.
+
+@contextmanager
+def all_in_use() -> Generator[None]:
+    """Inside, cycles are not collected; also a decorator of functions."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
