@@ -81,7 +81,7 @@ def fastest(case: BenchCase, step: float = STEP) -> Way:
 
 def redundant(case: BenchCase) -> bool:
     """True if constraints depend on each other: only one of the solvers then ignores a singular Jacobian."""
-    J = case.system.J(case.state)
+    J = case.system.closure(case.state).J
     return not case.system.description.planar and bool(np.linalg.matrix_rank(J, 1e-9 * float(np.abs(J).max())) < len(J))
 
 

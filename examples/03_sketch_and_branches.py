@@ -10,7 +10,7 @@ import linkwright as lw
 # The built-in four-bar is drawn to two digits; its lengths are exact, so it is closed exactly, on the drawn branch.
 m = lw.load("four-bar")
 s = lw.compile(m)
-print(f"loops closed to {np.abs(s.phi(s.start)).max():.1e} m")
+print(f"loops closed to {np.abs(s.closure(s.start).phi).max():.1e} m")
 print(f"coupler {np.linalg.norm(s.point(s.start, 'coupler.C') - s.point(s.start, 'coupler.B')):.12f} m")
 
 # The same crank angle allows a second position: the elbow on the other side.

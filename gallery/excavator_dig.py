@@ -40,7 +40,7 @@ for name in CYLINDERS:
 HAIR = 1e-5
 held = {name: float(s.start[name]) for name in CYLINDERS}
 out, back = (s.assemble(q={**held, "J10": held["J10"] + h}) for h in (HAIR, -HAIR))
-rise = s.energy(out)["potential"] - s.energy(back)["potential"]
+rise = out["energy.potential"] - back["energy.potential"]
 way = (s.point(out, "bucket.T") - s.point(back, "bucket.T"))[:2]
 found, check = loads.tau["J10"], (rise - DIG @ way) / (2 * HAIR)
 print(f"boom cylinder with 200 kN at the teeth: {found / 1e3:.3f} kN (check: {check / 1e3:.3f})")

@@ -33,7 +33,7 @@ CALLS = {
     "picture of a number": (lambda: lw.load("wiper").plot("mechanism", "x.png", at=5), "at is a state"),
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
     "mass matrix of nothing": (lambda: WIPER.M(None), "a State is needed .* not NoneType"),
-    "gap of an array": (lambda: WIPER.phi(np.zeros(3)), "a State is needed .* not ndarray"),
+    "gap of an array": (lambda: WIPER.closure(np.zeros(3)), "a State is needed .* not ndarray"),
     "misspelt option": (lambda: lw.load("wiper").cycle(stps=3), "cycle has no option 'stps'. Did you mean 'steps'"),
     "misspelt option of a picture": (lambda: lw.load("wiper").plot("mechanism", darc=True), "has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),

@@ -48,7 +48,7 @@ def test_a_true_step_starts_with_the_acceleration_and_others_come_near_it(name: 
     for offer in exudyn_steps.contenders(c):
         assert isinstance(offer, BenchRow) or (offer.row.accuracy is not None and offer.row.accuracy < 1e-5)
     for offer in drake_steps.contenders(c):
-        K = np.block([[s.M(st), s.J(st).T], [s.J(st), np.zeros((len(s.J(st)),) * 2)]])
+        K = np.block([[s.M(st), s.closure(st).J.T], [s.closure(st).J, np.zeros((len(s.closure(st).J),) * 2)]])
         without = np.linalg.lstsq(K, np.concatenate([c.efforts - s.h(st), np.zeros(len(K) - n)]), rcond=None)[0][:n]
         expected = c.step_error(st.v + STEP * without)
         assert isinstance(offer, BenchRow) or offer.row.accuracy == pytest.approx(expected, rel=0.1)
@@ -115,7 +115,7 @@ def entries(A: np.ndarray) -> dict[tuple[int, int], float]:
 def test_forward_dynamics_by_elimination_in_any_order(name: str, order: str | None) -> None:
     c = at(name)
     s, st = c.system, c.state
-    M, J, nv = s.M(st), s.J(st), s.tree.nv
+    M, J, nv = s.M(st), s.closure(st).J, s.tree.nv
     J = J[np.abs(J).max(axis=1) > 0.0]
     K = symbolic.saddle(entries(M), entries(J), nv)
     dense = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
@@ -130,7 +130,7 @@ def test_forward_dynamics_by_elimination_in_any_order(name: str, order: str | No
 
 def test_the_platform_comes_after_legs_and_their_loops() -> None:
     c = at("stewart")
-    M, J, nv = c.system.M(c.state), c.system.J(c.state), c.system.tree.nv
+    M, J, nv = c.system.M(c.state), c.system.closure(c.state).J, c.system.tree.nv
     K = symbolic.saddle(entries(M), entries(J), nv)
     order = symbolic.elimination_order(np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]]), K, nv)
     platform = [i for i, name in enumerate(c.system.names.v) if name.startswith("platform")]

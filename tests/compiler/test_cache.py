@@ -239,12 +239,12 @@ def test_permissions_of_a_folder_it_did_not_make_stay(place: Path, tmp_path: Pat
 
 def test_keys_depend_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code for instructions that a processor lacks would end the program."""
-    own = cache.target.host()
+    own = cache.host()
     others = [own, replace(own, features=own.features + ",+other"), replace(own, cpu="other"), replace(own, triple="other")]
     keys = set()
     try:
         for host in others:
-            monkeypatch.setattr(cache.target, "host", lambda host=host: host)
+            monkeypatch.setattr(cache, "host", lambda host=host: host)
             cache._environment.cache_clear()
             keys.add(cache.key("x"))
     finally:

@@ -106,7 +106,7 @@ def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     s = lw.compile(lw.load(path))
     # 1e-10 m: far above round-off, far below any length in these models
-    assert abs(s.phi(s.start)).max(initial=0.0) < 1e-10
+    assert abs(s.closure(s.start).phi).max(initial=0.0) < 1e-10
 
 
 @sweep("page", pages_with("console"), now=["README.md", "docs/cams.md", "docs/drawings.md", "docs/howto-lecture.md"], ids=name)

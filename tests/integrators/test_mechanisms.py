@@ -52,7 +52,7 @@ def total(run):
 
 def gap(s, run, every=7):
     """Largest dimensionless residual of the loops on the way."""
-    return max(np.abs(s.phi(run.state(i)) / s.loops.row_scale).max() for i in range(0, len(run.t), every))
+    return max(np.abs(s.closure(run.state(i)).phi / s.loops.row_scale).max() for i in range(0, len(run.t), every))
 
 
 # -------------------------------------------------------------------- reference motions
@@ -137,7 +137,7 @@ def test_a_curved_branch_is_followed_through_its_change_points(change_point, how
     st = change_point.start  # 0.3 rad, 12 rad/s
     run = march(change_point.core, st, 0.9, samples=[0.9], **how)
     M, V = known_motions.change_point(np.array([0.3]))
-    assert abs(0.5 * M[0] * 144 + V[0] - change_point.energy(st)["total"]) < 1e-12
+    assert abs(0.5 * M[0] * 144 + V[0] - st["energy.total"]) < 1e-12
     end = run["A"][-1]
     assert end > 3 * np.pi, "two passages"
     assert abs(known_motions.change_point_error(0.3, 12.0, 0.9, end)) < allowed

@@ -89,4 +89,4 @@ def test_far_guesses_close_where_their_flow_leads_or_not_at_all(export, cases, t
     for guess, there, (ok, q) in zip(GUESSES, wanted, export(s, GUESSES, tmp_path), strict=True):
         assert ok == (there is not None), guess
         if there is not None:
-            assert np.abs(s.phi(s.state(q))).max() < 1e-12 and np.abs(q - there).max() < 1e-2  # branches are radians apart
+            assert np.abs(s.closure(s.state(q)).phi).max() < 1e-12 and np.abs(q - there).max() < 1e-2  # branches are radians apart

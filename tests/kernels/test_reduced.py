@@ -24,7 +24,7 @@ def test_the_basis_gives_the_velocity_and_all_twists(name):
     s, st, x = moving(name)
     found = s.kernel("jacobian")(st.q, near=s.skel.pack(st.references))
     np.testing.assert_allclose(found.v @ x, st.v, atol=1e-9 * (1.0 + np.abs(st.v).max()))
-    assert np.abs(s.J(st) @ found.v).max() < 1e-9
+    assert np.abs(s.closure(st).J @ found.v).max() < 1e-9
     m = s.motion(st)
     for i, n in enumerate(s.tree.nodes):
         w, u = m.V[i][:3], m.V[i][3:] + np.cross(m.V[i][:3], m.X[i].p)
@@ -58,7 +58,7 @@ def test_reduced_equations_give_the_efforts_of_inverse_dynamics(name):
     np.testing.assert_allclose(r.M, r.M.T, atol=1e-10 * np.abs(r.M).max())
     assert np.linalg.eigvalsh(r.M).min() > 0.0
     kinetic = 0.5 * x @ r.M @ x  # idle spins are at rest in the basis
-    assert abs(kinetic - s.energy(st)["kinetic"]) < 1e-9 * (1.0 + kinetic)
+    assert abs(kinetic - st["energy.kinetic"]) < 1e-9 * (1.0 + kinetic)
 
 
 def test_batches_have_a_status_for_every_state():

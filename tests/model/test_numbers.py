@@ -63,7 +63,7 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
         for i in (0, 90, 200):
             exact = loads_on_floats(m.system.core, c.state(i), c.a[i], None, ["A"], "subsystem", {})
             assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()
-            assert np.abs(m.system.phi(c.state(i))).max() < 1e-13
+            assert np.abs(m.system.closure(c.state(i)).phi).max() < 1e-13
 
 
 def test_sizes_near_each_other_in_a_chain_are_put_back():

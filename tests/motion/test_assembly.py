@@ -37,7 +37,7 @@ def test_joint_targets_on_tree_and_cut_joints():
     st = s.assemble(q={"A": "100 deg"}, v={"A": "45 rpm"})
     assert st["A"] == pytest.approx(np.radians(100), abs=1e-13)
     assert st["A.v"] == pytest.approx(1.5 * np.pi, abs=1e-12)
-    assert np.abs(s.phi(st)).max() < 1e-13 and np.abs(s.J(st) @ st.v).max() < 1e-12
+    assert np.abs(s.closure(st).phi).max() < 1e-13 and np.abs(s.closure(st).J @ st.v).max() < 1e-12
     cut = s.tree.cuts[0]
     again = s.assemble(q={cut: st[cut]}, v={cut: st[f"{cut}.v"]})
     np.testing.assert_allclose(again.q, st.q, atol=1e-9)

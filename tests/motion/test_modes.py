@@ -120,7 +120,7 @@ def test_numbers_of_shipped_models(name: str, complex_: int, real: int) -> None:
     assert (found.completeness.complex, len(found)) == (complex_, real) and found.completeness.complete
     by_starts = s.branches(method="starts", tries=60)
     assert len(by_starts) == real and not by_starts.completeness.complete and "95 % confidence" in str(by_starts)
-    assert max(np.abs(s.phi(st)).max() for st in found) < 1e-9
+    assert max(np.abs(s.closure(st).phi).max() for st in found) < 1e-9
 
 
 def test_a_mode_left_out_fails_the_trace_test() -> None:

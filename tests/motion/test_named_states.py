@@ -190,7 +190,7 @@ def test_the_whole_robot_follows_its_base() -> None:
     s = lw.load(model).system
     q, v = CASES["free"]
     st = s.assemble({"J": q, "A": 0.4}, v={"J": v, "A": 3.0})
-    assert np.abs(s.phi(st)).max() < 1e-10 and np.abs(s.J(st) @ st.v).max() < 1e-10
+    assert np.abs(s.closure(st).phi).max() < 1e-10 and np.abs(s.closure(st).J @ st.v).max() < 1e-10
     assert st["J.v"] == pytest.approx(v, abs=1e-9)
     assert (st["A"], st["A.v"]) == pytest.approx((0.4, 3.0), abs=1e-9)
 

@@ -195,7 +195,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
     assert found.ok.all() and states.WALKS.of(s.core)["A",] is not None
     for i in (0, 7, 19):
         one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
-        assert np.abs(s.phi(found[i])).max() < 1e-14 and np.abs(s.J(found[i]) @ found[i].v).max() < 1e-14
+        assert np.abs(s.closure(found[i]).phi).max() < 1e-14 and np.abs(s.closure(found[i]).J @ found[i].v).max() < 1e-14
         assert abs(found[i]["D"] - one["D"]) < 1e-13 and np.abs(s.pose(found[i], "rocker").R - s.pose(one, "rocker").R).max() < 1e-13
 
 

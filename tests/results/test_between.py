@@ -38,8 +38,8 @@ def test_states_between_samples_are_on_the_loops():
     assert isinstance(c, Trajectory) and len(c) == 23
     for i in (0, 11, 22):
         st, own = c.state(i), run.at(float(times[i]))
-        assert np.abs(s.phi(st) / s.loops.row_scale).max() < 1e-12
-        assert np.abs(s.J(st) @ st.v).max() < 1e-12 and np.abs(s.J(st) @ st.a + s.k(st)).max() < 1e-10
+        assert np.abs(s.closure(st).phi / s.loops.row_scale).max() < 1e-12
+        assert np.abs(s.closure(st).J @ st.v).max() < 1e-12 and np.abs(s.closure(st).J @ st.a + s.closure(st).k).max() < 1e-10
         np.testing.assert_allclose(own.q, st.q, rtol=0, atol=1e-13)  # one time or many
         assert own.t == times[i] and own["coupler.B.a"] == pytest.approx(c["coupler.B.a"][i], abs=1e-9)
         s.forward(st)  # taken for a state of the system
@@ -63,9 +63,9 @@ def test_a_loop_that_was_switched_off_is_left_open():
     s, run = system("wiper"), free_run("wiper")
     open_ = run.q + np.array([0.0, 0.01, 0.0])  # no longer closed
     off = replace(run, q=open_, arrays={"closed": np.zeros((len(run), 1))}, references=[{**x} for x in run.references])
-    gap = np.abs(s.phi(off.at(0.1234))).max()
+    gap = np.abs(s.closure(off.at(0.1234)).phi).max()
     assert gap > 1e-4
-    assert np.abs(s.phi(replace(off, arrays={}).at(0.1234))).max() < 1e-12
+    assert np.abs(s.closure(replace(off, arrays={}).at(0.1234)).phi).max() < 1e-12
 
 
 def test_impacts_and_the_ends():

@@ -26,10 +26,10 @@ def test_states_are_those_of_assemble(name: str) -> None:
         one = s.assemble(*(dict(zip(names, map(float, x[i]), strict=True)) for x in (drive, speed)))
         if s.kernels.plan.idle:  # rods spin idly: their turn about themselves is a choice, places are not
             p = s.kernel("poses")(np.array([got.q[i], one.q])).p
-            assert np.abs(p[0] - p[1]).max() < 1e-9 and np.abs(s.phi(one)).max() < 1e-10
+            assert np.abs(p[0] - p[1]).max() < 1e-9 and np.abs(s.closure(one).phi).max() < 1e-10
             continue
         assert np.abs(got.q[i] - one.q).max() < 1e-9 and np.abs(got.v[i] - one.v).max() < 1e-9 * (1.0 + np.abs(one.v).max())
-        assert (got[i].q == got.q[i]).all() and np.abs(s.phi(got[i])).max() < 1e-12
+        assert (got[i].q == got.q[i]).all() and np.abs(s.closure(got[i]).phi).max() < 1e-12
         assert np.abs(s.core.packed_references(got[i]) - s.core.packed_references(one)).max(initial=0.0) < 1e-9
 
 

@@ -102,7 +102,7 @@ def test_settled_by_kernels_is_settled_on_floats(name):
     for hold in ((), (s.core.drive_names[0],)):
         there = s.settle(hold=hold)
         close(there.q, slow.settle(hold=hold).q, 1e-8)  # the square root of what a force at round-off leaves is no worse than that
-        assert np.abs(s.phi(there)).max() < 1e-10
+        assert np.abs(s.closure(there).phi).max() < 1e-10
 
 
 @sweep("name", MODELS, now=["carpet-scraper"])

@@ -23,8 +23,8 @@ from linkwright.mechanics.formulations.forward import LOST, Forward, forward, ta
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.tolerances import CLOSED_FLOOR
 from linkwright.numerics.process import one_thread
+from linkwright.numerics.tolerances import CLOSED_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

@@ -194,18 +194,6 @@ class System(SystemVerbs):
     def closure(self, st: State) -> Closure:
         return self.loops.at(st.q, st.v, st.t, st.references)
 
-    def phi(self, st: State) -> np.ndarray:
-        """Return the residual of all loops, zero where they are closed."""
-        return self.closure(st).phi
-
-    def J(self, st: State) -> np.ndarray:
-        """Return the Jacobian of the loops: J v + b = 0."""
-        return self.closure(st).J
-
-    def k(self, st: State) -> np.ndarray:
-        """Return the bias of the loops at acceleration level: J a + k = 0."""
-        return self.closure(st).k
-
     def M(self, st: State) -> np.ndarray:
         """Return the mass matrix of the tree."""
         self.kernels.need_masses()
@@ -215,11 +203,6 @@ class System(SystemVerbs):
         """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self.kernels.need_masses()
         return tree_dynamics.bias_force(self.skel, self.motion(st), self.core.applied(st))
-
-    def energy(self, st: State) -> dict[str, float]:
-        """Return kinetic, potential and total energy, J."""
-        self.kernels.need_masses()
-        return st.instant.energies()
 
     def pose(self, st: State, body: str) -> Pose:
         """X_WB of a body."""
@@ -432,10 +415,6 @@ class System(SystemVerbs):
         """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
         shared = dynamics.redundancy_notes(self.core, drives) if len(drives) > 1 else ()
         return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
-
-    def potential(self, st: State) -> float:
-        """Return the potential energy of weight and springs."""
-        return st.instant.energies()["potential"]
 
     def settle(self, start: State | None = None, hold: Names = ()) -> State:
         """Find the static equilibrium under gravity, springs and loads.

@@ -23,9 +23,9 @@ from tests.sweeps import sweep
 def test_states_are_closed_and_move(name: str) -> None:
     c = at(name)
     s, st = c.system, c.state
-    assert np.abs(s.phi(st)).max() < 1e-10  # meters: assembled to round-off
-    assert np.abs(s.J(st) @ st.v).max() < 1e-10 and np.abs(st.v).max() > 0.05
-    np.testing.assert_allclose(s.J(st) @ c.a + s.k(st), 0.0, atol=1e-8)  # loops stay closed; entries of size 1e2
+    assert np.abs(s.closure(st).phi).max() < 1e-10  # meters: assembled to round-off
+    assert np.abs(s.closure(st).J @ st.v).max() < 1e-10 and np.abs(st.v).max() > 0.05
+    np.testing.assert_allclose(s.closure(st).J @ c.a + s.closure(st).k, 0.0, atol=1e-8)  # loops stay closed; entries of size 1e2
     for drive, effort in c.tau.items():
         assert c.efforts[s.names.v.index(drive)] == effort
     back = s.inverse(st, c.a)

@@ -97,7 +97,7 @@ def test_a_redundant_row_and_a_passing_row_at_once(formulation):
         moving = s.assemble(q={drive: angle + 0.02}, v={drive: 2.0})
         q = {n: moving.q[i] for i, n in enumerate(s.names.q)}
         flat = s.state([q[n] - 0.02 * moving.v[i] / 2.0 for i, n in enumerate(s.names.q)], moving.v)
-        assert np.abs(s.phi(flat)).max() < 1e-12  # parallel links: the motion is linear in the angle
+        assert np.abs(s.closure(flat).phi).max() < 1e-12  # parallel links: the motion is linear in the angle
         acc = s.forward(flat, tau={drive: 3.0}, formulation=formulation)
         a_of[angle] = float(acc[drive])
         assert acc.redundant == 1
@@ -122,7 +122,7 @@ def test_states_that_are_always_weak_do_not_misfire():
         st = s.assemble(q={"A": angle}, v={"A": 1.0})
         acc = s.forward(st, tau={"A": 0.001})
         assert acc.passages == 0
-        assert np.abs(s.J(st) @ acc.a + s.k(st)).max() < 1e-8 * (1 + np.abs(acc.a).max())
+        assert np.abs(s.closure(st).J @ acc.a + s.closure(st).k).max() < 1e-8 * (1 + np.abs(acc.a).max())
 
 
 def test_a_velocity_along_no_branch_is_refused(crank):

@@ -215,7 +215,7 @@ def test_the_boot_lid_settles_with_no_force_left():
     m = lw.load("boot-lid")
     s = m.system
     st = m.settle()
-    assert np.abs(s.phi(st)).max() < 1e-10
+    assert np.abs(s.closure(st).phi).max() < 1e-10
     N = s.loops.factored(s.closure(st)).null
     assert np.abs(N.T @ (s.h(st) * s.loops.columns)).max() < 1e-8
     held = m.settle(hold=[s.description.drives[0].joint])

@@ -33,7 +33,7 @@ def scraper():
 def test_the_sketch_of_two_digits_assembles_on_branch_R(scraper):
     s = scraper.system
     st = s.start
-    assert np.abs(s.phi(st)).max() < 1e-12
+    assert np.abs(s.closure(st).phi).max() < 1e-12
     wanted = SCRAPER["geometry"]["A"]["closure_R"]["points_at_theta0"]
     for name, place in scraper_points(s, st).items():
         np.testing.assert_allclose(place, wanted[name], atol=1e-13)
@@ -68,7 +68,7 @@ def test_branches_lists_both_elbows(scraper):
     assert angles[0] == pytest.approx(310.91, abs=0.01)  # nearest to the start first
     assert any(abs(a - 168.59) < 0.01 for a in angles)
     for st in found:
-        assert np.abs(scraper.system.phi(st)).max() < 1e-9
+        assert np.abs(scraper.system.closure(st).phi).max() < 1e-9
 
 
 def test_full_turn_returns_and_follows_the_listed_path(scraper):
@@ -162,7 +162,7 @@ CASES = {
 
 def ours_in_world(s, st, names):
     """J and k with columns in the paper's order and translation rows turned from F's axes into the world's."""
-    J, k = s.J(st).copy(), s.k(st).copy()
+    J, k = s.closure(st).J.copy(), s.closure(st).k.copy()
     for i, cut in enumerate(s.tree.cuts):
         R = s.pose(st, s.description.joint(cut).first).R[:2, :2]
         J[2 * i : 2 * i + 2], k[2 * i : 2 * i + 2] = R @ J[2 * i : 2 * i + 2], R @ k[2 * i : 2 * i + 2]
@@ -206,6 +206,6 @@ def test_paper_form_inertia_at_the_start_of_the_scraper():
     np.testing.assert_allclose(J * signs[:, None], t0["J"], atol=1e-12)
     np.testing.assert_allclose(-k * signs, t0["Psi"], atol=1e-10)  # speeds of order 5 squared
     np.testing.assert_allclose(-s.h(st)[order], t0["phi"], atol=1e-10)
-    assert sum(s.energy(st)[x] for x in ("kinetic", "potential")) == pytest.approx(
+    assert sum(st[f"energy.{x}"] for x in ("kinetic", "potential")) == pytest.approx(
         SCRAPER["forward_dynamics"]["A_R"]["energy_J"], abs=1e-11
     )

@@ -38,7 +38,7 @@ def turned(name: str) -> Trajectory:
 @sweep("name", models.names(), now=["bennett", "boot-lid", "carpet-scraper", "excavator", "jansen-leg", "rssr", "scissor-lift", "stewart"])
 def test_it_assembles_with_its_freedoms_and_turns(name: str) -> None:
     s = system(name)
-    phi = s.phi(s.start)
+    phi = s.closure(s.start).phi
     assert np.abs(phi).max(initial=0.0) < 1e-12  # round-off of lengths up to 10 m
     assert s.mobility.mobility == FREEDOMS.get(name, 1)
     assert turned(name).full_turn == (name in FULL_TURN)

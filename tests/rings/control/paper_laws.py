@@ -22,7 +22,7 @@ class Paper:
         self.S = np.array([1.0 if kind == "angle" else s.loops.kappa for kind in kinds(s)])
         self.M = self.S[:, None] * s.M(st) * self.S
         self.h = self.S * s.h(st)
-        self.A, self.k = s.J(st) * self.S, s.k(st)
+        self.A, self.k = s.closure(st).J * self.S, s.closure(st).k
         self.one = np.eye(len(self.h))
         self.P = self.one - pinv(self.A) @ self.A
 

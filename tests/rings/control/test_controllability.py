@@ -34,7 +34,7 @@ def moves_nothing(s: System, st: lw.State, found) -> tuple[float, float]:
     """How much the told direction moves the loops, and the drives (dimensionless)."""
     v = np.array([found.direction[name] for name in s.names.v])
     assert np.abs(v / s.loops.columns).max() == 1.0
-    loops = np.abs(s.J(st) @ v / s.loops.row_scale).max(initial=0.0)
+    loops = np.abs(s.closure(st).J @ v / s.loops.row_scale).max(initial=0.0)
     return loops, np.abs(drive_rows(s.loops, st, found.drives) @ v).max(initial=0.0)
 
 
@@ -98,7 +98,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
 
     def det(share: float) -> tuple[float, lw.State]:
         st = s.assemble(pose={"platform": tuple(ends[0] + share * (ends[1] - ends[0]))}, guess=low)
-        return float(np.linalg.det(s.J(st)[:, platform])), st
+        return float(np.linalg.det(s.closure(st).J[:, platform])), st
 
     a, b = 0.0, 1.0
     sign = np.sign(det(a)[0])

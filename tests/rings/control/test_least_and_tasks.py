@@ -80,7 +80,7 @@ def test_damping_is_continuous_and_bounded_as_a_row_vanishes(rng):
 def moving(s: System, st: State) -> tuple[State, np.ndarray]:
     """A state with every freedom moving, and accelerations that the loops allow."""
     rng = np.random.default_rng(5)
-    J = s.J(st)
+    J = s.closure(st).J
     null = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, tol=1e-9) :]
     v = null.T @ rng.normal(size=len(null))
     v /= np.abs(v).max()

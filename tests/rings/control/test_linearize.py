@@ -117,7 +117,7 @@ def test_a_platform_in_pose_coordinates_against_central_differences(stewart: Sys
         half = float(np.linalg.norm(d[3:])) / 2
         R = quaternion_rotation(np.array([math.cos(half), *(np.sinc(half / math.pi) * d[3:] / 2)]))
         at = s.assemble(pose={"platform": (R @ pose.R, pose.p + d[:3])}, guess=still)
-        rows = np.concatenate([s.J(at), task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros).J])
+        rows = np.concatenate([s.closure(at).J, task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros).J])
         v = np.linalg.lstsq(rows, np.concatenate([np.zeros(len(rows) - 6), rates]), rcond=None)[0]
         return s.state(at.q, v)
 
@@ -143,7 +143,7 @@ def test_poles_do_not_depend_on_coordinates(stewart: System, planar: System) -> 
         joints, pose = s.linearize(s.start), s.linearize(s.start, coordinates=other)
         assert set(joints.coordinates).isdisjoint(pose.coordinates) and not joints.notes
         assert pose.poles == pytest.approx(joints.poles, abs=1e-8) and not pose.stable
-        assert np.abs(s.J(s.start) @ pose.Lambda).max() < 1e-12
+        assert np.abs(s.closure(s.start).J @ pose.Lambda).max() < 1e-12
 
 
 def test_free_parameters_have_other_values() -> None:

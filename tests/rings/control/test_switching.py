@@ -150,7 +150,7 @@ def test_a_controller_that_begins_without_grip_is_refused(lost):
 
     def det(t):
         st = s.assemble(pose={"platform": tuple(low + t * direction)}, guess=near)
-        return float(np.linalg.det(s.J(st)[:, platform])), st
+        return float(np.linalg.det(s.closure(st).J[:, platform])), st
 
     a, b = 0.0, 0.002
     sign = np.sign(det(a)[0])

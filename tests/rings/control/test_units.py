@@ -19,7 +19,7 @@ GIVEN, FOUND = DATA["params"], DATA["results"]
 
 def independent(s: System, st: lw.State, rng: np.random.Generator) -> list[str]:
     """Coordinates of the tree that tell its motion, chosen at random: rows of the null space until its rank is reached."""
-    null = np.linalg.svd(s.J(st) * s.loops.columns)[2][np.linalg.matrix_rank(s.J(st) * s.loops.columns, 1e-9) :].T
+    null = np.linalg.svd(s.closure(st).J * s.loops.columns)[2][np.linalg.matrix_rank(s.closure(st).J * s.loops.columns, 1e-9) :].T
     chosen: list[int] = []
     for i in rng.permutation(len(null)):
         if np.linalg.svd(null[[*chosen, i]])[1].min() > 0.1 and len(chosen) < null.shape[1]:
@@ -44,7 +44,7 @@ def laws(s: System, st: lw.State, followed: list[str], drives: list[str], **more
 def moving(s: System, q: dict | None = None, rng=None) -> lw.State:
     """A state with some velocity along the loops."""
     st = s.start if q is None else s.assemble(q)
-    null = np.linalg.svd(s.J(st))[2][np.linalg.matrix_rank(s.J(st), 1e-9) :]
+    null = np.linalg.svd(s.closure(st).J)[2][np.linalg.matrix_rank(s.closure(st).J, 1e-9) :]
     amount = np.random.default_rng(1).normal(size=len(null)) if rng is None else rng.normal(size=len(null))
     return s.state(st.q, amount @ null)
 
@@ -97,7 +97,7 @@ def check_random(rng: np.random.Generator, count: int) -> tuple[int, int]:
         s = drawn(rng)
         st = moving(s, rng=rng)
         followed = independent(s, st, rng)
-        if not followed or np.linalg.cond(s.J(st) * s.loops.columns) > 1e3:
+        if not followed or np.linalg.cond(s.closure(st).J * s.loops.columns) > 1e3:
             continue
         size = int(rng.integers(len(followed), 6))
         drives = [str(n) for n in rng.permutation(s.names.v)[:size]]

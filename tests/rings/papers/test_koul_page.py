@@ -194,7 +194,11 @@ def test_where_the_platform_stands():
     item = koul.initial_configuration()
     assert item.verdict == "agrees" and "59.993 deg" in item.computed and "59.993 deg" in PAGE
     (s, st), (robot, start) = koul.scraper(), koul.manipulator()
-    open_by = [s.phi(st), s.J(st) @ st.v, robot.phi(start)]  # position and speed of the scraper; the manipulator is at rest
+    open_by = [
+        s.closure(st).phi,
+        s.closure(st).J @ st.v,
+        robot.closure(start).phi,
+    ]  # position and speed of the scraper; the manipulator is at rest
     assert f"loops closed to {max(np.abs(np.concatenate(open_by)).max(), 1e-17):.0e} m" in item.computed
     assert f"theta_1 = {koul.upright_angle():.4f} rad" in PAGE
 

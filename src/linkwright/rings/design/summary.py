@@ -206,7 +206,7 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
             how = f"not turned: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)
     count = grubler_count(d)
-    residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
+    residual = float(np.abs(system.closure(start).phi / system.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
         about=d.about,

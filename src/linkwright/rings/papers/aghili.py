@@ -269,7 +269,7 @@ def appearing_constraint() -> Item:
     caught = when("rod.C.y", 0.0, direction="rising", name="caught", do=engage("C"))
     run = s.simulate(start, 5.0, off=["C"], events=[caught], drive={}, tolerance=1e-11)
     (event,) = run.events
-    M, J = s.M(before), s.J(before)
+    M, J = s.M(before), s.closure(before).J
     lost = float(0.5 * (J @ before.v)[0] ** 2 / (J @ np.linalg.solve(M, J.T))[0, 0])
     return compared(
         "Sec. X",

@@ -310,7 +310,7 @@ def chosen_cuts() -> Item:
     s = compile(load("parallelogram-chain", N=3))
     loops = len(s.description.joints) - (len(s.description.bodies) - 1)
     bennett = compile(load("bennett"))
-    J = bennett.J(bennett.start)
+    J = bennett.closure(bennett.start).J
     implied = len(J) - int(np.linalg.matrix_rank(J, tol=1e-9))
     found = bennett.forward(bennett.start)
     off = abs(len(s.tree.cuts) - loops) + abs(found.redundant - implied)

@@ -213,7 +213,7 @@ def smallest_singular_value() -> Item:
             at = seen[int(np.argmin(values))]
             seen = range(max(at - 10, 0), min(at + 11, 5001))
         least[case] = min(values)
-        off = max(off, abs(least[case] - np.linalg.svd(2.0 * LINK * robot().J(run.state(at)))[1][-1]))
+        off = max(off, abs(least[case] - np.linalg.svd(2.0 * LINK * robot().closure(run.state(at)).J)[1][-1]))
     return compared(
         "Sec. 5.1",
         "smallest singular value of Phi_q, SI units, five seconds",

@@ -42,7 +42,7 @@ def first_zero() -> Any:
         return s.state(st.q, st.v)
 
     def determinant(h: float) -> float:
-        return float(np.linalg.det(s.J(at(h))[:, len(MOTORS) :]))
+        return float(np.linalg.det(s.closure(at(h)).J[:, len(MOTORS) :]))
 
     low, high = 0.0, step
     for _ in range(60):

@@ -89,7 +89,9 @@ def upright_angle() -> float:
 def initial_configuration() -> Item:
     s, st = scraper()
     robot, start = manipulator()
-    gap = max(float(np.abs(s.phi(st)).max()), float(np.abs(s.J(st) @ st.v).max()), float(np.abs(robot.phi(start)).max()))
+    gap = max(
+        float(np.abs(s.closure(st).phi).max()), float(np.abs(s.closure(st).J @ st.v).max()), float(np.abs(robot.closure(start).phi).max())
+    )
     printed = max(abs(st["J1"]), abs(st["J1.v"] - SPEED), *(abs(start[j] - x) for j, x in (("J1", 1.04), ("J8", 4.1883), ("J9", 5.7637))))
     upright, angle = upright_angle(), math.degrees(start["platform.angle"])
     return compared(

@@ -205,7 +205,7 @@ def acceleration_constraints() -> Item:
         a = np.linspace(-1.0, 1.0, len(st.v))  # any acceleration, not one of the mechanism
 
         def gap(time: float, s=s, st=st, a=a) -> np.ndarray:
-            return s.phi(s.state(st.q + time * st.v + 0.5 * time**2 * a, st.v))
+            return s.closure(s.state(st.q + time * st.v + 0.5 * time**2 * a, st.v)).phi
 
         ahead, here, back = (gap(k * h) for k in (1.0, 0.0, -1.0))
         far, rear = (gap(k * h) for k in (2.0, -2.0))
@@ -248,7 +248,7 @@ def constraint_violation() -> Item:
     gaps = {}
     for keep in ("none", "project"):
         run = s.simulate(st, DRIFT_TIME, tolerance=1e-6, stabilizer=keep, sample_interval=0.05)
-        gaps[keep] = max(float(np.abs(s.phi(run.state(i))).max()) for i in range(0, len(run.t), 10))
+        gaps[keep] = max(float(np.abs(s.closure(run.state(i)).phi).max()) for i in range(0, len(run.t), 10))
     return compared(
         "Secs. 1, 3",
         "loops drift open where accelerations alone are integrated, so a DAE needs stabilization",

@@ -281,7 +281,7 @@ def excavator_pattern(step: float = 1e-4) -> tuple[tuple[int, ...], ...]:
     """Loops x subsystems: has J a block there, by difference quotients of the loops' gaps, whatever the library's lists say."""
     s = excavator()
     q = s.start.q
-    J = np.array([s.phi(s.state(q + d)) - s.phi(s.state(q - d)) for d in step * np.eye(len(q))]).T / (2.0 * step)
+    J = np.array([s.closure(s.state(q + d)).phi - s.closure(s.state(q - d)).phi for d in step * np.eye(len(q))]).T / (2.0 * step)
     spans = {next(name for name in ("link", "boom", "boom_barrel") if name in x.bodies): x.v for x in s.tree.subsystems}
     rows = {loop.name: loop.rows for loop in s.tree.loops}
     return tuple(tuple(int(np.abs(J[rows[c], spans[b]]).max() > 1e-6) for b in ("link", "boom", "boom_barrel")) for c in EXCAVATOR_CUTS)

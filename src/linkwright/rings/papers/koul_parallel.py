@@ -114,7 +114,7 @@ def plans() -> tuple[ParallelPlan, ...]:
 def moving(s: Any, seed: int = 4) -> Any:
     """The start with a random velocity that the loops allow."""
     velocity = np.random.default_rng(seed).normal(size=len(s.start.v))
-    J = s.J(s.start)
+    J = s.closure(s.start).J
     return s.state(s.start.q, velocity - np.linalg.pinv(J) @ (J @ velocity))
 
 

@@ -62,7 +62,7 @@ def test_starts_are_closed_and_within_their_ranges() -> None:
         assert low <= x[name].min() < x[name].max() <= high and np.ptp(x[name]) > 0.8 * (high - low)
     for i in (0, 17, 49):
         st = envs.episodes.stepper.state(i)
-        assert np.abs(s.phi(st)).max() < 1e-12 and np.abs(s.J(st) @ st.v).max() < 1e-12
+        assert np.abs(s.closure(st).phi).max() < 1e-12 and np.abs(s.closure(st).J @ st.v).max() < 1e-12
         wanted = s.assemble({"A": float(x["goal.A"][i]), "E": float(s.start["E"])})
         assert np.allclose(x["goal.left_rod.C"][i], wanted["left_rod.C"], atol=1e-12)
 

@@ -42,7 +42,7 @@ def on_loops(s: System, rng: np.random.Generator, size: float = 0.2) -> State:
 def moving(s: System, q: np.ndarray, rng: np.random.Generator) -> State:
     """A random velocity projected onto J v = 0."""
     v = rng.normal(size=s.tree.nv) * s.loops.columns
-    J = s.J(s.state(q))
+    J = s.closure(s.state(q)).J
     if len(J):
         v = v - np.linalg.pinv(J, rcond=1e-10) @ (J @ v)
     return s.state(q, v)
@@ -64,6 +64,6 @@ def random_loops(seed: int, kinds: tuple[str, ...], n: int = 7) -> tuple[System,
         drawn = factory.with_loops(rng, drawn, kinds) if kinds else drawn
         s = System(drawn.skel.tree.description, drawn.skel.tree.cuts)
         st = moving(s, drawn.q, rng)
-        if all(np.abs(s.J(st)[loop.rows]).max() > 0.0 for loop in s.tree.loops):
+        if all(np.abs(s.closure(st).J[loop.rows]).max() > 0.0 for loop in s.tree.loops):
             return s, st
     raise AssertionError(f"no mechanism for seed {seed}")

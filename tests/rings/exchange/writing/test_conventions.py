@@ -115,7 +115,7 @@ def test_who_pushes_whom_in_a_loop() -> None:
     s = lw.compile(lw.load(HELD), cuts=["pin"])
     acc = s.forward(s.start)
     np.testing.assert_allclose(acc.joint_force("pin"), -MASS * G, atol=1e-10)
-    np.testing.assert_allclose(s.M(s.start) @ acc.a + s.h(s.start), s.J(s.start).T @ acc.solution.lam, atol=1e-10)
+    np.testing.assert_allclose(s.M(s.start) @ acc.a + s.h(s.start), s.closure(s.start).J.T @ acc.solution.lam, atol=1e-10)
 
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelPZ(), pin.SE3.Identity(), "guide")

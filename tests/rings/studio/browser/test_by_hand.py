@@ -167,7 +167,7 @@ def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
     hand.release()
     assert here.ask("e.state.ok") and abs(here.ask("e.state.drive[0]") - before) > 1e-4
     system = m.system
-    assert np.abs(system.phi(system.state(here.ask("Array.from(e.state.q)")))).max() < 1e-9
+    assert np.abs(system.closure(system.state(here.ask("Array.from(e.state.q)"))).phi).max() < 1e-9
     here.page.click("#swing")
     settled(here)
     here.page.wait_for_function("LW.app.engine.swing.t > 0.1")

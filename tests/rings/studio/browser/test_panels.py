@@ -389,7 +389,7 @@ def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path
         assert abs(np.hypot(lam[f"{name}.tx"], lam[f"{name}.ty"]) - size) < EQUAL * size
     values = np.array(here.ask("Array.from(e.singular().values)"))
     loops, state = cut.loops, cut.state(here.ask("Array.from(e.state.q)"))
-    dimensionless = cut.J(state) * loops.columns / loops.row_scale[:, None]
+    dimensionless = cut.closure(state).J * loops.columns / loops.row_scale[:, None]
     assert np.abs(np.sort(values) - np.sort(np.linalg.svd(dimensionless, compute_uv=False))).max() < 1e-9
     checks = here.page.locator("#checks")
     assert checks.inner_text() == "9 checks passed"

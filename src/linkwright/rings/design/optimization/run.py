@@ -13,9 +13,9 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.description import Description
 from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
+from linkwright.numerics.process import optimizing
 from linkwright.numerics.tolerances import OPEN
 from linkwright.rings.design.optimization.candidates import sobol
-from linkwright.numerics.process import optimizing
 from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
 from linkwright.rings.design.optimization.problem import DesignPoint, DesignProblem

@@ -109,14 +109,14 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
     """Return the state after Levenberg-Marquardt steps, short ones, on the residuals of loops and limits, and its largest residual."""
 
     def residuals(at: State) -> np.ndarray:
-        return system.phi(at) if limits is None else np.concatenate([system.phi(at), limits.excess(at.q)])
+        return system.closure(at).phi if limits is None else np.concatenate([system.closure(at).phi, limits.excess(at.q)])
 
     phi, damping = residuals(state), 1e-3
     flat = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
     for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
         if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
             break
-        J = system.J(state) if limits is None else np.vstack([system.J(state), limits.slopes(state.q, system.tree.nv)])
+        J = system.closure(state).J if limits is None else np.vstack([system.closure(state).J, limits.slopes(state.q, system.tree.nv)])
         try:
             step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
         except np.linalg.LinAlgError:  # the damping is lost beside J

@@ -86,7 +86,7 @@ def _is_closable(system: System, name: str) -> bool:
     st = system.start
     point = CutJoint.of(system.skel, replace(joint, type="spherical"))
     rows = closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
-    J = system.J(st) * system.loops.columns
+    J = system.closure(st).J * system.loops.columns
     along = rows[2] - J.T @ least_squares(J.T, rows[2])
     level = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
     return bool(along @ along <= level**2 * np.sum(rows[:2] ** 2))

@@ -59,7 +59,7 @@ def test_rounded_spherical_four_bars_move(digits: int, most: float, hinge: bool,
     for angle in (-0.3, 0.1, 0.25):
         st = s.assemble({"j1": angle})
         assert st["j4"] == pytest.approx(closed_form(angle), abs=most)
-        assert np.abs(s.phi(st)).max() < 1e-12
+        assert np.abs(s.closure(st).phi).max() < 1e-12
     assert np.abs(s.forward(s.assemble({"j1": 0.1})).a).max() < 1e3
 
 

@@ -34,7 +34,7 @@ def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
     m = lw.load(limited(tmp_path, A=(0.2, 1.0)))
     assert 0.2 < float(m.system.start["A"]) < 0.25 and m.system.mobility.freedoms == 1
     assert m.imported is not None and MOVED in m.imported.inferred and not m.imported.notes
-    assert abs(m.system.phi(m.system.start)).max() < 1e-12
+    assert abs(m.system.closure(m.system.start).phi).max() < 1e-12
     kept = lw.load(limited(tmp_path, A=(-0.2, 1.0)))
     assert kept.imported is not None and MOVED not in kept.imported.inferred and float(kept.system.start["A"]) == 0.0
 
