@@ -16,7 +16,7 @@ from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, dimensions
 from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, DwellForm
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, SlotDyad, positions
-from linkwright.rings.synthesis.form_fit import ANGLE, exceeding
+from linkwright.rings.synthesis.form_fit import ANGLE, exceeding, with_limits
 from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
 from linkwright.rings.synthesis.placing import INSIDE, SlidePlacement, placed
 from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, distinct, polished
@@ -322,10 +322,7 @@ class DwellFit:
     def sums(self, x: Array) -> Array:
         """Return the sums of squares of all candidates."""
         y, limited = self.parts(x, np.arange(len(x)), slopes=False)
-        total = y.value[:, : self.inside].var(axis=1) * self.inside
-        for dual, limit in limited:
-            total = total + (exceeding(dual, limit).value ** 2).sum(1)
-        return np.where(np.isfinite(total), total, np.inf)
+        return with_limits(y.value[:, : self.inside].var(axis=1) * self.inside, limited)
 
     def smooth(self, row: int) -> SmoothProblem:
         """Return one candidate as a problem under inequalities (polishing.py); its last variable is the level of rest."""

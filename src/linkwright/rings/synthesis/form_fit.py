@@ -6,7 +6,7 @@ at the first point, and without timing the increments of the crank angle between
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -217,6 +217,13 @@ class FormFit:
             self.costs[rows[better]] = cost[better]
             for name, angle in parts.angles.items():
                 self.guesses[name][rows[better]] = angle[better]
+
+
+def with_limits(total: Array, limited: Iterable[tuple[Dual, float]]) -> Array:
+    """Return sums of squares of candidates with those of what exceeds their limits; infinite where there is no number."""
+    for dual, limit in limited:
+        total = total + (exceeding(dual, limit).value ** 2).sum(1)
+    return np.where(np.isfinite(total), total, np.inf)
 
 
 def exceeding(dual: Dual, limit: float) -> Dual:

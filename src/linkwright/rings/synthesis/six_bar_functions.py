@@ -16,7 +16,7 @@ from linkwright.rings.synthesis.coupled import CoupledStep, walked
 from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, dimensions
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, positions
-from linkwright.rings.synthesis.form_fit import ANGLE, LEAST_SIDE, exceeding
+from linkwright.rings.synthesis.form_fit import ANGLE, LEAST_SIDE, exceeding, with_limits
 from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
 from linkwright.rings.synthesis.function_forms import FUNCTION_FORMS, FunctionForm
 from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, distinct, polished
@@ -230,10 +230,7 @@ class FunctionFit:
     def sums(self, x: Array) -> Array:
         """Return the sums of squares of all candidates."""
         parts = self.parts(x, np.arange(len(x)), slopes=False)
-        total = parts.errors.value.var(axis=1) * len(self.inputs)
-        for dual, limit in parts.limited:
-            total = total + (exceeding(dual, limit).value ** 2).sum(1)
-        return np.where(np.isfinite(total), total, np.inf)
+        return with_limits(parts.errors.value.var(axis=1) * len(self.inputs), parts.limited)
 
     def smooth(self, row: int) -> SmoothProblem:
         """Return one candidate as a problem under inequalities (polishing.py); its last variable is the start of the output."""
