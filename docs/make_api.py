@@ -78,6 +78,11 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         _in("control", "setpoint minimum_jerk trapezoidal sinusoid polyline spline from_csv"),
     ),
     "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", _in("control", "compare Comparison")),
+    "Formulations": (
+        "For `lw.compile(formulation=...)` and `simulate(formulation=...)` ([page](formulations.md)).",
+        _in("formulations", "AugmentedLagrangian Kkt Nullspace Projection Slm Sslm"),
+    ),
+    "Pages": ("A page of texts, tables and pictures.", ("Page",)),
     "Stabilizers": ("For `simulate(stabilizer=...)` ([page](stabilization.md)).", _in("stabilizers", "baumgarte post_adjust project")),
     "Converters": ("To other programs ([converters](converters.md)).", _in("exchange", "MujocoMap mujoco_state PinocchioModel")),
     "Errors": (

@@ -9,13 +9,10 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.rings.studio import plots
-from linkwright.rings.studio.page import Page
-from linkwright.rings.studio.text import turn_table
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/demo")
 folder.mkdir(parents=True, exist_ok=True)
-page = Page("Linkwright: a wiper and a carpet scraper")
+page = lw.Page("Linkwright: a wiper and a carpet scraper")
 
 
 def run_table(run, channels):
@@ -43,14 +40,15 @@ for name in ("wiper", "carpet-scraper"):
     info = m.info()
     print(info)
     c = m.cycle(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
-    print(f"\n{turn_table(c).text()}\n")
+    turn = c[::10].table()
+    print(f"\n{turn.text(width=150)}\n")
     run, what, listed, drawn = simulated(name, m)
     print(f"{name}: {what}\n{run_table(run, listed).text()}\n{run.checks()}\n")
 
     c.plot("mechanism", folder / f"{name}.png")
     m.animate(folder / f"{name}.gif")
-    plots.overview(c, folder / f"{name}-curves.png")
-    plots.plot(run, drawn, folder / f"{name}-run.png")
+    c.plot("overview", folder / f"{name}-curves.png")
+    run.plot(drawn, folder / f"{name}-run.png")
     c.save(folder / f"{name}.csv")
     run.show(folder / f"{name}.html")
 
@@ -59,7 +57,7 @@ for name in ("wiper", "carpet-scraper"):
     page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a turn")
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")
-    page.table(turn_table(c))
+    page.table(turn)
     page.picture(folder / f"{name}-run.png", what)
     page.table(run_table(run, listed)).text(run.checks())
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.studio import load_plots
-from linkwright.rings.studio.page import Page
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/loads")
 folder.mkdir(parents=True, exist_ok=True)
@@ -19,10 +17,10 @@ c = lw.load("carpet-scraper").cycle(steps=120)
 table = c.bearings()
 print(table)
 
-load_plots.torque(c, folder / "torque.png")
-load_plots.pin_loads(c, folder / "loads.png")
-load_plots.hodograph(c, "A", folder / "hodograph.png")
-page = Page("Carpet scraper: loads").text(table)
+c.plot("torque", folder / "torque.png")
+c.plot("loads", folder / "loads.png")
+c.plot("hodograph", folder / "hodograph.png", pin="A")
+page = lw.Page("Carpet scraper: loads").text(table)
 page.picture(folder / "torque.png", "torque of the drive over the turn")
 page.picture(folder / "loads.png", "loads of the pins")
 page.picture(folder / "hodograph.png", "load of pin A in the axes of crank and coupler")

@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.rings.design.flywheel import flywheel
-from linkwright.rings.studio import load_plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/drive")
 folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +32,7 @@ for ratio in (30, 60, 90):
 
 sizing = c.drive_sizing(motor=motor, gear_ratio=60, efficiency=0.85)
 print(f"\n{sizing}")
-load_plots.torque_speed(sizing, folder / "motor.png")
+sizing.plot(folder / "motor.png")
 
-wheel = flywheel(c, fluctuation=0.05)
+wheel = c.flywheel(0.05)
 print(f"\n{wheel}")

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/simulate")
 folder.mkdir(parents=True, exist_ok=True)
@@ -54,8 +53,8 @@ late = held.between(2, 5)["A.v", "rpm"]
 print(f"wiper with a sampled controller: {late.min():.2f} .. {late.max():.2f} rpm after 2 s")
 print(held.checks(), "\n")
 
-plots.plot(free, ["J1", "J1.v", "energy.kinetic", "energy.potential"], folder / "free.png")
-plots.plot(held, ["A.v", "A.torque", "work.in"], folder / "controlled.png")
+free.plot(["J1", "J1.v", "energy.kinetic", "energy.potential"], folder / "free.png")
+held.plot(["A.v", "A.torque", "work.in"], folder / "controlled.png")
 free.save(folder / "free.npz")
 again = lw.load_result(folder / "free.npz")
 print("saved and opened again: identical" if again.identical(free) else "the file differs")

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/motors")
 folder.mkdir(parents=True, exist_ok=True)
@@ -61,5 +60,5 @@ print(f"electric power less all the others: at most {np.abs(gap).max():.1e} W at
 print(f"work into the mechanism {run['work.in'][-1]:.5f} J, of which {run['energy.rotors'][-1]:.5f} J are in the rotors at the end")
 
 currents = [f"motor.{d}.current" for d in DRIVES]
-plots.plot(run, [*DRIVES, *currents, *(f"motor.{d}.heat" for d in DRIVES)], folder / "motors.png")
+run.plot([*DRIVES, *currents, *(f"motor.{d}.heat" for d in DRIVES)], folder / "motors.png")
 print(f"curves are in {folder}")

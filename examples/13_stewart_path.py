@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.studio import plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/stewart_path")
 folder.mkdir(parents=True, exist_ok=True)
@@ -77,5 +76,5 @@ followed("2 ms samples, delay, noise, 450 N", real)
 c = s.control(lw.control.projected({"platform": path}, P=900))
 print("at the start:", {leg: f"{force:.1f} N" for leg, force in c(s.start).items()})
 
-plots.plot(real, [*(f"{leg}.force" for leg in LEGS), "control.platform.x.error"], folder / "legs.png")
+real.plot([*(f"{leg}.force" for leg in LEGS), "control.platform.x.error"], folder / "legs.png")
 print(f"curves are in {folder}")

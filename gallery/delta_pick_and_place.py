@@ -16,7 +16,6 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 import linkwright as lw
-from linkwright.rings.studio.load_plots import torque_speed
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -74,4 +73,4 @@ print(f"RMS torque of the motor: {found:.5f} N m (check: {check:.5f})")
 assert abs(found - check) < 1e-4 * check  # rods on paper have no thickness
 
 m.show(folder / "delta_pick_and_place.html")
-torque_speed(sizing, folder / "delta_pick_and_place.png", size=(4.2, 3.2))
+sizing.plot(folder / "delta_pick_and_place.png", size=(4.2, 3.2))

@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.design.flywheel import flywheel
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("punch-press")
 still = m.cycle(steps=240, speed=0)  # slow: no inertia
-wheel = flywheel(still, fluctuation=0.05, speed="60 rpm")
+wheel = still.flywheel(0.05, speed="60 rpm")
 
 # The sheet's force over the ram's height as in the file, m and N, and its area from the top down to a height y.
 height = 1e-3 * np.array([38, 42, 44, 46, 48, 50])

@@ -16,8 +16,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.rings.exchange import mujoco_state
-from linkwright.rings.exchange.writing.mujoco.text import mjcf
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -52,9 +50,9 @@ if find_spec("pinocchio"):
 if find_spec("mujoco"):
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(mjcf(m).text)
+    model = mujoco.MjModel.from_xml_string(m.export(format="mjcf")["model.xml"])
     data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = mujoco_state(model, m, st)
+    data.qpos[:], data.qvel[:] = lw.exchange.mujoco_state(model, m, st)
     mujoco.mj_forward(model, data)
     forces["MuJoCo"] = shared(data.efc_J.reshape(-1, model.nv), data.qfrc_bias, [model.joint(leg).dofadr[0] for leg in LEGS])
 for name, f in forces.items():

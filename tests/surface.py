@@ -10,7 +10,7 @@ from typing import Any
 
 import linkwright as lw
 
-SPACES = ("control", "drives", "events", "exchange", "models", "stabilizers")
+SPACES = ("control", "drives", "events", "exchange", "formulations", "models", "stabilizers")
 
 
 @cache

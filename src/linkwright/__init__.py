@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwright import drives
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
+    from linkwright.mechanics import formulations
     from linkwright.model import library as models
     from linkwright.model.description import Description
     from linkwright.model.file.schema import schema
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes
+    from linkwright.rings.studio.page import Page
     from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
     from linkwright.rings.synthesis.requests import synthesize
     from linkwright.simulation import events as events
@@ -70,6 +72,7 @@ __all__ = [
     "Mechanism",
     "ModelError",
     "OptimizationResult",
+    "Page",
     "ParetoFront",
     "Path",
     "Pose",
@@ -101,6 +104,7 @@ __all__ = [
     "events",
     "exchange",
     "excitation",
+    "formulations",
     "identify",
     "load",
     "load_result",
@@ -117,6 +121,7 @@ _SPACES = {  # namespaces and the modules behind them
     "drives": "drives",
     "events": "simulation.events",
     "exchange": "rings.exchange",
+    "formulations": "mechanics.formulations",
     "models": "model.library",
     "stabilizers": "simulation.stabilizers",
 }
@@ -142,6 +147,7 @@ _HOME = {  # module: its public names
     "rings.robots.time_optimal.result": ("TimeOptimalMotion",),
     "rings.robots.transmission.maps": ("Transmission",),
     "rings.robots.workspace.result": ("Workspace", "WorkspaceModes"),
+    "rings.studio.page": ("Page",),
     "rings.synthesis.answers": ("SynthesisResult", "SynthesizedLinkage"),
     "rings.synthesis.requests": ("synthesize",),
     "simulation.stepper": ("Stepper",),

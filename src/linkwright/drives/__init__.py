@@ -115,3 +115,7 @@ __all__ = [
     "torque",
     "voltage",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -452,3 +452,7 @@ def one_sample(
     sample = Solution(np.array([t]), y[None], (), "finished", "", {}, t, y)
     shadow.pieces, shadow.happened, shadow.evidence = [RunPiece(evaluator, sample, start, 0, ())], [], _OneSample(evaluator, off, cut)
     return trajectory(shadow)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -45,7 +45,7 @@ def create(formulation: str | Formulation) -> Formulation:
     if isinstance(formulation, type) or not callable(formulation) or not hasattr(formulation, "needs_inertia"):
         raise UsageError(
             f"a formulation is a name (auto, {', '.join(FORMULATIONS)}) or an object such as Projection('skew') of "
-            f"linkwright.mechanics.formulations, not {formulation!r:.60}."
+            f"lw.formulations, not {formulation!r:.60}."
         )
     return formulation
 
@@ -107,5 +107,9 @@ def interpreted() -> tuple[str, ...]:
 
 __all__ = [
     "FORMULATIONS", "AugmentedLagrangian", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
-    "compiled", "compiled_as", "constraint_force", "create", "family", "has_kernel", "interpreted", "registered", "traced",
+    "constraint_force", "create",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -34,3 +34,7 @@ def about(name: str) -> str:
             if line.startswith("about:"):
                 return line.removeprefix("about:").strip().strip("\"'")
     return ""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

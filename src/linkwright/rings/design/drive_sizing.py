@@ -11,9 +11,12 @@ For a slider or cylinder N is in motor radians per meter, 2 pi / lead of a spind
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -27,6 +30,11 @@ from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import integral, time_mean
 from linkwright.rings.design.drive_duty import DriveHistory, Effort, cycle_axis, drive_history, summary
 from linkwright.text.units import KINDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkwright.rings.studio.plots.frame import Paper
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",
@@ -245,6 +253,10 @@ class DriveSizing(Result):
             if self.best is not None:
                 out["best_ratio"] = {f.name: getattr(self.best, f.name) for f in fields(BestRatio)}
         return out
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
+        """Draw the cycle over the continuous and peak region of the motor (matplotlib Figure, or with `path` the file)."""
+        return import_module("linkwright.rings.studio.plots.motors").torque_speed(self, path, **options)
 
     def table(self) -> Table:
         """Return peaks, RMS values and energies of the motor (without one, of the drive); its limits are a part of the table."""

@@ -16,19 +16,24 @@ if TYPE_CHECKING:
     from linkwright.rings.design.cams import CamDesign
     from linkwright.rings.design.catalog import Catalog
     from linkwright.rings.design.comparison.report import ControlReport
+    from linkwright.rings.design.cycle_loads import CycleLoads
     from linkwright.rings.design.cylinders import CylinderTable
+    from linkwright.rings.design.drive_duty import Efforts
     from linkwright.rings.design.drive_sizing import DriveSizing
     from linkwright.rings.design.flywheel import Flywheel
     from linkwright.rings.design.load_cases import LoadCases
     from linkwright.rings.design.motor_choice import MotorChoices
     from linkwright.rings.design.optimization.balancing import Balanced
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
+    from linkwright.rings.design.optimization.requirements import Requirements
     from linkwright.rings.design.optimization.result import OptimizationResult
     from linkwright.rings.design.studies.study import Study
     from linkwright.rings.design.studies.tolerances import ToleranceAnalysis
     from linkwright.rings.design.summary import Summary
     from linkwright.rings.design.topology_view import TopologyView
+    from linkwright.rings.design.velocity_plan import VelocityPlan
     from linkwright.system.mechanism import Mechanism
+    from linkwright.text.goals import Requirement
 
     OneGoal = str | Callable[..., Any] | Mapping[str, float]
 
@@ -271,6 +276,33 @@ class TrajectoryVerbs:
 
         with_mechanism(self, "bearings")
         return bearings(self)
+
+    def drive_duty(self: Trajectory) -> Efforts:
+        """Return extremes, RMS, power and work of the torque or force of every drive over the cycle; a table."""
+        from linkwright.rings.design.drive_duty import efforts
+
+        with_mechanism(self, "drive_duty")
+        return efforts(self)
+
+    def cycle_loads(self: Trajectory) -> CycleLoads:
+        """Return drive torques and forces, bearing loads and shaking force of the cycle, with notes on jumps of loads; a table."""
+        from linkwright.rings.design.cycle_loads import cycle_loads
+
+        with_mechanism(self, "cycle_loads")
+        return cycle_loads(self)
+
+    def velocity_plan(self: Trajectory, at: Any = None) -> VelocityPlan:
+        """Return velocities, accelerations and instant centers of a planar mechanism at a position of the leading drive ("40 deg") or a
+        time ("0.2 s"); a table. The first sample is the default."""
+        from linkwright.rings.design.velocity_plan import velocity_plan
+
+        return velocity_plan(self, at)
+
+    def requirements(self: Trajectory, wanted: str | Requirement | Sequence[str | Requirement]) -> Requirements:
+        """Compare this motion with requirements such as "C.transmission_angle > 40 deg"; `ok` is True if all are met; a table."""
+        from linkwright.rings.design.optimization.requirements import requirements
+
+        return requirements(self, wanted)
 
     def load_cases(self: Trajectory, bodies: str | Sequence[str] | None = None) -> LoadCases:
         """Return load cases of links for strength analysis: points, forces and moments in body axes at the worst instants of each link

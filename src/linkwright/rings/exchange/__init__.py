@@ -48,3 +48,7 @@ __all__ = [
     "PinocchioModel",
     "mujoco_state",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

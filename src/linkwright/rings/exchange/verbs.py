@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from linkwright.errors.arguments import Names
 from linkwright.model.description import Description
 
 if TYPE_CHECKING:
     from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.exchange.formats.base import ExportOptions
     from linkwright.rings.exchange.import_report import ImportReport
     from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
     from linkwright.system.mechanism import Mechanism
@@ -33,10 +34,12 @@ class MechanismVerbs:
         return getattr(self.description.document, "origin", None)
 
     @overload
-    def export(self: Mechanism, path: str | os.PathLike[str], *, format: str | None = ..., **options: Any) -> Path: ...
+    def export(self: Mechanism, path: str | os.PathLike[str], *, format: str | None = ..., **options: Unpack[ExportOptions]) -> Path: ...
     @overload
-    def export(self: Mechanism, path: None = ..., *, format: str, **options: Any) -> dict[str, str]: ...
-    def export(self: Mechanism, path: Any = None, *, format: str | None = None, **options: Any) -> Path | dict[str, str]:
+    def export(self: Mechanism, path: None = ..., *, format: str, **options: Unpack[ExportOptions]) -> dict[str, str]: ...
+    def export(
+        self: Mechanism, path: str | os.PathLike[str] | None = None, *, format: str | None = None, **options: Unpack[ExportOptions]
+    ) -> Path | dict[str, str]:
         """Write the mechanism for another program.
 
         With motors and joints C, scripts and ROS 2 have the transmission alone; MJCF, URDF and SDF have its equivalent tree.
@@ -48,7 +51,7 @@ class MechanismVerbs:
             Without a path the texts are returned by file name.
         format : str, optional
             Format, if the ending does not decide it: fmu (a file only), c, script, ros2, mjcf, urdf, sdf, dxf, svg, cam.
-        **options : Any
+        **options : ExportOptions
             FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
             force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
             patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from linkwright.errors import UsageError, call_explained
@@ -157,17 +157,65 @@ class MechanismVerbs:
 class SystemVerbs:
     """Maps of a system over poses, drives and motors."""
 
-    def map(self: System, what: Any, over: Any, **options: Any) -> Workspace | WorkspaceModes:
-        """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
-        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body; of drives,
-        `s.map("lift.force", over={"lift": "0.9..1.2 m / 40", "tilt": None})`, any channels at rest, over their strokes by default.
-        Options: at, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
+    def map(
+        self: System,
+        what: str | Sequence[str],
+        over: Any,
+        *,
+        at: Mapping[str, Any] | None = None,
+        drives: Names | None = None,
+        start: State | None = None,
+        modes: str = "start",
+        limits: Mapping[str, Any] | None = None,
+        stiffness: Any = None,
+        speeds: Any = None,
+        efforts: Any = None,
+        payload: float | str | None = None,
+    ) -> Workspace | WorkspaceModes:
+        """Map channels at rest over positions of drives, or measures of a robot over poses.
+
+        Poses out of reach are NaN. Singularities of type I and II are located curves, in a volume surfaces. Options are those of
+        `m.workspace`.
+
+        Parameters
+        ----------
+        what : str or sequence of str
+            Over poses "all", "dexterity", "stiffness", "efforts" and other measures; over drives any channels.
+        over : mapping, sequence of str or str
+            Axes, {"platform.x": "-0.5..1.3 m / 100"}, names, or a body. None as the range of a drive means its whole stroke.
+        at : mapping, optional
+            Coordinates that stay fixed.
+        drives : str or sequence of str, optional
+            Drives in place of those of the model.
+        start : State, optional
+            State whose working mode is mapped.
+        modes : str, default "start"
+            "start" for one working mode, "all" for every mode.
+        limits : mapping, optional
+            Ranges of joints in place of their stops.
+        stiffness, speeds, efforts : float, str or mapping, optional
+            Stiffness, largest speeds, and largest torques or forces of the drives.
+        payload : float or str, optional
+            Mass at the origin of the body, or at the point.
+
+        Returns
+        -------
+        Workspace or WorkspaceModes
+            Values over the grid.
+
+        Examples
+        --------
+        >>> found = lw.compile("wiper").map("A.torque", {"A": "0..90 deg / 4"})
+        >>> found["A.torque"].shape
+        (4,)
         """
         from linkwright.rings.robots.workspace import atlas
         from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
 
+        asked = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
+        options: dict[str, Any] = {**asked, "stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
         if over_drives(self.description, over):
-            return drive_map(self, what, over, options)
+            return drive_map(self, what, over, {name: x for name, x in options.items() if x is not None})
         return call_explained(atlas, "map")(self.core, self.mobility.freedoms, what, over, **options)
 
     def workspace(

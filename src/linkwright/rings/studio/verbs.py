@@ -162,6 +162,49 @@ class MechanismVerbs:
         texts = {"title": title, "number": number, "revision": revision, "author": author, "company": company, "date": date}
         return report(self, path, motor=motor, **content, **texts)
 
+    def compare(
+        self: Mechanism,
+        other: Mechanism,
+        path: str | os.PathLike[str],
+        *,
+        names: Sequence[str],
+        title: str = "",
+        table: Sequence[Sequence[Any]] = (),
+        channel: str = "",
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+        steps: int | None = None,
+    ) -> Path:
+        """Write a page of two designs of one mechanism, with a slider between them.
+
+        Parameters
+        ----------
+        other : Mechanism
+            Design to compare with, shown first; this one is gray.
+        path : path
+            HTML file to write.
+        names : sequence of str
+            Numbers of the model that differ.
+        title : str, optional
+            Heading of the page.
+        table : sequence of rows, optional
+            Goals and conditions: text, value before, value after, remark.
+        channel : str, optional
+            Channel whose curves are shown first.
+        bounds : Mapping[str, tuple], optional
+            Ranges of the sliders by name.
+        steps : int, optional
+            Steps of the cycle, 360 by default.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from linkwright.rings.studio.compare_page import write
+
+        more: dict[str, Any] = {"title": title, "table": table, "channel": channel, "bounds": bounds, "steps": steps}
+        return write(self, other, path, names=names, **more)
+
     def _repr_html_(self: Mechanism) -> str:
         """Notebooks: the page itself."""
         from linkwright.rings.studio.notebook import snippet

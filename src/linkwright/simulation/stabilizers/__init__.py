@@ -99,3 +99,7 @@ __all__ = [
     "post_adjust",
     "project",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

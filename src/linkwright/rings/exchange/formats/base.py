@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from linkwright import files
 from linkwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from linkwright.errors.arguments import Names
+    from linkwright.results.state import State
 
 PYTHON_ONLY = "-"  # flag of an option that the command line has not, or has in its own way
 DRIVE = "drive"  # the option by which a format takes drives, as `m.simulate` does: dict by joint
@@ -37,6 +41,41 @@ class ExportOption:
     @property
     def on_command_line(self) -> str:
         return self.flag or f"--{self.keyword.replace('_', '-')}"
+
+
+class ExportOptions(TypedDict, total=False):
+    """The options of all formats with their types, for callers of `m.export`; each format has some of them."""
+
+    alone: bool
+    bore: float | str
+    cam: str
+    dialect: str
+    dimensions: bool
+    drive: Mapping[str, Any]
+    drives: Names
+    fallback: bool
+    floor: float | str
+    free: Names
+    inputs: Mapping[str, str]
+    interface: str
+    joints: Names
+    kernels: Names
+    motors: Names
+    moved: Names
+    name: str
+    namespace: str
+    outputs: Names
+    parameters: Names
+    platforms: Names
+    positions: Any
+    precision: str
+    start: State
+    steps: int
+    timestep: float | str
+    trace: Names
+    version: str
+    width: float | str
+    zero: Any
 
 
 class ExportedTexts(NamedTuple):

@@ -80,7 +80,7 @@ class StudyPlotOptions(Paper, total=False):
 class SynthesisPlotOptions(Paper, total=False):
     """Options of the plot of a synthesis."""
 
-    n: int
+    count: int
 
 
 @dataclass
