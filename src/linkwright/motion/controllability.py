@@ -93,7 +93,7 @@ class Controllability(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain data."""
-        found = {"ok": self.ok, "why": self.why, "smallest": self.smallest if np.isfinite(self.smallest) else None}
+        found: dict[str, Any] = {"ok": self.ok, "why": self.why, "smallest": self.smallest if np.isfinite(self.smallest) else None}
         found |= {"freedoms": self.freedoms, "missing": self.missing, "motion": self.motion, "direction": dict(self.direction)}
         return {**found, "singular_values": np.asarray(self.singular_values).tolist(), "advice": list(self.advice), "text": self.text}
 

@@ -54,7 +54,7 @@ class PlotOptions(Paper, total=False):
     most: int
     drive: str | None
     motor: Any
-    ratio: Any
+    gear_ratio: Any
     efficiency: Any
     lead: Any
     points: str | Sequence[str] | None
