@@ -16,8 +16,10 @@ TESTS = ROOT / "tests"
 LEFT_OUT = {"test_quality.py", "test_words.py", "test_habits.py", "test_types.py", "test_wheel.py", "test_faults.py"}
 IMPORT = re.compile(r"^[ \t]*(?:from|import) ((?:linkwright|tests)[\w.]*)(?: import (\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 NEAREST = 6  # files of the first circle
-ROOM_TESTS = {  # folders of tests of a room that has another name there, or that more than its own test
+ROOM_TESTS = {  # folders and files of tests of a room that has another name there, or that more than its own test
     SCRIPTS: ("rings/studio/live", "rings/studio/browser"),
+    "errors": ("test_errors.py", "test_unknown_names.py", "test_arguments.py", "test_wrong_calls.py"),
+    "integrators": ("integrators", "simulation"),
     TOP: ("rings/cli", "system"), "rings": ("rings/cli", "system"), "kernels": ("kernels", "system"),
     **{ring: (f"rings/{ring}",) for ring in ("cli", "control", "design", "exchange", "papers", "robots", "studio", "synthesis")},
 }  # fmt: skip
@@ -80,5 +82,5 @@ def of_room(fault: Fault) -> list[Path]:
     folders = [TESTS / name for name in ROOM_TESTS.get(room, (room,))]
     if room == SCRIPTS and fault.path.startswith("kernels"):
         folders.append(TESTS / "kernels")
-    inside = [t for t in files_of_tests() if any(folder in t.path.parents for folder in folders)]
+    inside = [t for t in files_of_tests() if any(folder in (t.path, *t.path.parents) for folder in folders)]
     return [t.path for t in sorted(inside, key=lambda t: (-nearness(t, fault), str(t.path)))]
