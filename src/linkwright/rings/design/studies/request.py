@@ -44,7 +44,7 @@ def study(
     measure: Any,
     of: Any = "cycle",
     *,
-    plan: Literal["grid", "one at a time", "sobol", "latin", "random", "saltelli"] | None = None,
+    plan: Literal["grid", "corners", "one at a time", "sobol", "latin", "random", "saltelli"] | None = None,
     count: int | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,

@@ -231,8 +231,8 @@ def tolerances(
     given = half_widths(vary)
     if how == "linear":
         return _analysis(without_rows(described, given, measure, of), limits, how)
-    drawn = {} if how == "corners" else {"count": count, "seed": seed}
-    return _analysis(study_of(type(mechanism)(described), given, measure, of, plan=how, **drawn, **options), limits, how)
+    drawn: dict[str, Any] = {"plan": how} if how == "corners" else {"plan": how, "count": count, "seed": seed}
+    return _analysis(study_of(type(mechanism)(described), given, measure, of, **drawn, **options), limits, how)
 
 
 def _method(given: str | None, named: bool) -> str:
