@@ -40,12 +40,35 @@ class SystemVerbs:
         tau: Any = None,
         free: Any = None,
     ) -> Linearized:
-        """Linearize about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+        """Linearize the mechanism, free or controlled, about a state on the loops.
 
-        coordinates: one for each degree of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not named, drives
-        first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that hold the state. control:
-        the loop closed, with the controller's integrals and filters and, by `actuators`, currents of motors among the states; its reference
-        is constant; sampled (every=...) with eigenvalues `z` and poles log(z) / every. Idle degrees of freedom are left out.
+        Parameters
+        ----------
+        st : State
+            State at rest or in motion.
+        coordinates : str or sequence of str, optional
+            One for each degree of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"). By default drives come first.
+        drives : str or sequence of str, optional
+            Inputs of the open loop. By default the drives of the model.
+        control : Control, optional
+            Controller, for the closed loop with its integrals and filters among the states. Its reference is constant.
+        actuators : Actuator or mapping, optional
+            Actuators of the controller, whose motor currents are among the states.
+        tau : mapping, optional
+            Torques and forces of the open loop by drive. By default those that hold the state.
+        free : mapping or array, optional
+            Values of the free parameters of `lw.compile(free=...)`.
+
+        Returns
+        -------
+        Linearized
+            Matrices A and B, poles, natural frequencies; of a sampled controller eigenvalues `z` too.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> s.linearize(s.settle()).poles.shape
+        (2,)
         """
         from linkwright.rings.control.linearize import linearize
         from linkwright.simulation.run import explain

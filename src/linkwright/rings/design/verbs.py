@@ -90,7 +90,33 @@ class MechanismVerbs:
         drive: str | None = None,
         speed: Any = None,
     ) -> Balanced:
-        """Return counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
+        """Find counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle.
+
+        Parameters
+        ----------
+        weights : mapping, optional
+            Weight of each goal: {"force": 1, "moment": 0.2}.
+        counterweights : sequence of str or mapping, optional
+            Bodies that may get a counterweight, or limits for each: `mass`, `radius`, `at`. By default, if there are no `bounds`, all
+            bodies that turn on ground.
+        bounds : mapping, optional
+            Changes of bodies: `mass` (least, most), `com` (how far along each axis), `inertia` (least, most factor).
+        steps : int, default 72
+            Steps of the cycle.
+        about : point, optional
+            Point of the shaking moment.
+        weight : bool, default False
+            True to include gravity in the shaking force.
+        drive : str, optional
+            Drive of the cycle.
+        speed : float or str, optional
+            Speed of the drive.
+
+        Returns
+        -------
+        Balanced
+            The mechanism found, with its goals before and after.
+        """
         from linkwright.rings.design.optimization.balancing import balance
 
         options = {"weights": weights, "counterweights": counterweights, "bounds": bounds, "steps": steps, "about": about}
