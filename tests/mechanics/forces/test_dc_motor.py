@@ -13,14 +13,14 @@ RNG = np.random.default_rng(7)
 
 
 def random_motor(**more):
-    keys = {k: float(RNG.uniform(0.1, 2.0)) for k in ("Kt", "R", "Ke", "viscous", "friction", "friction_speed", "ratio")}
+    keys = {k: float(RNG.uniform(0.1, 2.0)) for k in ("Kt", "R", "Ke", "viscous", "friction", "friction_speed", "gear_ratio")}
     return DCMotor(**{**keys, "efficiency": float(RNG.uniform(0.4, 1.0)), **more})
 
 
 @pytest.mark.parametrize("L", [0.0, 0.02])
 def test_power_in_is_power_out(L):
     for _ in range(50):
-        m = random_motor(L=L, rated=float(RNG.uniform(5, 20)), max_current=float(RNG.uniform(1, 20)))
+        m = random_motor(L=L, supply_voltage=float(RNG.uniform(5, 20)), max_current=float(RNG.uniform(1, 20)))
         u, v, i = (float(x) for x in RNG.normal(size=3) * [15.0, 5.0, 6.0])
         f = flow(m, u, v, i if m.has_current else None)
         out = f.heat + f.magnetic + f.friction + f.gearbox + f.mechanical

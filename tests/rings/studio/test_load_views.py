@@ -17,7 +17,7 @@ from linkwright.rings.studio.plots.hodographs import round_places
 from tests.sweeps import every_model, sweep
 
 G = 9.81
-MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
+MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "supply_voltage": 48, "max_speed": "5000 rpm"}
 
 
 def pixels(path: Path) -> np.ndarray:

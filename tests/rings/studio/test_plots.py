@@ -17,7 +17,7 @@ from linkwright.rings.studio.plots.frame import angle_ticks, four, parts_of_pi, 
 from linkwright.rings.studio.plots.paths import heads
 from tests.sweeps import sweep
 
-MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
+MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "supply_voltage": 48, "max_speed": "5000 rpm"}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def texts(axes: Any) -> list[str]:
 @sweep("what", PLOTS, later=["overview", "hodograph", "singular"])
 def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, controlled: Any, tmp_path: Path) -> None:
     subject = controlled if what == "control" else folding if PLOTS[what].takes == "run" else wiper
-    more: dict[str, Any] = {"motor": MOTOR, "ratio": 40} if what == "motor" else {}
+    more: dict[str, Any] = {"motor": MOTOR, "gear_ratio": 40} if what == "motor" else {}
     more |= {"title": "A title"} if PLOTS[what].paper else {}
     path = plot_of(subject, None if what == "overview" else what, tmp_path / "p.png", dark=True, size=(6.0, 4.6), **more)
     image = pixels(path)
