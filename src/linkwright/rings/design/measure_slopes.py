@@ -49,7 +49,8 @@ def measure_slopes(c: Trajectory, measures: Sequence[Measure], names: Sequence[s
         with suppress(LinkwrightError):  # of a channel that has none
             if d is not None:
                 found[k] = m.slopes(c, d)
-                undefined = [text for i, text in d.undefined(m.channel).items() if i not in d.why]
+                if not np.isfinite(found[k]).all():
+                    undefined = [text for i, text in d.undefined(m.channel).items() if i not in d.why]
         left = np.flatnonzero(~np.isfinite(found[k]))
         if undefined:
             why.update({names[i]: undefined[0] for i in left})

@@ -501,7 +501,8 @@ def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence
         measures = [m for m in work.measures if isinstance(m, Measure)]
         found = measure_slopes(nominal, measures, [t.inner for t in work.numbers.targets])
         slopes, why = found.values, dict(found.why)
-        loads = measured_loads_check(nominal, [m.channel for m in measures])
+        # designs that are computed have their own verdicts
+        loads = None if len(study) else measured_loads_check(nominal, [m.channel for m in measures])
         said = [f"{loads.text}: these numbers are unknown."] if loads is not None and not loads else []
         if np.isfinite(slopes).all():
             return _Linear(slopes, values, every, True, tuple(said))
