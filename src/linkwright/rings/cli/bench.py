@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import options
 from linkwright.rings.cli.parser import CliCommand, option
 

@@ -70,7 +70,7 @@ def _command(command: CliCommand, name: str) -> CompletedCommand:
 
 def _named(command: str, x: argparse.Action) -> list[str]:
     """Names that a value without a flag, or with one, may have."""
-    from linkwright.model import library as models
+    from linkwright.api import library as models
     from linkwright.rings.cli import gallery
     from linkwright.rings.cli.dispatch import NAMES
 

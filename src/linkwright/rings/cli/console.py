@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TextIO
 
-from linkwright.errors import visible
+from linkwright.api import visible
 
 PATIENCE = 0.7  # s before a word appears
 NARROWEST = 30

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, NoMotorError, UsageError, counted
+from linkwright.api import LinkwrightError, UsageError, counted, errors, files
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
 
 if TYPE_CHECKING:
-    from linkwright.results.checks import Checks
+    from linkwright.api import check_results
     from linkwright.rings.design.cycle_loads import CycleLoads
 
 CYCLE = Verb("linkwright.system.mechanism:Mechanism.cycle", without=("drive",))
@@ -65,13 +64,13 @@ def run(given: argparse.Namespace) -> None:
         raise UsageError(" ".join(failed))
 
 
-def _motors(c: Any, given: argparse.Namespace) -> tuple[Any, NoMotorError | None]:
+def _motors(c: Any, given: argparse.Namespace) -> tuple[Any, errors.NoMotorError | None]:
     """Suitable motors (as data for --json), or the reason why there is none: the cycle is shown and written in either case."""
     if given.choose_motor is None:
         return None, None
     try:
         found = c.choose_motor(given.choose_motor or None, drive=_lead(given)[0], sort=given.sort)
-    except NoMotorError as none:
+    except errors.NoMotorError as none:
         return {"suitable": 0, "rows": [], "why": str(none)}, none
     return found.as_dict() if given.json else found, None
 
@@ -161,10 +160,10 @@ def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _measured_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    from linkwright.files.tables import aligned
+    from linkwright.api import text_tables
 
     notes = [x["note"] for x in found if x["note"]]
-    return ["", *aligned([(x["name"], x["shown"]) for x in found]), *notes] if found else []
+    return ["", *text_tables.aligned([(x["name"], x["shown"]) for x in found]), *notes] if found else []
 
 
 def _massless(m: Any) -> list[str]:
@@ -204,7 +203,7 @@ def _channel_names(c: Any, loads: CycleLoads, more: Sequence[str]) -> list[str]:
 
 
 def _data(
-    m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]], checks: Checks
+    m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]], checks: check_results.Checks
 ) -> dict[str, Any]:
     import numpy as np
 

@@ -12,8 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import NoReturn
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.api import LinkwrightError, UsageError, files, nearest
 from linkwright.rings.cli import console
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 
@@ -86,7 +85,7 @@ def _run(argv: list[str]) -> int:
 
 def is_subject(word: str) -> bool:
     """A built-in model, a file of a model or run, or something that can only be meant as a path."""
-    from linkwright.model import library as models
+    from linkwright.api import library as models
 
     return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
 
@@ -139,7 +138,7 @@ def _one_of(*endings: str) -> str:
 
 
 def _unknown(word: str) -> NoReturn:
-    from linkwright.model import library as models
+    from linkwright.api import library as models
 
     if word in OLD_COMMANDS:
         overview().error(f"the command '{word}' has a new name: {PROGRAM} {OLD_COMMANDS[word]}")

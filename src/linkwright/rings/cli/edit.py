@@ -6,9 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from linkwright import files
-from linkwright.errors import ModelError, UsageError
-from linkwright.model import library as models
+from linkwright.api import ModelError, UsageError, files
+from linkwright.api import library as models
 from linkwright.rings.cli import console, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 
@@ -63,11 +62,10 @@ def model_path(given: str) -> Path:
 
 def is_planar(path: Path) -> bool:
     """True if a file draws in a plane, or nothing yet, or cannot be read: then the page says why."""
-    from linkwright.model.edits.sheet import EditSheet
-    from linkwright.model.file.nodes import ENCODING, text_of
+    from linkwright.api import edit_sheet, file_nodes
 
     try:
-        sheet = EditSheet(text_of(path).removeprefix(ENCODING), path.name)
+        sheet = edit_sheet.EditSheet(file_nodes.text_of(path).removeprefix(file_nodes.ENCODING), path.name)
         return sheet.node("plane") is not None or not any(sheet.names(key) for key in ("drawing", "bodies"))
     except ModelError:
         return True

@@ -8,8 +8,7 @@ import sys
 import warnings
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError, visible
+from linkwright.api import UsageError, files, visible
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.generated import by_name
 from linkwright.rings.cli.parser import CliCommand, CliOption, option

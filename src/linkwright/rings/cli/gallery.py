@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model import library as models
+from linkwright.api import UsageError, nearest
+from linkwright.api import library as models
 from linkwright.rings.cli import console
 
 _FOLDER = Path(__file__).parent / "templates"

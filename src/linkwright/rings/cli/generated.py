@@ -20,7 +20,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.cli import options
 from linkwright.rings.cli.parser import CliOption, option
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import loading, options, outputs
 from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option

@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import files
-from linkwright.errors import ModelError, UsageError, visible
+from linkwright.api import ModelError, UsageError, files, visible
 from linkwright.model.library.finding import existing, model_file
 
 if TYPE_CHECKING:
-    from linkwright.results.trajectory import Trajectory
-    from linkwright.system.mechanism import Mechanism
+    from linkwright.api import Mechanism, Trajectory
 
 
 def is_run(word: str) -> bool:
@@ -43,7 +41,7 @@ def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_im
     if is_run(model):
         raise UsageError(f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.")
     existing(model_file(model))
-    from linkwright.system.mechanism import load  # only now: it takes the first part of a second
+    from linkwright.api import load  # only now: it takes the first part of a second
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -57,7 +55,7 @@ def open_run(options: argparse.Namespace) -> Trajectory:
     """A saved turn or run."""
     refuse_changes(options)
     existing(Path(options.model))
-    from linkwright.results.trajectory import Trajectory
+    from linkwright.api import Trajectory
     from linkwright.system.mechanism import load_result
 
     found = load_result(options.model)
@@ -80,8 +78,7 @@ def refuse_changes(options: argparse.Namespace) -> None:
 
 def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
     """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees; `[x, y, ...]` for a joint of several."""
-    from linkwright import joints
-    from linkwright.model.coordinates import lengths
+    from linkwright.api import joints, lengths
 
     joint, _, part = name.removesuffix(".v").partition(".")
     types = {j.name: joints.create(j.type, j.options) for j in m.description.joints}
@@ -108,7 +105,7 @@ def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
 
 def with_unit(m: Mechanism, text: str, kind: str) -> str:
     """A text that certainly has a unit."""
-    from linkwright.text.units import KINDS, display_unit
+    from linkwright.api import KINDS, display_unit
 
     try:
         float(text)
@@ -119,7 +116,7 @@ def with_unit(m: Mechanism, text: str, kind: str) -> str:
 
 def cycles(m: Mechanism, name: str) -> bool:
     """True if a joint turns, or slides (so do cylinders)."""
-    from linkwright.model.coordinates import is_rotary, movable
+    from linkwright.api import is_rotary, movable
 
     return name not in movable(m.description) or is_rotary(m.system.description, name)
 
@@ -139,9 +136,9 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
     """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file.
 
     `A=90 deg in 0.4 s by 345, dwell 0.2 s` are moves."""
+    from linkwright.api import KINDS, matches, unit_kinds
     from linkwright.drives import moves, position, speed, torque, voltage
     from linkwright.model.file.moves import is_program, listed
-    from linkwright.text.units import KINDS, describe, matches
 
     if not text:
         raise UsageError(f"--drive {name} has no value. Give a speed, a position, an effort, a voltage or moves: --drive {name}='2 N m'.")
@@ -163,19 +160,20 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
             return make(text)
     examples = "45 rpm, 90 deg or 2 N m" if rotary else "20 mm/s, 50 mm or 100 N"
     raise UsageError(
-        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort, a voltage or moves: {examples}, "
+        f"--drive {name}: '{text}' is {unit_kinds.describe(dimension)}. "
+        f"Give a speed, a position, an effort, a voltage or moves: {examples}, "
         f"12 V or '{'90 deg' if rotary else '50 mm'} in 0.4 s, dwell 0.2 s'."
     )
 
 
 def _dimension(m: Mechanism, name: str, text: str) -> Any:
     """Of a value or an expression of t and channels."""
+    from linkwright.api import file_nodes
     from linkwright.model.file.loads import ChannelDimensions
-    from linkwright.model.file.nodes import from_python
     from linkwright.text.quantities import QuantityAlgebra, read_quantity
 
     channels = ChannelDimensions.of(m.description)
     try:
-        return read_quantity(from_python(text, "--drive"), QuantityAlgebra(channel=channels.quantity)).dimension
+        return read_quantity(file_nodes.from_python(text, "--drive"), QuantityAlgebra(channel=channels.quantity)).dimension
     except ModelError as problem:
         raise UsageError(f"--drive {name}={text}: {problem.message}") from problem

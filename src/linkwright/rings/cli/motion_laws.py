@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.cli import console, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 
@@ -40,9 +40,8 @@ def run(given: argparse.Namespace) -> None:
 
 def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     """Rise and duration in SI, and the unit of the rise as written."""
-    from linkwright.model.file import quantity
+    from linkwright.api import ANGLE, LENGTH, TIME, quantity, unit_kinds
     from linkwright.text.quantities import GivenValue, QuantityAlgebra, read_quantity
-    from linkwright.text.units import ANGLE, ANGULAR_SPEED, LENGTH, TIME
 
     if given.rise is None or given.span is None:
         raise UsageError("the peaks of a move need --rise and --in: --rise '20 mm' --in '0.2 s', or --in '60 deg' with --speed '120 rpm'.")
@@ -50,7 +49,7 @@ def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     if over == ANGLE and given.speed is None:
         raise UsageError("--in is an angle, so the speed of the cam is needed: --speed '120 rpm'.")
     if over == ANGLE:
-        span = quantity(given.span, ANGLE, "--in") / quantity(given.speed, ANGULAR_SPEED, "--speed")
+        span = quantity(given.span, ANGLE, "--in") / quantity(given.speed, unit_kinds.ANGULAR_SPEED, "--speed")
     else:
         span = quantity(given.span, TIME, "--in")
     if span <= 0.0:
@@ -62,9 +61,9 @@ def _move(given: argparse.Namespace) -> tuple[float, float, str]:
 
 
 def _per_unit(unit: str) -> float:
-    from linkwright.model.file import parse_unit
+    from linkwright.api import modelfile
 
-    return 1.0 / parse_unit(unit)[0]
+    return 1.0 / modelfile.parse_unit(unit)[0]
 
 
 def _print(rows: list[Any]) -> None:

@@ -8,9 +8,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from linkwright import files
-from linkwright.errors import UsageError
-from linkwright.model import library as models
+from linkwright.api import UsageError, files
+from linkwright.api import library as models
 from linkwright.rings.cli import console, gallery, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 

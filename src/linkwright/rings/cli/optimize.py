@@ -6,8 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import loading, options, outputs
 from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
@@ -41,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _need_written(m: Any, vary: dict[str, Any]) -> None:
     """Raise UsageError where the new numbers would have no place in the model file: before the search, not after it."""
-    from linkwright.model.parameters import every_parameter
+    from linkwright.api import every_parameter
     from linkwright.rings.design.optimization.request import unwritten
     from linkwright.rings.design.studies.targets import expanded
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.api import LinkwrightError, UsageError, files, nearest
 from linkwright.rings.cli.parser import CliOption, option
 
 MOST_STEPS = 100_000
@@ -262,6 +261,8 @@ SEP = option(
 DECIMAL = option("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark in .csv files: '.' (default) or ','")
 MARKS = (SEP, DECIMAL)
 FREE = option("--free", action="store_true", help="motion without the drives of the file")
+
+
 def drive(how: str) -> CliOption:
     """The option that names drives, with what their values mean in a command."""
     return _repeated("--drive", "JOINT[=VALUE]", named, f"joint or cylinder to drive: {how}")

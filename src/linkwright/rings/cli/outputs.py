@@ -9,8 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError, visible
+from linkwright.api import UsageError, files, visible
 from linkwright.rings.cli import console
 from linkwright.rings.cli.schemas import table
 
@@ -34,13 +33,13 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
 def _check_program(path: str) -> None:
     """Some formats need something installed: better known before a long computation than after."""
     if path.lower().endswith(".parquet"):
-        from linkwright.errors import package
+        from linkwright.api import package
 
         package("pyarrow.parquet")
     if path.lower().endswith(".xlsx"):
-        from linkwright.files.sheets import check_workbook
+        from linkwright.api import sheets
 
-        check_workbook()
+        sheets.check_workbook()
     if path.lower().endswith(".mp4"):
         from linkwright.rings.studio.animation import check_program
 

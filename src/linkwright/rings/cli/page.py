@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from linkwright.errors import LinkwrightError, visible
+from linkwright.api import LinkwrightError, visible
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from linkwright.errors import nearest
+from linkwright.api import nearest
 
 PROGRAM = "linkwright"
 LATE = "says"  # attribute of an action whose help is a function

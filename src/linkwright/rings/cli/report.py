@@ -6,14 +6,12 @@ import argparse
 import os
 from typing import Any
 
-from linkwright.errors import NoMotorError, UsageError
+from linkwright.api import UsageError, errors
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
 
-REPORT = Verb(
-    "linkwright.rings.studio.verbs:MechanismVerbs.report", without=("path", "motor", "tolerances", "variants", "measures")
-)
+REPORT = Verb("linkwright.rings.studio.verbs:MechanismVerbs.report", without=("path", "motor", "tolerances", "variants", "measures"))
 ENDINGS = (*outputs.PAGES, ".pdf")
 
 
@@ -26,7 +24,7 @@ def run(given: argparse.Namespace) -> int:
         if given.simulate is not None and getattr(given, flag) is not None:
             flag = flag.replace("_", "-")
             raise UsageError(f"--{flag} is for a cycle; a report with --simulate describes the run. Leave one of them out.")
-    no_motor: NoMotorError | None = None
+    no_motor: errors.NoMotorError | None = None
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             if given.variant:
@@ -55,14 +53,14 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _motor(given: argparse.Namespace, m: Any) -> tuple[Any, NoMotorError | None]:
+def _motor(given: argparse.Namespace, m: Any) -> tuple[Any, errors.NoMotorError | None]:
     """Return the best motor and gearbox of a catalog for the turn, or why there is none; no motor without --choose-motor."""
     if given.choose_motor is None:
         return None, None
     c = m.cycle() if given.steps is None else m.cycle(steps=given.steps)
     try:
         return c.choose_motor(given.choose_motor or None, sort=given.sort).best, None
-    except NoMotorError as none:
+    except errors.NoMotorError as none:
         return None, none
 
 

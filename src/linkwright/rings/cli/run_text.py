@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import counted
-from linkwright.numerics.tolerances import ROUND_OFF
+from linkwright.api import counted, joints, tolerances
 from linkwright.rings.cli import console, outputs
 
 MOST_ROWS = 14
@@ -94,9 +92,9 @@ def text(m: Any, run: Any) -> str:
 
 def _lines(header: list[str], rows: list[list[str]]) -> str:
     """Numbers that are written with the digits of their largest, below their heads; empty without rows."""
-    from linkwright.files.tables import aligned
+    from linkwright.api import text_tables
 
-    return "\n".join(aligned([header, *rows], left=1)) if rows else ""
+    return "\n".join(text_tables.aligned([header, *rows], left=1)) if rows else ""
 
 
 def _end_table(run: Any) -> str:
@@ -142,4 +140,4 @@ def _event_lines(run: Any) -> str:
 def _numbers(values: np.ndarray, *places: int) -> list[str]:
     """Some of the values to five digits; what is round-off beside the largest is zero."""
     largest = float(np.abs(values).max(initial=0.0))
-    return [f"{0.0 if abs(values[i]) < ROUND_OFF * largest else values[i] + 0.0:.5g}" for i in places]
+    return [f"{0.0 if abs(values[i]) < tolerances.ROUND_OFF * largest else values[i] + 0.0:.5g}" for i in places]

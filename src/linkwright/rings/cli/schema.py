@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from linkwright import files
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, files, nearest
 from linkwright.rings.cli import options, outputs, schemas
 from linkwright.rings.cli.parser import CliCommand, option
 

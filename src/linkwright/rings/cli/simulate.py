@@ -7,15 +7,13 @@ import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, SimulationError, UsageError
+from linkwright.api import LinkwrightError, UsageError, errors, files
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand, CliOption, option
 from linkwright.simulation.options import Options, about
 
 if TYPE_CHECKING:
-    from linkwright.results.trajectory import Trajectory
-    from linkwright.system.mechanism import Mechanism
+    from linkwright.api import Mechanism, Trajectory
 
 AGREE = 1e-9  # rad or m: start positions closer than this are the same
 SETTINGS = ("integrator", "tolerance", "step", "formulation", "stabilizer", "sample_interval")  # options of a run on the command line
@@ -34,17 +32,17 @@ def run(given: argparse.Namespace) -> int:
         if given.channels or sys.stderr.isatty():
             # a run of no length reports wrong names before long work, and compiles what the real one needs before its bar appears
             _channels(m.simulate(0, drive=drives, **settings), given)
-    stopped: SimulationError | None = None
+    stopped: errors.SimulationError | None = None
     try:
         found = m.simulate(given.duration, drive=drives, **settings)
-    except SimulationError as problem:
+    except errors.SimulationError as problem:
         if problem.run is None:
             raise
         stopped, found = problem, problem.run
     return _report(m, found, stopped, given)
 
 
-def _report(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
+def _report(m: Mechanism, found: Trajectory, stopped: errors.SimulationError | None, given: argparse.Namespace) -> int:
     """Print and write what there is, then say why it is not all of it."""
     from linkwright.rings.cli import run_text
 

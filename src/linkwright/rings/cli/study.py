@@ -8,8 +8,7 @@ import re
 import sys
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option

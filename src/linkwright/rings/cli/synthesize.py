@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.api import LinkwrightError, UsageError, files
 from linkwright.rings.cli import console, options, outputs
 from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option

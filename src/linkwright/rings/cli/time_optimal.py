@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright import files
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.api import UsageError, counted, files, nearest
 from linkwright.rings.cli import loading, options, outputs
 from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
@@ -16,7 +15,7 @@ from linkwright.text.phrases import places
 if TYPE_CHECKING:
     import numpy as np
 
-    from linkwright.system.mechanism import Mechanism
+    from linkwright.api import Mechanism
 
 TIME_OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.time_optimal", without=("path", "span"))
 FILE = (".csv", ".parquet")
@@ -69,7 +68,7 @@ def _path(m: Mechanism, name: str, text: str, given: argparse.Namespace) -> Any:
 
 def _kinds(m: Mechanism, name: str) -> list[str]:
     """Kinds of the components of a path: of a point lengths, of a joint or cylinder its own."""
-    from linkwright.model.coordinates import movable
+    from linkwright.api import movable
 
     d = m.description
     points = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
@@ -90,8 +89,7 @@ def _of_text(m: Mechanism, name: str, text: str, kinds: Sequence[str]) -> np.nda
     """Places of a text: `60 240, 140 220` or `60 mm 240 mm, 140 mm 220 mm`; bare numbers are in the file's units."""
     import numpy as np
 
-    from linkwright.model.file import quantity
-    from linkwright.text.units import KINDS
+    from linkwright.api import KINDS, quantity
 
     rows = []
     for place in places(text):
@@ -109,8 +107,8 @@ def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
     """Places of a file: columns x, y, z of a point, or the column of a joint."""
     import numpy as np
 
+    from linkwright.api import KINDS
     from linkwright.rings.robots.identification.tables import measured_table
-    from linkwright.text.units import KINDS
 
     table = measured_table(path, None, f"--path {name}")
     heads = ["x", "y", "z"][: len(kinds)] if len(kinds) > 1 else [name]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import loading, options, outputs
 from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
 
 if TYPE_CHECKING:
-    from linkwright.system.mechanism import Mechanism
+    from linkwright.api import Mechanism
 
 FILES = (".csv", ".npz")
 

@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from linkwright.errors import call_explained
-from linkwright.errors.arguments import Names
+from linkwright.api import Control, Names, call_explained
 from linkwright.model.curves.references import from_csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
 from linkwright.rings.control.computed_torque import ComputedTorque
 from linkwright.rings.control.hybrid import Hybrid
@@ -27,13 +26,12 @@ from linkwright.rings.control.lqr import Lqr
 from linkwright.rings.control.pd import Pd
 from linkwright.rings.control.projected import Projected
 from linkwright.simulation.feedback.actuators import Actuator
-from linkwright.simulation.feedback.base import Control
 from linkwright.simulation.feedback.control_law import ControlLaw
 from linkwright.simulation.feedback.encoders import encoder
 from linkwright.simulation.feedback.noise import noise
 
 if TYPE_CHECKING:
-    from linkwright.system.mechanism import Mechanism
+    from linkwright.api import Mechanism
 
 CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, ComputedTorque, Projected, Hybrid, Impedance, Lqr, ControlLaw)}
 

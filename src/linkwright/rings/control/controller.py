@@ -7,13 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.file import quantity
-from linkwright.results.state import State
-from linkwright.simulation.feedback.base import Control
+from linkwright.api import KINDS, TIME, Control, State, UsageError, nearest, quantity
 from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.controller_setup import bind
-from linkwright.text.units import KINDS, TIME
 
 
 class Controller:

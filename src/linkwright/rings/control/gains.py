@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, nearest
 
 
 def filled(P: Any, D: Any, labels: Sequence[str], kind: str) -> tuple[np.ndarray, np.ndarray]:

@@ -23,19 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, listing
+from linkwright.api import TIME, Situation, UsageError, counted, feedback, listing, quantity, scalars
 from linkwright.model.curves.references import read_reference
-from linkwright.model.file import quantity
-from linkwright.numerics.scalars import minimum, real, solve, where
+from linkwright.numerics.scalars import real
 from linkwright.rings.control.gains import gains
 from linkwright.rings.control.projected import Projected
 from linkwright.simulation.feedback.actuators import CUT, ZERO_COMMAND
-from linkwright.simulation.feedback.base import Command, OwnState, taken_in
-from linkwright.simulation.feedback.controller_inputs import Situation
 from linkwright.simulation.feedback.drive_response import Response
 from linkwright.simulation.feedback.force_rows import ForceRow, IndeterminateForces, force_row
 from linkwright.simulation.feedback.least_effort import NominalSizes, least
-from linkwright.text.units import TIME
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -99,12 +95,12 @@ class Hybrid(Projected):
             )
         return tuple(i for i, r in enumerate(rows) if r.name not in gone)
 
-    def states(self, bound: Any) -> Sequence[OwnState]:
+    def states(self, bound: Any) -> Sequence[feedback.OwnState]:
         size = 1.0 + float(np.abs(bound.wanted_forces(bound.start["t"][0])).max(initial=0.0))
-        out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, self.integral, strict=True)]
+        out = [feedback.OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, self.integral, strict=True)]
         if self.filter > 0.0:
             out += [
-                OwnState(f"control.{r.name}.filtered", size, self.filter, float(x), closed=self.filter / (1.0 + F))
+                feedback.OwnState(f"control.{r.name}.filtered", size, self.filter, float(x), closed=self.filter / (1.0 + F))
                 for r, F, x in zip(self.rows, self.F, self.begin, strict=True)
             ]
         return out
@@ -125,7 +121,7 @@ class Hybrid(Projected):
     def outputs(self, at: Situation) -> Any:
         return np.concatenate([super().outputs(at), self._forces(at, at.model, at.eq)[1]])
 
-    def command(self, at: Situation) -> Command:
+    def command(self, at: Situation) -> feedback.Command:
         live, n = list(self.live), len(self.live)
         if not live:
             return self._said(at, super().command(at), np.zeros(0), np.zeros(0))
@@ -140,7 +136,7 @@ class Hybrid(Projected):
         real, real_L = (base, L) if at.plant is at.model else self._forces(at, at.plant, at.bound.real.equations(at.x))
         if felt is not None:
             # a sampled filter after it has taken in what was sensed now
-            used = felt if self.filter == 0.0 else filtered + taken_in(at.bound.every, self.filter) * (felt - filtered)
+            used = felt if self.filter == 0.0 else filtered + feedback.taken_in(at.bound.every, self.filter) * (felt - filtered)
             aim = wanted + F * (wanted - used) + I * (integral + at.bound.every * (wanted - used))
         elif self.filter > 0.0:
             used = filtered
@@ -149,11 +145,11 @@ class Hybrid(Projected):
             # what is sensed depends on the aim itself: lam = real + real_L (u_0 + U aim)
             open_loop = real + real_L @ u_0
             right = wanted + I * integral + F * (wanted - open_loop)
-            aim = solve(np.eye(n) + F[:, None] * (real_L @ U), right)
+            aim = scalars.solve(np.eye(n) + F[:, None] * (real_L @ U), right)
             used = open_loop + real_L @ U @ aim
         efforts, cut, share = self._within_limits(at, A, motion_part, u_0 + U @ aim)
         sensed = felt if felt is not None else real + real_L @ efforts
-        return self._said(at, Command(efforts, (), found.authority, found.damped, (), cut, share), sensed, used)
+        return self._said(at, feedback.Command(efforts, (), found.authority, found.damped, (), cut, share), sensed, used)
 
     def _within_limits(self, at: Situation, A: Any, right: Any, efforts: Any) -> tuple[Any, Sequence[Any], Any]:
         """(efforts, what forces lose by it, share of them that is left): where actuators cannot give all, motions go before forces.
@@ -169,13 +165,15 @@ class Hybrid(Projected):
         for a, u_m, u, speed in zip(b.actuators, alone, efforts, at.B.T @ at.v, strict=True):
             low, high = a.span(speed)
             more = u - u_m
-            room = where(real(more) > 0.0, high - u_m, u_m - low)
-            size = where(real(more) > 0.0, more, -more)
-            share = minimum(share, where(real(room) > 0.0, room, 0.0) / where(real(size) > ZERO_COMMAND, size, ZERO_COMMAND))
+            room = scalars.where(real(more) > 0.0, high - u_m, u_m - low)
+            size = scalars.where(real(more) > 0.0, more, -more)
+            share = scalars.minimum(
+                share, scalars.where(real(room) > 0.0, room, 0.0) / scalars.where(real(size) > ZERO_COMMAND, size, ZERO_COMMAND)
+            )
         extra = efforts - alone
         return alone + share * extra, list((1.0 - share) * (A[n:] @ extra)), share
 
-    def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
+    def felt(self, at: Situation, command: feedback.Command, efforts: Any) -> feedback.Command:
         if not self.live:
             return command
         eq = at.eq if at.plant is at.model else at.bound.real.equations(at.x)
@@ -184,20 +182,20 @@ class Hybrid(Projected):
         return self._said(at, command, sensed, sensed if self.filter == 0.0 else self._own(at)[1])
 
     @staticmethod
-    def _unwound(rate: Any, command: Command, k: int) -> Any:
+    def _unwound(rate: Any, command: feedback.Command, k: int) -> Any:
         """An integral does not grow towards what limits cut off, and does grow away from it."""
         if not command.cut:
             return rate
         missing = 1.0 - command.share
-        left = where(real(missing) < CUT, 1.0 - missing / CUT, 0.0)
-        return where(real(rate * command.cut[k]) > 0.0, left * rate, rate)
+        left = scalars.where(real(missing) < CUT, 1.0 - missing / CUT, 0.0)
+        return scalars.where(real(rate * command.cut[k]) > 0.0, left * rate, rate)
 
     def _own(self, at: Situation) -> tuple[Any, Any]:
         """Integrals and filtered readings of the forces that there are."""
         n, live = len(self.rows), list(self.live)
         return at.states[:n][live], at.states[n:][live] if self.filter > 0.0 else np.zeros(0)
 
-    def _said(self, at: Situation, command: Command, sensed: Any, used: Any) -> Command:
+    def _said(self, at: Situation, command: feedback.Command, sensed: Any, used: Any) -> feedback.Command:
         """The command with the rates of integrals and filters, and the channels of the forces; `used` is sensed, or filtered."""
         n, filtered = len(self.rows), self.filter > 0.0
         rates: list[Any] = [0.0] * (2 * n if filtered else n)
@@ -244,14 +242,14 @@ def _shared(left: IndeterminateForces, first: bool) -> list[str]:
 
 def loop_growth(F: float, I: float, every: float, lag: float) -> float:
     """The largest eigenvalue of a sampled force loop, in size: above 1 it grows."""
-    a = taken_in(every, lag)
+    a = feedback.taken_in(every, lag)
     row = np.array([1.0 - a * (1.0 + F), -a * I])
     return float(np.abs(np.linalg.eigvals(np.array([row, [every * row[0], 1.0 + every * row[1]]]))).max())
 
 
 def loop_stable(F: float, I: float, every: float, lag: float) -> bool:
     """An integral without gain stays where it is: 1 is stable then."""
-    return loop_growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(1.0 - taken_in(every, lag) * (1.0 + F)) < 1.0)
+    return loop_growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(1.0 - feedback.taken_in(every, lag) * (1.0 + F)) < 1.0)
 
 
 def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[str]]:

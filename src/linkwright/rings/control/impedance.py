@@ -20,10 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import Control, Situation, UsageError, feedback
 from linkwright.rings.control.gains import gain_matrix
-from linkwright.simulation.feedback.base import Command, Control, ForceSensor
-from linkwright.simulation.feedback.controller_inputs import Situation
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -47,17 +45,17 @@ class Impedance(Control):
         assert isinstance(before, Impedance)
         return replace(self, D=before.D)
 
-    def sensors(self, bound: Any) -> Sequence[ForceSensor]:
+    def sensors(self, bound: Any) -> Sequence[feedback.ForceSensor]:
         """Of the force on each coordinate, where the mass is not the mechanism's own."""
         if self.M is None:
             return ()
         pairs = zip(bound.labels, bound.kinds, strict=True)
-        return [ForceSensor(label, "force" if kind == "length" else "torque") for label, kind in pairs]
+        return [feedback.ForceSensor(label, "force" if kind == "length" else "torque") for label, kind in pairs]
 
     def channels(self, bound: Any) -> Mapping[str, str]:
         return {f"control.{s.name}.sensed": s.kind for s in self.sensors(bound)}
 
-    def command(self, at: Situation) -> Command:
+    def command(self, at: Situation) -> feedback.Command:
         springs = self.K @ at.error + self.D @ at.error_rate
         felt: Any = ()
         if self.M is None:
@@ -66,7 +64,7 @@ class Impedance(Control):
             felt = at.contact
             wanted = np.linalg.inv(self.M) @ (springs + felt) - at.mobility @ felt
         found = at.solve(self.outputs(at), at.wanted_rest - at.J @ at.model.a + wanted)
-        return Command(found.efforts, authority=found.authority, damped=found.damped, records=list(felt))
+        return feedback.Command(found.efforts, authority=found.authority, damped=found.damped, records=list(felt))
 
 
 def _inertia(bound: Any) -> np.ndarray:

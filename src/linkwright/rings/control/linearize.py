@@ -17,24 +17,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwright.api import (
+    Cell,
+    Control,
+    Program,
+    Result,
+    SingularityError,
+    State,
+    Table,
+    TraceGraph,
+    UsageError,
+    counted,
+    drive_base,
+    factor,
+    kernel_sets,
+    loop_constraints,
+    nearest,
+    qdot,
+    quantity,
+)
 from linkwright.compiler.derivatives import jacobian, places
-from linkwright.compiler.graph import TraceGraph
-from linkwright.compiler.program import Program
 from linkwright.drives.actuation import actuation
-from linkwright.drives.base import DriveTarget, target
-from linkwright.errors import SingularityError, UsageError, counted, nearest
-from linkwright.files.tables import Cell, Result, Table
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.kernels.kernels import Variant
-from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.inverse.effort_weights import effort_weights
-from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.model.file import quantity
-from linkwright.numerics.linalg import factor
-from linkwright.results.state import State
 from linkwright.rings.control.riccati import Gains, riccati
 from linkwright.rings.control.small_motions import Manifold, manifold, task_rows
-from linkwright.simulation.feedback.base import Control
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.feedback.drive_response import effort_columns
 from linkwright.simulation.feedback.reference_tracking import independent
@@ -152,7 +159,7 @@ class Plant:
 
     eq: Equations
     tasks: tuple[Task, ...]
-    targets: tuple[DriveTarget, ...]
+    targets: tuple[drive_base.DriveTarget, ...]
     fixed: Mapping[str, np.ndarray]  # t, near, free and the rest that does not move
     q: np.ndarray
     v: np.ndarray
@@ -175,7 +182,7 @@ class Plant:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        return scale(self.kinds, self.eq.loops.kappa)
+        return loop_constraints.scale(self.kinds, self.eq.loops.kappa)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -315,7 +322,7 @@ def linearize(
     loop = Controlling.of(control, actuators, None, None, st.t)
     act = actuation(system, None, st, free=values, control=loop)
     armature = tuple(act.armature) if np.any(act.armature) else ()
-    kernels = system.kernels.variant(Variant(armature=armature))
+    kernels = system.kernels.variant(kernel_sets.Variant(armature=armature))
     eq = kernels.equations(values if len(values) else ())
     equations, bound, nv = act.equations, _bound(act), len(st.v)
 
@@ -345,7 +352,7 @@ def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators:
     if actuators is not None:
         raise UsageError("actuators belong to a controller: control=lw.control.pd(...).")
     names = system.named_drives(drives)
-    targets = tuple(target(system.loops.skel, n) for n in names)
+    targets = tuple(drive_base.target(system.loops.skel, n) for n in names)
     eq = system.kernels.equations(free if len(free) else ())
     tasks = _coordinates(eq, st, coordinates, names, ())
     fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.references), "free": free}
@@ -375,7 +382,7 @@ def _tasks(eq: Equations, names: Sequence[str]) -> tuple[Task, ...]:
     return tuple(out)
 
 
-def _efforts(tau: Any, targets: Sequence[DriveTarget]) -> np.ndarray:
+def _efforts(tau: Any, targets: Sequence[drive_base.DriveTarget]) -> np.ndarray:
     """Efforts at which to linearize, by drive or in their order."""
     names = [x.name for x in targets]
     if isinstance(tau, Mapping):

@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import Control, Situation, State, UsageError, feedback
 from linkwright.motion.controllability import controllable, drive_rows
-from linkwright.results.state import State
 from linkwright.rings.control.linearize import AT_REST, Linearized, Plant, linearized, plant_size
 from linkwright.rings.control.riccati import Gains, riccati
 from linkwright.rings.control.small_motions import reached
-from linkwright.simulation.feedback.base import Command, Control
-from linkwright.simulation.feedback.controller_inputs import Situation
 
 LATER = (0.01, 0.37, 2.9, 31.0, 1e3)  # seconds: where a reference must be what it is now
 
@@ -54,10 +51,10 @@ class Lqr(Control):
             raise UsageError(f"{problem}{_authority(plant)}") from None
         return replace(self, linear=linear, gains=gains, holding=holding)
 
-    def command(self, at: Situation) -> Command:
+    def command(self, at: Situation) -> feedback.Command:
         assert self.gains is not None
         K, n = self.gains.K, at.bound.n_tasks
-        return Command(list(self.holding + K[:, :n] @ at.error + K[:, n:] @ at.error_rate))
+        return feedback.Command(list(self.holding + K[:, :n] @ at.error + K[:, n:] @ at.error_rate))
 
 
 def _equilibrium(bound: Any, reference: Any) -> Plant:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from linkwright.api import Control, Situation, feedback
 from linkwright.rings.control.gains import filled
-from linkwright.simulation.feedback.base import Command, Control
-from linkwright.simulation.feedback.controller_inputs import Situation
 from linkwright.simulation.feedback.task_coordinates import CoordinateTask
 
 
@@ -30,7 +29,7 @@ class Pd(Control):
         P, D = filled(self.P, self.D, bound.labels, self.kind)
         return replace(self, P=P, D=D)
 
-    def command(self, at: Situation) -> Command:
+    def command(self, at: Situation) -> feedback.Command:
         springs = self.P * at.error + self.D * at.error_rate
         mine = self._places(at)
         if mine is not None:
@@ -43,7 +42,7 @@ class Pd(Control):
             held = still.solve(self.outputs(still), -(still.J @ still.model.a))
             efforts = [u + w for u, w in zip(efforts, held.efforts, strict=True)]
             authority, damped = held.authority, held.damped
-        return Command(efforts, authority=authority, damped=damped)
+        return feedback.Command(efforts, authority=authority, damped=damped)
 
     @staticmethod
     def _places(at: Situation) -> list[int] | None:

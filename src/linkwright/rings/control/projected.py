@@ -16,9 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from linkwright.api import Control, Situation, feedback
 from linkwright.rings.control.gains import filled
-from linkwright.simulation.feedback.base import Command, Control
-from linkwright.simulation.feedback.controller_inputs import Situation
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -37,6 +36,6 @@ class Projected(Control):
         """Accelerations of the coordinates followed that the drives must add."""
         return at.wanted_rest + self.P * at.error + self.D * at.error_rate - at.J @ at.model.a
 
-    def command(self, at: Situation) -> Command:
+    def command(self, at: Situation) -> feedback.Command:
         found = at.solve(self.outputs(at), self.right(at))
-        return Command(found.efforts, authority=found.authority, damped=found.damped)
+        return feedback.Command(found.efforts, authority=found.authority, damped=found.damped)

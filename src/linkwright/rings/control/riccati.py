@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwright.errors import UsageError, counted, nearest
-from linkwright.numerics.tolerances import SAME_NUMBER
+from linkwright.api import SAME_NUMBER, UsageError, counted, nearest
 
 
 class Linear(Protocol):

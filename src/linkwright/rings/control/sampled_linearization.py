@@ -19,13 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwright.api import Program, Situation, TraceGraph, UsageError, linalg
 from linkwright.compiler.derivatives import jacobian
-from linkwright.compiler.graph import TraceGraph
-from linkwright.compiler.program import Program
-from linkwright.errors import UsageError
-from linkwright.numerics.linalg import least_squares
 from linkwright.rings.control.linearize import MARGIN, Linearized, Plant, by_size, linearized, seeds
-from linkwright.simulation.feedback.controller_inputs import Situation
 
 GONE = 1e-7  # a factor below this is zero: what it belongs to is over within a sample (of a double one round-off shows its root)
 
@@ -170,6 +166,6 @@ def _settled(plant: Plant, sampling: Sampling, program: Program) -> np.ndarray:
         values, slopes = sample_slopes(plant, program, x)
         rows = [i - commands.start for i in moving]
         change = np.eye(len(moving)) - slopes[np.ix_(rows, [n + i for i in moving])]
-        x[moving] += least_squares(change, values[rows] - x[moving])
+        x[moving] += linalg.least_squares(change, values[rows] - x[moving])
         x = replace(plant, x=x).steady(list(range(currents.stop)))
     return x

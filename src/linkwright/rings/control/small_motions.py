@@ -18,16 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import TraceGraph, UsageError, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial
 from linkwright.compiler.derivatives import jacobian
-from linkwright.compiler.graph import TraceGraph
-from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
-from linkwright.mechanics.constraints.loops import scale
-from linkwright.mechanics.kinematics.motion import Motion, motion, qdot
-from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.spatial import skew
 from linkwright.simulation.feedback.task_coordinates import PoseTask, Task, TaskReference, nothing_wanted
 
 
@@ -40,7 +35,7 @@ class Manifold(NamedTuple):
     rates: np.ndarray  # theta'
 
 
-def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -> tuple[Any, Any, Motion]:
+def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -> tuple[Any, Any, kinematics.Motion]:
     """(J_t, bias, motion): the acceleration of the coordinates is J_t a + bias."""
     skel = eq.loops.skel
     m, references = motion(skel, q, v), eq.loops.skel.unpack(q, near)
@@ -51,7 +46,7 @@ def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -
 class ManifoldRows(NamedTuple):
     """S at a position, dimensionless, with what makes it so."""
 
-    factors: Factored
+    factors: linalg.Factored
     rows: np.ndarray  # scales
     coordinates: slice
     freedoms: int  # idle ones not counted
@@ -83,7 +78,7 @@ def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, 
     J_t, _, m = task_rows(eq, tasks, q, v, near)
     c = loops.at(q, v, t, eq.loops.skel.unpack(q, near), m)
     J = loops.dimensionless(c)[1]
-    sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
+    sizes = loop_constraints.scale([k for x in tasks for k in x.kinds], loops.kappa)
     E_t = J_t * loops.columns / sizes[:, None]
     null = factor(J).null
     idle = np.array([x for _, x in idle_motions(loops, q, null, m)]).reshape(-1, len(v))
@@ -122,7 +117,7 @@ def reached(
     loops, skel, still = eq.loops, eq.loops.skel, np.zeros(len(eq.loops.columns))
     ends = np.cumsum([0, *(len(task.kinds) for task in tasks)])
     wanted = [TaskReference(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
-    sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
+    sizes = loop_constraints.scale([k for x in tasks for k in x.kinds], loops.kappa)
     references = skel.unpack(q, near)
 
     def rows(position: np.ndarray) -> PositionRows:
@@ -150,6 +145,6 @@ def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:
     for task in tasks:
         if isinstance(task, PoseTask):
             turns = slice(at + 3, at + 6)
-            out[turns, turns] = skew(rates[turns])
+            out[turns, turns] = spatial.skew(rates[turns])
         at += len(task.kinds)
     return out

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError
-from linkwright.errors.arguments import Names
-from linkwright.results.state import State
+from linkwright.api import Names, State, UsageError
 
 if TYPE_CHECKING:
+    from linkwright.api import Control, System
     from linkwright.rings.control.controller import Controller
     from linkwright.rings.control.linearize import Linearized
-    from linkwright.simulation.feedback.base import Control
-    from linkwright.system.system import System
 
 
 class SystemVerbs:

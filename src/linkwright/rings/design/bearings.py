@@ -17,17 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements, joints
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Cell, Result, Table, marked
-from linkwright.mechanics import forces
-from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.lines import LineEye, line_eyes
-from linkwright.mechanics.inverse.meshes import meshes_not_modeled
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import cross
-from linkwright.results.channels import rotation_quaternions
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    Cell,
+    Description,
+    Instant,
+    Joint,
+    Result,
+    Table,
+    Trajectory,
+    UsageError,
+    channel_kinds,
+    cross,
+    elements,
+    forces,
+    joints,
+    line_loads,
+    marked,
+    mesh_losses,
+    nearest,
+    unit_of,
+)
 from linkwright.rings.design.cycle_averages import extremes, integral, time_mean
 from linkwright.rings.design.drive_duty import cycle_axis
 
@@ -229,9 +238,9 @@ def bearings(c: Trajectory) -> Bearings:
         against = tuple(other for name, other in eyes(d) if name == pin and other != body)
         move = _fixed(c) if carries else moves[at_pin[0].name]
         rows.append(_bearing(c, pin, body, at_pin[0].type, against, move, over.values))
-    for e in line_eyes(d):
+    for e in line_loads.line_eyes(d):
         rows.append(_bearing(c, e.pin, e.body, e.kind, (e.pin.rpartition(".")[0],), _line_movement(c, e), over.values))
-    meshes = meshes_not_modeled(d)
+    meshes = mesh_losses.meshes_not_modeled(d)
     open_ = tuple((j.pin or j.name, meshes[j.name]) for j in d.joints if j.name in meshes)
     return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values), open_)
 
@@ -334,7 +343,7 @@ def _tilting(c: Trajectory, j: Joint) -> Movement:
         return np.array([*(i.rotation(first).T @ i.rotation(second)), spin])
 
     seen = c._sampled({f"{j.name} turning": turning})[f"{j.name} turning"]
-    turned = rotation_quaternions(seen[:, :3])
+    turned = channel_kinds.rotation_quaternions(seen[:, :3])
     between = 2.0 * np.arccos(np.clip(np.abs(turned @ turned.T), 0.0, 1.0))
     steps = np.diag(between, 1)
     spin = np.linalg.norm(seen[:, 3], axis=1)
@@ -345,7 +354,7 @@ def _spin(instant: Instant, node: int) -> Any:
     return np.zeros(3) if node < 0 else instant.motion.V[node][:3]
 
 
-def _line_movement(c: Trajectory, e: LineEye) -> Movement:
+def _line_movement(c: Trajectory, e: line_loads.LineEye) -> Movement:
     """Rotation of a part between two points against the body of its eye."""
     node = c.skel.node(e.body)
 

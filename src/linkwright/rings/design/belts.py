@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements import Belt
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table, marked
-from linkwright.mechanics.constraints.belt import BeltConstraint, BeltSpan
+from linkwright.api import Result, System, Table, Trajectory, UsageError, belt_constraints, elements, marked, nearest, unit_of
 from linkwright.mechanics.inverse.belts import belt_tensions
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import extremes
 from linkwright.rings.design.drive_duty import cycle_axis
-from linkwright.system.system import System
 
 LONG_ARC = np.radians(270.0)  # of contact: more is hardly meant
 SLACK = -1e-9  # of the largest tension: below it a span would have to push
@@ -70,7 +65,7 @@ def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:
     """Return lengths and arcs of contact of all belts in the start position."""
     x, out = system.start.instant, []
     for c in system.loops.constraints:
-        if isinstance(c, BeltConstraint):
+        if isinstance(c, belt_constraints.BeltConstraint):
             b, spans = c.belt, c.spans(system.skel, x.motion)
             arcs = belt_arcs(b, [np.asarray(s.u, dtype=float) for s in spans])
             length = float(sum(s.length for s in spans)) + sum(float(b.radii[i]) * angle for i, angle in arcs)
@@ -82,7 +77,7 @@ def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:
     return tuple(out)
 
 
-def _overlaps(b: Belt, spans: list[BeltSpan]) -> tuple[tuple[str, str, float, float], ...]:
+def _overlaps(b: elements.Belt, spans: list[belt_constraints.BeltSpan]) -> tuple[tuple[str, str, float, float], ...]:
     """Neighbors that both have a radius and are closer than the two together."""
     out = {}
     for (i, j), s in zip(b.spans, spans, strict=True):
@@ -94,7 +89,7 @@ def _overlaps(b: Belt, spans: list[BeltSpan]) -> tuple[tuple[str, str, float, fl
     return tuple(out.values())
 
 
-def belt_arcs(b: Belt, directions: list[np.ndarray]) -> list[tuple[int, float]]:
+def belt_arcs(b: elements.Belt, directions: list[np.ndarray]) -> list[tuple[int, float]]:
     """(pulley, angle of contact) wherever the belt is bent between two spans."""
     inner = range(len(b.pulleys)) if b.closed else range(1, len(b.pulleys) - 1)
     out = []
@@ -105,7 +100,7 @@ def belt_arcs(b: Belt, directions: list[np.ndarray]) -> list[tuple[int, float]]:
     return out
 
 
-def pulley_name(b: Belt, i: int) -> str:
+def pulley_name(b: elements.Belt, i: int) -> str:
     """The joint of a pulley, or the point at which the belt runs or ends."""
     p = b.pulleys[i]
     return p.joint or f"{p.body}.{p.point}"

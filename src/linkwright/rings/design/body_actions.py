@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.joints import JOINTS, holds
-from linkwright.mechanics import forces
+from linkwright.api import JOINTS, Description, belt_constraints, cross, dynamics, forces, inverse, joints, kinematics, lengths, spatial
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
-from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
-from linkwright.mechanics.dynamics.tree import body_inertias
-from linkwright.mechanics.inverse import Loads
-from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
-from linkwright.model.coordinates import lengths
-from linkwright.model.description import Description
-from linkwright.numerics.spatial import cross, cross_wrench
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class BodyAction:
         return self.moment + cross(self.at - point, self.force)
 
 
-def body_actions(loads: Loads, body: str) -> tuple[BodyAction, ...]:
+def body_actions(loads: inverse.Loads, body: str) -> tuple[BodyAction, ...]:
     """Return everything that acts on a moving body, weight and inertia last."""
     skel = loads.problem.place.loops.skel
     d, node = skel.tree.description, skel.node(body)
@@ -48,34 +40,34 @@ def body_actions(loads: Loads, body: str) -> tuple[BodyAction, ...]:
     return (*rows, *_mass(loads, node, com))
 
 
-def in_world(loads: Loads, node: int, p_B: np.ndarray) -> np.ndarray:
+def in_world(loads: inverse.Loads, node: int, p_B: np.ndarray) -> np.ndarray:
     """Return a point of a body in the world."""
     place = loads.problem.place
     skel = place.loops.skel
-    return node_motion(skel, place.motion, node)[0].point(p_B) + skel.origin(node)
+    return kinematics.node_motion(skel, place.motion, node)[0].point(p_B) + skel.origin(node)
 
 
-def _action(loads: Loads, name: str, kind: str, node: int, wrench: Any, at: np.ndarray) -> BodyAction:
+def _action(loads: inverse.Loads, name: str, kind: str, node: int, wrench: Any, at: np.ndarray) -> BodyAction:
     """A wrench at a subsystem's origin, as a force at a point."""
     arm = at - loads.problem.place.loops.skel.origin(node)
     force = np.asarray(wrench[3:], dtype=float)
     return BodyAction(name, kind, at, force, np.asarray(wrench[:3], dtype=float) - cross(arm, force))
 
 
-def _pins(loads: Loads, d: Description, body: str) -> Iterator[BodyAction]:
-    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and holds(JOINTS[j.type], d.planar)]
+def _pins(loads: inverse.Loads, d: Description, body: str) -> Iterator[BodyAction]:
+    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and joints.holds(JOINTS[j.type], d.planar)]
     for eye in dict.fromkeys(eyes):
         w = loads.on(eye, body)
         yield BodyAction(eye, "pin", w.at, w.force, w.moment)
 
 
-def _joint_point(loads: Loads, d: Description, name: str) -> np.ndarray:
+def _joint_point(loads: inverse.Loads, d: Description, name: str) -> np.ndarray:
     joint = d.joint(name)
     skel = loads.problem.place.loops.skel
-    return in_world(loads, skel.node(joint.second), np.asarray(pose_of(joint.frame_second).p, dtype=float))
+    return in_world(loads, skel.node(joint.second), np.asarray(kinematics.pose_of(joint.frame_second).p, dtype=float))
 
 
-def _drives(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
+def _drives(loads: inverse.Loads, d: Description, node: int) -> Iterator[BodyAction]:
     p = loads.problem
     distances = lengths(d)
     for name, push, effort in zip(p.drives, p.pushes, loads.u, strict=True):
@@ -85,13 +77,13 @@ def _drives(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
                 yield _action(loads, f"drive {name}", "drive", node, w * effort, at)
 
 
-def _end(loads: Loads, between: Any, node: int) -> np.ndarray:
+def _end(loads: inverse.Loads, between: Any, node: int) -> np.ndarray:
     place = loads.problem.place
-    ends = [locate(place.loops.skel, place.motion, ref) for ref in between]
+    ends = [kinematics.locate(place.loops.skel, place.motion, ref) for ref in between]
     return next(np.asarray(e.position, dtype=float) for e in ends if e.node == node)
 
 
-def _elements(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
+def _elements(loads: inverse.Loads, d: Description, node: int) -> Iterator[BodyAction]:
     """Springs, dampers, friction, stops, loads and pushing cylinders, each at its point; then what else was applied."""
     place = loads.problem.place
     rest = np.sum([w for n, w in place.external if n == node] or [np.zeros(6)], axis=0)
@@ -106,7 +98,7 @@ def _elements(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
         yield _action(loads, "friction by load, given wrenches", "load", node, rest, in_world(loads, node, np.zeros(3)))
 
 
-def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
+def _links(loads: inverse.Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
     """Gear teeth, rods and couplings: constraints that are no joints."""
     p = loads.problem
     place = p.place
@@ -116,7 +108,7 @@ def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
             continue
         lam = loads.lam_all[rows]
         wrench = np.sum([G.T @ lam for n, G in part.G if n == node] or [np.zeros(6)], axis=0)
-        if isinstance(c, BeltConstraint):
+        if isinstance(c, belt_constraints.BeltConstraint):
             ends = [(w, np.asarray(at)) for n, w, at in c.wrenches(skel, place.motion, lam) if n == node]
             yield from (_action(loads, c.name, "link", node, w, at) for w, at in ends if np.any(w))
             continue
@@ -131,12 +123,12 @@ def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
             yield _action(loads, c.name, "link", node, wrench, at)
 
 
-def _mass(loads: Loads, node: int, com: np.ndarray) -> list[BodyAction]:
+def _mass(loads: inverse.Loads, node: int, com: np.ndarray) -> list[BodyAction]:
     """Weight, and the inertia force and moment, at the center of mass."""
     p = loads.problem
     skel, m = p.place.loops.skel, p.place.motion
-    I, V, A = body_inertias(skel, m)[node], m.V[node], accelerations(skel, m, p.a)[node]
+    I, V, A = dynamics.body_inertias(skel, m)[node], m.V[node], kinematics.accelerations(skel, m, p.a)[node]
     weight = I @ np.concatenate([np.zeros(3), skel.gravity])
-    inertia = -(I @ A + cross_wrench(V, I @ V))
+    inertia = -(I @ A + spatial.cross_wrench(V, I @ V))
     out = [_action(loads, "weight", "weight", node, weight, com), _action(loads, "inertia", "inertia", node, inertia, com)]
     return [a for a in out if np.any(a.force) or np.any(a.moment)]

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import LinkwrightError
-from linkwright.mechanics.constraints.coupling import cam_of
-from linkwright.model.description import CoilSpring, TorsionSpring
-from linkwright.model.file import reread
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.trajectory import unit_of
+from linkwright.api import (
+    NEGLIGIBLE,
+    Expr,
+    LinkwrightError,
+    System,
+    coupling_constraints,
+    curve_extremes,
+    description,
+    elements,
+    modelfile,
+    unit_of,
+)
 from linkwright.rings.design.cycle_averages import extremes
-from linkwright.system.system import System
-from linkwright.text.expressions import Expr
 
 if TYPE_CHECKING:
-    from linkwright.model.description import Coupling
-    from linkwright.results.trajectory import Trajectory
+    from linkwright.api import Trajectory, description
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ def sample_ranges(x: np.ndarray, wrong: np.ndarray, *, closed: bool) -> tuple[tu
     return tuple(out)
 
 
-def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
+def cam_forces(system: System, c: Trajectory, coupling: description.Coupling) -> CamForces:
     """The contact force of a cam over a turn."""
     assert coupling.cam is not None
     force, angle = c[f"{coupling.name}.contact"], c[coupling.first]
     size = float(np.abs(force).max())
     off = force < -NEGLIGIBLE * size
-    cam = cam_of(c.skel, coupling.name)
+    cam = coupling_constraints.cam_of(c.skel, coupling.name)
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
     ends = extremes(c.t, force, angle)
     groove = coupling.cam.groove
@@ -120,29 +121,29 @@ def _static(system: System, c: Trajectory) -> Trajectory | None:
     return found if len(found) == len(c) else None
 
 
-def _preloads(system: System, c: Trajectory, coupling: Coupling, force: np.ndarray) -> tuple[NeededPreload, ...]:
+def _preloads(system: System, c: Trajectory, coupling: description.Coupling, force: np.ndarray) -> tuple[NeededPreload, ...]:
     """Springs that can hold the contact, with their least preload."""
     out, channel = [], f"{coupling.name}.contact"
     still = _static(system, c)
     weak = 1e-6  # of the largest: a preload that presses less than this somewhere cannot hold the contact there
     for s in system.description.springs:
-        if not isinstance(s, TorsionSpring | CoilSpring) or still is None or isinstance(s.preload, Expr):
+        if not isinstance(s, description.TorsionSpring | description.CoilSpring) or still is None or isinstance(s.preload, Expr):
             continue
         unit = max(1.0, abs(float(s.preload)))
-        moved = _static(System(reread(system.described, **{f"{s.name}.preload": float(s.preload) + unit})), c)
+        moved = _static(System(modelfile.reread(system.described, **{f"{s.name}.preload": float(s.preload) + unit})), c)
         if moved is None:
             continue
         gain = (moved[channel] - still[channel]) / unit
         if np.abs(gain).min() <= weak * np.abs(gain).max() or gain.min() < 0.0 < gain.max():
             continue
         more = curve_extremes(c.t, -force / np.abs(gain)).high
-        slides = isinstance(s, CoilSpring) or c.dimension(s.joint) == "length"
+        slides = isinstance(s, description.CoilSpring) or c.dimension(s.joint) == "length"
         needed = float(s.preload) + math.copysign(more, float(gain[0]))
         out.append(NeededPreload(s.name, float(s.preload), needed, "force" if slides else "torque"))
     return tuple(out)
 
 
-def _speed(system: System, c: Trajectory, coupling: Coupling, force: np.ndarray, still: Trajectory) -> float | None:
+def _speed(system: System, c: Trajectory, coupling: description.Coupling, force: np.ndarray, still: Trajectory) -> float | None:
     """Speed of the disc at which the contact force first vanishes; None where speed is not that of the cycle, or forces depend on it."""
     d = system.description
     rate = c[f"{coupling.first}.v"]

@@ -15,15 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, ModelError, Renamed, UsageError, nearest, whole_number
-from linkwright.files.tables import Column, Result, Table
+from linkwright.api import (
+    Description,
+    LinkwrightError,
+    ModelError,
+    Result,
+    System,
+    Table,
+    Trajectory,
+    UsageError,
+    coupling_constraints,
+    curves,
+    errors,
+    nearest,
+    text_tables,
+    unit_of,
+    whole_number,
+)
 from linkwright.mechanics.constraints.cam import CamGeometry
-from linkwright.mechanics.constraints.coupling import coupling_curve
-from linkwright.model.curves import Curve
-from linkwright.model.description import Coupling, Description
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.model.description import Coupling
 from linkwright.rings.design.cam_forces import CamForces, cam_forces, sample_ranges
-from linkwright.system.system import System
 
 STEPS = 1440  # of the profile: on a radius of 50 mm chords are 0.2 mm long and 0.1 um off
 COARSE = 360  # of a search
@@ -177,14 +188,18 @@ class CamDesign(Result):
         """Return the profile in the file's units, a row for each sample."""
         (length, meter), (angle, radian) = unit_of(self.units, "length"), unit_of(self.units, "angle")
         lift = (length, meter) if self._slides else (angle, radian)
-        xy = [Column.of(f"{name}.{axis}", length, p[:, i] / meter) for name, p in self._curves().items() for i, axis in enumerate("xy")]
+        xy = [
+            text_tables.Column.of(f"{name}.{axis}", length, p[:, i] / meter)
+            for name, p in self._curves().items()
+            for i, axis in enumerate("xy")
+        ]
         return Table(
             (
-                Column.of("angle", angle, self.angle / radian, f"of {self.disc}"),
-                Column.of("lift", lift[0], self.lift / lift[1]),
+                text_tables.Column.of("angle", angle, self.angle / radian, f"of {self.disc}"),
+                text_tables.Column.of("lift", lift[0], self.lift / lift[1]),
                 *xy,
-                Column.of("pressure_angle", angle, self.pressure_angle / radian),
-                Column.of("curvature", f"1/{length}", self.curvature * meter),
+                text_tables.Column.of("pressure_angle", angle, self.pressure_angle / radian),
+                text_tables.Column.of("curvature", f"1/{length}", self.curvature * meter),
             ),
             f"cam {self.name}",
             self.notes,
@@ -196,7 +211,7 @@ class CamDesign(Result):
 
 
 @dataclass(frozen=True)
-class CamSummary(Renamed):
+class CamSummary(errors.Renamed):
     """A cam in a few numbers, SI, with where they occur, and as a line of text."""
 
     name: str
@@ -262,7 +277,7 @@ def designed(system: System, name: str | None, turn: Any = None, steps: int = ST
 
 def cam_design(d: Description, c: Coupling, steps: int = STEPS) -> CamDesign:
     """The design of a cam of a description without expressions."""
-    law = coupling_curve(c)
+    law = coupling_constraints.coupling_curve(c)
     assert law is not None and c.cam is not None
     g = CamGeometry.of(d, c, law)
     angle, closed = _angles(c, law, steps)
@@ -294,7 +309,7 @@ def cam_design(d: Description, c: Coupling, steps: int = STEPS) -> CamDesign:
     )  # fmt: skip
 
 
-def _angles(c: Coupling, law: Curve, steps: int) -> tuple[np.ndarray, bool]:
+def _angles(c: Coupling, law: curves.Curve, steps: int) -> tuple[np.ndarray, bool]:
     """Samples of the disc's coordinate over the law, with both sides of every joint of its pieces, and whether it covers a turn."""
     breaks = np.asarray(getattr(law, "breaks", np.array([0.0, 2.0 * np.pi])), dtype=float)
     first, last = float(breaks[0]), float(breaks[-1])
@@ -308,11 +323,11 @@ def _angles(c: Coupling, law: Curve, steps: int) -> tuple[np.ndarray, bool]:
 
 def _disc_axes(d: Description, g: CamGeometry) -> tuple[np.ndarray, np.ndarray]:
     """Axes of the disc in the carrier's frame where its coordinate is zero: x of the disc's body, and y across the hinge's axis."""
-    from linkwright.mechanics.kinematics.motion import pose_of
+    from linkwright.api import kinematics
 
     j = g.first
     here, there = (j.frame_first, j.frame_second) if j.first == g.carrier else (j.frame_second, j.frame_first)
-    R = np.asarray(pose_of(here).R @ pose_of(there).R.T, dtype=float)
+    R = np.asarray(kinematics.pose_of(here).R @ kinematics.pose_of(there).R.T, dtype=float)
     z = np.asarray(g.axis, dtype=float)
     x = R[:, 0] - (R[:, 0] @ z) * z
     if np.linalg.norm(x) < 1e-6:  # the body's x is the hinge's axis

@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import Source, UsageError, listing, nearest
-from linkwright.files.sheets import CsvTable, TableError
-from linkwright.model.file import quantity
+from linkwright.api import KINDS, Source, UsageError, files, listing, nearest, quantity, sheets
 from linkwright.rings.design.drive_sizing import Motor
-from linkwright.text.units import KINDS
 
 BUILT_IN = Path(__file__).with_name("motors.csv")
 COLUMNS = {  # dimension of every column; of the names none
@@ -80,35 +76,39 @@ def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
         row = dict(zip(table.names, cells, strict=True))
         here, kind = Source(table.path, line), row.get("kind", "motor") or "motor"
         if kind not in NEEDED:
-            raise TableError(f"'{kind}' is no kind of row. {nearest(kind, NEEDED, 'Kinds')}", here)
+            raise sheets.TableError(f"'{kind}' is no kind of row. {nearest(kind, NEEDED, 'Kinds')}", here)
         values = _values(table, row, kind, here)
         (motors if kind == "motor" else gearboxes).append((_motor if kind == "motor" else _gearbox)(row["name"], values, here))
     if not motors:
-        raise TableError("the catalog holds no motor. Add a row for each: kind, name, rated_torque and so on.", Source(table.path, 1))
+        raise sheets.TableError(
+            "the catalog holds no motor. Add a row for each: kind, name, rated_torque and so on.", Source(table.path, 1)
+        )
     return Catalog("the built-in catalog" if path is None else table.path, tuple(motors), tuple(gearboxes))
 
 
-def _check_columns(table: CsvTable) -> None:
+def _check_columns(table: sheets.CsvTable) -> None:
     here = Source(table.path, table.header_line)
     if not table.names:
-        raise TableError(f"the catalog has no header. Name its columns in the first row: {', '.join(COLUMNS)}.", here)
+        raise sheets.TableError(f"the catalog has no header. Name its columns in the first row: {', '.join(COLUMNS)}.", here)
     for name, unit in zip(table.names, table.units, strict=True):
         if name not in COLUMNS:
-            raise TableError(f"there is no column '{name}' in a catalog. {nearest(name, COLUMNS, 'Columns')}", here)
+            raise sheets.TableError(f"there is no column '{name}' in a catalog. {nearest(name, COLUMNS, 'Columns')}", here)
         kind = COLUMNS[name]
         if kind not in (None, "pure number") and not unit:
-            raise TableError(f"the column '{name}' has no unit. Write it behind the name, such as `{name} [{_example(kind)}]`.", here)
+            raise sheets.TableError(
+                f"the column '{name}' has no unit. Write it behind the name, such as `{name} [{_example(kind)}]`.", here
+            )
         try:
             if kind is not None and unit not in ("", "-"):
                 quantity(f"1 {unit}", KINDS[kind], f"the column '{name}'")
         except UsageError as problem:
-            raise TableError(str(problem), here) from problem
+            raise sheets.TableError(str(problem), here) from problem
     needs_kinds = "gear_ratio" in table.names and "kind" not in table.names
     missing = [n for n in ("name", *NEEDED["motor"]) if n not in table.names] + (["kind"] if needs_kinds else [])
     if not {"Kt", "R"} <= set(table.names) and "heat" not in table.names:
         missing.append("Kt and R, or heat")
     if missing:
-        raise TableError(
+        raise sheets.TableError(
             f"the catalog lacks the column{'s' if len(missing) > 1 else ''} {listing(missing)}. Add them to its header.", here
         )
 
@@ -117,12 +117,12 @@ def _example(kind: str | None) -> str:
     return {"torque": "N m", "angular speed": "rpm", "inertia": "kg m^2", "mass": "kg", "power": "W"}.get(kind or "", "its unit")
 
 
-def _values(table: CsvTable, row: Mapping[str, str], kind: str, here: Source) -> dict[str, float]:
+def _values(table: sheets.CsvTable, row: Mapping[str, str], kind: str, here: Source) -> dict[str, float]:
     """Numbers of a row in SI, those that are given."""
     units = dict(zip(table.names, table.units, strict=True))
     what = f"{kind} '{row['name']}'"
     if not row["name"]:
-        raise TableError(f"this {kind} has no name. Give it one.", here)
+        raise sheets.TableError(f"this {kind} has no name. Give it one.", here)
     out = {}
     for name, dimension in COLUMNS.items():
         text = row.get(name, "")
@@ -132,21 +132,21 @@ def _values(table: CsvTable, row: Mapping[str, str], kind: str, here: Source) ->
         try:
             x = quantity(f"{text} {unit}".strip(), KINDS[dimension], f"{what}: {name}")
         except UsageError as problem:
-            raise TableError(str(problem), here) from problem
+            raise sheets.TableError(str(problem), here) from problem
         if x < 0.0 or (x == 0.0 and name not in MAY_BE_ZERO):
-            raise TableError(f"{what}: {name} is {text}; it must be greater than zero.", here)
+            raise sheets.TableError(f"{what}: {name} is {text}; it must be greater than zero.", here)
         out[name] = x
     missing = [name for name in NEEDED[kind] if name not in out]
     if kind == "motor" and not {"Kt", "R"} <= set(out) and "heat" not in out:
         missing.append("Kt and R, or heat")
     if missing:
-        raise TableError(f"{what} has no {listing(missing)}. Fill the cell{'s' if len(missing) > 1 else ''}.", here)
+        raise sheets.TableError(f"{what} has no {listing(missing)}. Fill the cell{'s' if len(missing) > 1 else ''}.", here)
     return out
 
 
 def _motor(name: str, x: Mapping[str, float], here: Source) -> CatalogMotor:
     if x["max_torque"] < x["rated_torque"]:
-        raise TableError(f"motor '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
+        raise sheets.TableError(f"motor '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
     data: dict[str, Any] = {
         k: x[k] for k in ("rated_torque", "max_torque", "max_speed", "rated_speed", "J", "friction", "viscous") if k in x
     }
@@ -159,9 +159,9 @@ def _motor(name: str, x: Mapping[str, float], here: Source) -> CatalogMotor:
 
 def _gearbox(name: str, x: Mapping[str, float], here: Source) -> Gearbox:
     if x["max_torque"] < x["rated_torque"]:
-        raise TableError(f"gearbox '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
+        raise sheets.TableError(f"gearbox '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
     if not x.get("efficiency", 1.0) <= 1.0:
-        raise TableError(f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.", here)
+        raise sheets.TableError(f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.", here)
     return Gearbox(
         name, x["gear_ratio"], x.get("efficiency", 1.0), x["rated_torque"], x["max_torque"], x.get("max_speed"), x.get("J", 0.0),
         x.get("mass"), x.get("price"), here,

@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import listing
-from linkwright.files.tables import Result, Table, marked, show
-from linkwright.motion.cycle import COARSE_SAMPLES
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import Result, Table, Trajectory, cycles, elements, listing, marked, show, unit_of
 from linkwright.rings.design.bearings import Bearings, bearings
 from linkwright.rings.design.belts import BeltTable, belts
 from linkwright.rings.design.cycle_averages import extremes
@@ -68,7 +64,7 @@ class CycleLoads(Result):
         if self.efforts is None:
             return ()
         few = f"figures are those of {self.steps} steps, and larger values may lie between them; 360 steps, the default, are closer"
-        return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < COARSE_SAMPLES else []))
+        return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < cycles.COARSE_SAMPLES else []))
 
     def table(self) -> Table:
         """Return drive torques and forces, with bearings, cylinders and belts as parts; one row with the reason where there are none."""

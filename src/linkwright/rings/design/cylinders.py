@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table, marked
-from linkwright.model.description import Cylinder
-from linkwright.motion.joint_limits import stops_of
+from linkwright.api import Result, Table, Trajectory, UsageError, description, joint_limits, marked, nearest, unit_of
 from linkwright.results.cylinder_channels import areas, force
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import extremes
 
 
@@ -100,11 +96,11 @@ def cylinders(c: Trajectory) -> CylinderTable:
     return CylinderTable(tuple(_duty(c, x) for x in d.cylinders), d.units)
 
 
-def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
+def _duty(c: Trajectory, x: description.Cylinder) -> CylinderDuty:
     length, rate = c[x.name], c[f"{x.name}.v"]
     name = f"force of {x.name}"
     f = c._sampled({name: lambda i: force(i, x)}, loads=True)[name]
-    lows, highs = stops_of(c.skel.tree.description, x.name)
+    lows, highs = joint_limits.stops_of(c.skel.tree.description, x.name)
     ends, reach, speed, work = (extremes(c.t, y, c.t) for y in (f, length, rate, f * rate))
     push, pull = max(ends.high, 0.0), max(-ends.low, 0.0)
     A, B = (None, None) if x.bore is None else areas(x)

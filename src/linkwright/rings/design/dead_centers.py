@@ -12,20 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright.api import (
+    Description,
+    Instant,
+    System,
+    Trajectory,
+    curve_lines,
+    cycles,
+    driven_constraints,
+    factor,
+    is_rotary,
+    joint_limits,
+    joints,
+    tolerances,
+)
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
-from linkwright.mechanics.constraints.driver import driven
-from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, read_geometry
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.curves.lines import Line
-from linkwright.model.description import Description
-from linkwright.motion.cycle import position_text
-from linkwright.motion.joint_limits import coordinate_now
-from linkwright.numerics.linalg import factor
-from linkwright.numerics.tolerances import SAME_POSITION
-from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import System
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def dead_centers(system: System, c: Trajectory, ends: Sequence[tuple[str, float,
                 found += [(at, f"{name} is {how}", said) for (at, said), how in zip(geometry, ("smallest", "largest"), strict=True) if said]
     merged: dict[tuple[str, str], tuple[float, list[str]]] = {}
     for at, what, geometry in sorted(found, key=lambda x: x[0]):
-        merged.setdefault((position_text(d, c.drive, at), geometry), (at, []))[1].append(what)
+        merged.setdefault((cycles.position_text(d, c.drive, at), geometry), (at, []))[1].append(what)
     rows = [DescribedPosition(c.drive, at, text, " and ".join(what), geometry) for (text, geometry), (at, what) in merged.items()]
     most = 12  # positions that are listed
     return tuple(rows[:most])
@@ -76,7 +78,7 @@ def _turning_back(system: System, c: Trajectory, output: str, place: float) -> s
     loops, d = system.loops, system.description
     i = int(_apart(d, c.drive, c[c.drive], place).argmin())
     near = Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i])
-    hold = driven(d, output, Line(coordinate_now(loops, output, near), 0.0))
+    hold = driven_constraints.driven(d, output, curve_lines.Line(joint_limits.coordinate_now(loops, output, near), 0.0))
     lost = LostRank(loops.with_([hold]), closed=len(loops.row_scale))
     looked_at = 8  # samples among which the one farthest from any dead center is taken for an ordinary position
     still = [Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i]) for i in range(0, len(c), max(1, len(c) // looked_at))]
@@ -85,7 +87,7 @@ def _turning_back(system: System, c: Trajectory, output: str, place: float) -> s
     if at is None:
         return ""
     there = Instant(c.skel, at.q, at.v, 0.0, loops.counted_references(at.q, at.references))
-    if _apart(d, c.drive, coordinate_now(loops, c.drive, there), place) > SAME_POSITION * max(1.0, loops.kappa):
+    if _apart(d, c.drive, joint_limits.coordinate_now(loops, c.drive, there), place) > tolerances.SAME_POSITION * max(1.0, loops.kappa):
         return ""
     return geometry_text(read_geometry(lost, at, ordinary), d.units)
 

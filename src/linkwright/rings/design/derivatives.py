@@ -21,25 +21,30 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import UsageError
-from linkwright.mechanics import forces, inverse
-from linkwright.mechanics.constraints.loops import Loops, of_loops
-from linkwright.mechanics.dynamics.terms import terms
-from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse import Loads
+from linkwright.api import (
+    COMPLEX_STEP,
+    Description,
+    Instant,
+    Parameter,
+    State,
+    System,
+    UsageError,
+    curve_lines,
+    description,
+    elements,
+    equation_terms,
+    factor,
+    forces,
+    inverse,
+    kinematics,
+    linalg,
+    loop_constraints,
+    spanning_tree,
+    tolerances,
+)
+from linkwright.api import cycles as cycle
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
-from linkwright.mechanics.kinematics.motion import displaced, skeleton
-from linkwright.model.curves.lines import Parabola
-from linkwright.model.description import Description, Drive
-from linkwright.model.parameters import Parameter
-from linkwright.motion import cycle
 from linkwright.motion.cycle_derivatives import SAME_SPEED
-from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
-from linkwright.results.state import State
-from linkwright.system.system import System
-from linkwright.topology.tree import rebind
 
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
 
@@ -54,14 +59,14 @@ class Sample:
 
     system: System
     at: Instant
-    laws: Mapping[str, Parabola]
+    laws: Mapping[str, curve_lines.Parabola]
 
     @cached_property
-    def loads(self) -> Loads:
+    def loads(self) -> inverse.Loads:
         return self.system.inverse(State.of(self.at), self.at.a, drives=list(self.laws), method="system")
 
     @cached_property
-    def tied(self) -> tuple[Loops, Factored]:
+    def tied(self) -> tuple[loop_constraints.Loops, linalg.Factored]:
         """The loops with the drives held, and their factored Jacobian."""
         loops = self.system.loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
         return loops, loops.factored(loops.at(self.at.q, self.at.v, self.at.t, self.at.references))
@@ -72,7 +77,7 @@ class Sample:
         scaled = right / loops.row_scale
         if not np.any(scaled):
             return np.zeros(len(self.at.v))
-        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > LOOP_CHANGE * np.abs(scaled).max():
+        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > tolerances.LOOP_CHANGE * np.abs(scaled).max():
             raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
         if f.s[f.rank - 1] < SINGULAR:
             raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
@@ -86,11 +91,11 @@ class Disturbed:
         self.system, self.parameter = system, parameter
         self.description = parameter.stepped(1j * COMPLEX_STEP)
         _check_wheels(self.description, parameter.name)
-        self.skel = skeleton(rebind(system.tree, self.description))
-        self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
+        self.skel = kinematics.skeleton(spanning_tree.rebind(system.tree, self.description))
+        self.loops = loop_constraints.Loops(self.skel, loop_constraints.of_loops(self.skel), system.loops.kappa, system.loops.columns)
         self.forces = forces.of_description(self.description)
 
-    def loads(self, x: Sample) -> Loads:
+    def loads(self, x: Sample) -> inverse.Loads:
         q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
         rub = inverse.load_friction(x.loads)
         if not rub:
@@ -110,14 +115,14 @@ class Disturbed:
         name, ih = self.parameter.name, 1j * COMPLEX_STEP
         v0 = x.at.v + 0j
         phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
-        q = displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / COMPLEX_STEP, name))
+        q = kinematics.displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / COMPLEX_STEP, name))
         c = tied.at(q, v0, x.at.t, x.at.references)
         v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / COMPLEX_STEP, name)
         c = tied.at(q, v, x.at.t, x.at.references)
         a = x.loads.problem.a
         return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / COMPLEX_STEP, name)
 
-    def law(self, name: str, law: Parabola) -> Parabola:
+    def law(self, name: str, law: curve_lines.Parabola) -> curve_lines.Parabola:
         """The same drive where its speed is written with the parameter."""
         drive = next((d for d in self.description.drives if d.joint == name), None)
         if drive is None or not _is_stepped(drive):
@@ -130,10 +135,10 @@ class Disturbed:
         own = abs(law.df - np.real(drive.value)) <= SAME_SPEED * abs(law.df)  # a speed that the caller gave does not vary
         return replace(law, df=drive.value) if own else law
 
-    def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
+    def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> inverse.Loads:
         m = Instant(self.skel, q, v, x.at.t, x.at.references)
         applied = m.pushes(self.forces)
-        T = terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
+        T = equation_terms.terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
         assert T.place is not None
         real = x.loads
         p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
@@ -146,7 +151,7 @@ class Disturbed:
         z = z + 1j * COMPLEX_STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
         outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
-        return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
+        return inverse.Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
 
 
 def _spin(p: InverseProblem, right: np.ndarray) -> np.ndarray:
@@ -165,7 +170,7 @@ def _stepped(x: Any) -> bool:
     return isinstance(x, complex) and x.imag != 0.0
 
 
-def _is_stepped(drive: Drive) -> bool:
+def _is_stepped(drive: description.Drive) -> bool:
     return _stepped((drive.value, tuple((move.span, move.to) for move in drive.moves)))
 
 

@@ -7,11 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table, marked
-from linkwright.model.coordinates import is_rotary
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import Result, Table, Trajectory, UsageError, curve_extremes, is_rotary, marked, nearest, unit_of
 from linkwright.rings.design.cycle_averages import extremes, integral, time_mean
 
 

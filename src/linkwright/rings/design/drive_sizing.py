@@ -20,16 +20,23 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Cell, Result, Table, show
-from linkwright.model.file import quantity
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.singular_positions import NEAR_PEAK
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    KINDS,
+    NEGLIGIBLE,
+    Cell,
+    Result,
+    Table,
+    Trajectory,
+    UsageError,
+    curve_extremes,
+    nearest,
+    quantity,
+    show,
+    singular_positions,
+    unit_of,
+)
 from linkwright.rings.design.cycle_averages import integral, time_mean
 from linkwright.rings.design.drive_duty import DriveHistory, Effort, cycle_axis, drive_history, summary
-from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -293,7 +300,7 @@ class DriveSizing(Result):
             + (moving if r.speed_max else ", held")
         ]
         if r.near_peak:
-            lines.append(f"  {NEAR_PEAK}")
+            lines.append(f"  {singular_positions.NEAR_PEAK}")
         if self.motor is None:
             return "\n".join(lines)
         return "\n".join([*lines, *self._motor_lines()])

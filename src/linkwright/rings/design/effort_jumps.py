@@ -14,14 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import LinkwrightError
-from linkwright.files.tables import show
-from linkwright.model.description import Description, Table
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import Description, Expr, LinkwrightError, Trajectory, description, elements, show, unit_of
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_duty import DriveHistory, cycle_axis, drive_history, drive_names
-from linkwright.text.expressions import Expr
 
 PROMINENT = 1.5  # times the third largest of the three differences on either side
 REPORTED_JUMP = 0.01  # share of the effort's range below which a jump is not reported
@@ -76,7 +71,7 @@ def jumps(c: Trajectory) -> tuple[Jump, ...]:
 
 def can_switch(d: Description) -> bool:
     """True if anything acts that may change at once: loads over channels, friction, stops. Weight, springs and inertia do not."""
-    return any(x.switches or any(isinstance(law, (Expr, Table)) for law in elements.varying(x)) for x in d.acting)
+    return any(x.switches or any(isinstance(law, (Expr, description.Table)) for law in elements.varying(x)) for x in d.acting)
 
 
 @dataclass

@@ -16,13 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.files.tables import Cell, Result, Table, show
+from linkwright.api import KINDS, Cell, Result, Table, Trajectory, UsageError, quantity, show, unit_of
 from linkwright.model.curves.tables import periodic_spline
-from linkwright.model.file import quantity
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.drive_duty import drive_history
-from linkwright.text.units import KINDS
 
 EXACT = 1e-14  # relative width at which halving an interval ends
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.api import Description, unit_of
 from linkwright.mechanics.kinematics.transmission import pins
-from linkwright.model.description import Description
 from linkwright.motion.change_points import UNSURE
-from linkwright.results.trajectory import unit_of
 
 EQUAL = 1e-9  # share of the sum of all lengths: shortest + longest equal to the other two
 

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright import elements, joints
-from linkwright.model.description import Body, Description
-from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.api import SAME_PLACE, Body, Description, elements, joints
 
 
 @dataclass(frozen=True)

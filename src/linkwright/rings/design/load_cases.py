@@ -15,14 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table
-from linkwright.mechanics.inverse import Loads
-from linkwright.mechanics.inverse.meshes import meshes_not_modeled
-from linkwright.mechanics.kinematics.motion import accelerations, node_motion
-from linkwright.numerics.spatial import cross
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import NEGLIGIBLE, Result, Table, Trajectory, UsageError, cross, inverse, kinematics, mesh_losses, nearest, unit_of
 from linkwright.rings.design.bearings import eyes
 from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.rings.design.cycle_averages import extremes, place_between
@@ -148,7 +141,7 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
     times = np.unique([x.t for instants, _ in worst.values() for x in instants])
     loads = dict(zip(times.tolist(), _loads_at(c, times), strict=True))
     cases, notes = [], []
-    tied = meshes_not_modeled(d)
+    tied = mesh_losses.meshes_not_modeled(d)
     meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
     for body, (instants, unique) in worst.items():
         bare = [pin for pin in unique if pin in meshes]
@@ -171,7 +164,7 @@ class WorstInstant(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def _loads_at(c: Trajectory, times: np.ndarray) -> list[Loads]:
+def _loads_at(c: Trajectory, times: np.ndarray) -> list[inverse.Loads]:
     """The loads at times, which may lie between samples."""
     at = {float(t): i for i, t in enumerate(c.t)}
     between = [t for t in times if t not in at]
@@ -219,13 +212,13 @@ def _joined(instants: list[WorstInstant], apart: float) -> list[WorstInstant]:
     return out
 
 
-def _case(loads: Loads, body: str, number: int, reasons: tuple[str, ...], t: float, place: float) -> LoadCase:
+def _case(loads: inverse.Loads, body: str, number: int, reasons: tuple[str, ...], t: float, place: float) -> LoadCase:
     skel, m = loads.skel, loads.motion
     node = skel.node(body)
-    R = np.asarray(node_motion(skel, m, node)[0].R, dtype=float)
+    R = np.asarray(kinematics.node_motion(skel, m, node)[0].R, dtype=float)
     origin = in_world(loads, node, np.zeros(3))
     turned = [BodyAction(a.name, a.kind, R.T @ (a.at - origin), R.T @ a.force, R.T @ a.moment) for a in body_actions(loads, body)]
-    V, A = m.V[node], accelerations(skel, m, loads.problem.a)[node]
+    V, A = m.V[node], kinematics.accelerations(skel, m, loads.problem.a)[node]
     own = origin - np.asarray(skel.origin(node), dtype=float)  # the subsystem's origin is where V and A are taken
     velocity = V[3:] + cross(V[:3], own)
     acceleration = A[3:] + cross(A[:3], own) + cross(V[:3], velocity)

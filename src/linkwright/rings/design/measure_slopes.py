@@ -15,17 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
-from linkwright.mechanics.instant import Instant
-from linkwright.model.curves.lines import Parabola
-from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.api import (
+    COMPLEX_STEP,
+    Instant,
+    LinkwrightError,
+    Measure,
+    Parameter,
+    Trajectory,
+    channel_kinds,
+    curve_lines,
+    every_parameter,
+    load_channels,
+    motion_checks,
+)
 from linkwright.motion.cycle_derivatives import drive_motion
-from linkwright.numerics.tolerances import COMPLEX_STEP
-from linkwright.results.channels import Channels
-from linkwright.results.load_channels import load_channels
-from linkwright.results.measures import Measure
-from linkwright.results.motion_checks import measured_loads_check
-from linkwright.results.trajectory import Trajectory
 from linkwright.results.undefined_derivatives import refused
 from linkwright.rings.design.derivatives import Disturbed, Sample
 
@@ -61,7 +64,7 @@ def measure_slopes(c: Trajectory, measures: Sequence[Measure], names: Sequence[s
 
 def _one_by_one(c: Trajectory, m: Measure, names: Sequence[str], left: np.ndarray, out: np.ndarray) -> dict[str, str]:
     """Write derivatives by single numbers; return the reasons where there are none."""
-    loads = measured_loads_check(c, [m.channel])
+    loads = motion_checks.measured_loads_check(c, [m.channel])
     if loads is not None and not loads:  # the least-norm solution of loads that are shared has no derivative of its own
         return {names[i]: loads.text for i in left}
     assert c.system is not None
@@ -92,7 +95,7 @@ def cycle_samples(c: Trajectory, at: Sequence[int]) -> dict[int, Sample]:
     out = {}
     for i in at:
         here = Instant(c.system.skel, c.q[i], c.v[i], float(c.t[i]), c.references[i], c.a[i])
-        out[i] = Sample(c.system, here, {drive: Parabola(*map(float, x)) for drive, x in zip(c.drives, laws[i], strict=True)})
+        out[i] = Sample(c.system, here, {drive: curve_lines.Parabola(*map(float, x)) for drive, x in zip(c.drives, laws[i], strict=True)})
     return out
 
 
@@ -139,7 +142,7 @@ class DisturbedSamples:
         return out
 
     @cached_property
-    def _table(self) -> Channels:
+    def _table(self) -> channel_kinds.Channels:
         skel = self._disturbed.skel
-        loads = load_channels(skel.tree.description, self.c.drives)
-        return Channels(skel, {name: x for name, x in loads.items() if name in self.c._load_channels})
+        loads = load_channels.load_channels(skel.tree.description, self.c.drives)
+        return channel_kinds.Channels(skel, {name: x for name, x in loads.items() if name in self.c._load_channels})

@@ -18,15 +18,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import NoMotorError, UsageError, counted, listing, nearest
-from linkwright.files.tables import Result, Table, show
-from linkwright.model.file import quantity
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import KINDS, Result, Table, Trajectory, UsageError, counted, errors, listing, nearest, quantity, show, unit_of
 from linkwright.rings.design.catalog import Catalog, CatalogMotor, Gearbox, read_catalog
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_duty import cycle_axis, drive_history, summary
 from linkwright.rings.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
-from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -183,9 +179,7 @@ class MotorChoices(Result):
         more = self.undominated - len(self.rows)
         return below + (f"\n{more} more could be listed (top={self.undominated})" if more else "")
 
-    def plot(
-        self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Unpack[Paper]
-    ) -> Figure | Path:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Unpack[Paper]) -> Figure | Path:
         """Draw the cycle of a choice over its continuous and peak torque (matplotlib Figure, or with `path` the file)."""
         chosen = self[index]
         options.setdefault("title", chosen.name)
@@ -227,7 +221,7 @@ def choose_motor(
     fit = [x for x in every if x.ok]
     suitable = len(fit)
     if not fit:
-        raise NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)))
+        raise errors.NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)))
     if sort != "heat" and any(getattr(x, sort) is None for x in fit):
         some = next(x for x in fit if getattr(x, sort) is None)
         raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.")

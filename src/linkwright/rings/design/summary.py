@@ -10,25 +10,35 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, counted, degrees_of_freedom, listing, visible
-from linkwright.files.tables import Result, Table, marked
-from linkwright.joints import JOINTS, is_hinge
+from linkwright.api import (
+    JOINTS,
+    Description,
+    LinkwrightError,
+    Result,
+    System,
+    Table,
+    Trajectory,
+    counted,
+    degrees_of_freedom,
+    element_limits,
+    is_hinge,
+    joint_limits,
+    lengths,
+    listing,
+    marked,
+    plausibility,
+    singular_positions,
+    topology_report,
+    unit_of,
+    visible,
+)
 from linkwright.mechanics.kinematics.transmission import LinkContact
-from linkwright.model import plausibility
-from linkwright.model.coordinates import lengths
-from linkwright.model.description import Description
-from linkwright.motion.joint_limits import stops_of
-from linkwright.results.element_limits import REACH, element_limits, limit_checks
 from linkwright.results.measures.extremes import first_extremes
-from linkwright.results.singular_positions import PEAKS
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.rings.design.cams import CamSummary, summaries
 from linkwright.rings.design.cycle_averages import extremes
 from linkwright.rings.design.dead_centers import DescribedPosition, dead_centers
 from linkwright.rings.design.grashof import FourBar, four_bars
-from linkwright.system.system import System
-from linkwright.topology.report import grubler_count
 
 RESTING = 1e-9  # m: travel of a floating bearing that does not slide
 STILL = 1e-7  # share of the largest rate that counts as none
@@ -199,13 +209,13 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
             transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
             pressure = _pressure(system, moving)
             dead = dead_centers(system, moving, [(r.name, r.at_low, r.at_high) for r in (*swings, *strokes)])
-            reach = limit_checks(c, [x for x in element_limits(d) if x.check == REACH], "")
+            reach = element_limits.limit_checks(c, [x for x in element_limits.element_limits(d) if x.check == element_limits.REACH], "")
             beyond = [x.text for x in reach if x.verdict == "failed"]
             cams = summaries(system, turn)  # of a whole turn of their own: contact forces need more samples than extremes
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)
-    count = grubler_count(d)
+    count = topology_report.grubler_count(d)
     residual = float(np.abs(system.closure(start).phi / system.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
@@ -245,7 +255,7 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
 
 
 def _motion_text(system: System, c: Trajectory) -> str:
-    notes = [n for n in c.notes if n != PEAKS]  # that is for those who read loads
+    notes = [n for n in c.notes if n != singular_positions.PEAKS]  # that is for those who read loads
     swings = any(n.startswith("drive '") for n in notes)
     return "; ".join(x for x in ("full turn" if c.full_turn else "" if swings else _program_text(system, c), *notes) if x)
 
@@ -290,7 +300,7 @@ def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
 
 def _stroke_ends(d: Description, name: str) -> TravelEnds | None:
     """Ends that rigid stops set to a travel; None where there are none."""
-    lows, highs = stops_of(d, name)
+    lows, highs = joint_limits.stops_of(d, name)
     return TravelEnds(name, max(lows, default=None), min(highs, default=None)) if lows or highs else None
 
 

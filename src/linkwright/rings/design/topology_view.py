@@ -9,12 +9,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from linkwright.errors import LinkwrightError, counted
-from linkwright.files.tables import Result, Table
+from linkwright.api import LinkwrightError, Result, System, Table, counted, essentials
+from linkwright.api import solve_orders as order
+from linkwright.api import topology_report as report
 from linkwright.mechanics.closing.mobility import Mobility
-from linkwright.numerics.pickling import essentials
-from linkwright.system.system import System
-from linkwright.topology import order, report
 
 
 class TopologyView(Result):

@@ -12,13 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table
-from linkwright.joints import JOINTS, is_hinge, is_slider
-from linkwright.model.description import Joint
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.text.units import KINDS, quantity
+from linkwright.api import JOINTS, KINDS, NEGLIGIBLE, Joint, Result, Table, Trajectory, UsageError, is_hinge, nearest, unit_kinds, unit_of
+from linkwright.joints import is_slider
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,7 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
     over = c.drive if c.drive and not timed else "t"
     symbol, size = c.unit(over)
     x, t = c[over], c.t
-    value = float(x[0]) if at is None else quantity(at, KINDS[c.dimension(over)], "at")
+    value = float(x[0]) if at is None else unit_kinds.quantity(at, KINDS[c.dimension(over)], "at")
     name = f"{over} = {value / size:.6g} {symbol}"
     if c.full_turn and over != "t" and c.dimension(over) == "angle":
         value += 2.0 * np.pi * np.ceil((min(x[0], x[-1]) - 1e-9 - value) / (2.0 * np.pi))

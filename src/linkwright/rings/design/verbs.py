@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from linkwright.results.trajectory import with_mechanism
 
 if TYPE_CHECKING:
-    from linkwright.results.trajectory import Trajectory
+    from linkwright.api import Mechanism, Trajectory, goals
     from linkwright.rings.design.bearings import Bearings
     from linkwright.rings.design.belts import BeltTable
     from linkwright.rings.design.cams import CamDesign
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from linkwright.rings.design.summary import Summary
     from linkwright.rings.design.topology_view import TopologyView
     from linkwright.rings.design.velocity_plan import VelocityPlan
-    from linkwright.system.mechanism import Mechanism
-    from linkwright.text.goals import Requirement
 
     OneGoal = str | Callable[..., Any] | Mapping[str, float]
 
@@ -324,7 +322,7 @@ class TrajectoryVerbs:
 
         return velocity_plan(self, at)
 
-    def requirements(self: Trajectory, wanted: str | Requirement | Sequence[str | Requirement]) -> Requirements:
+    def requirements(self: Trajectory, wanted: str | goals.Requirement | Sequence[str | goals.Requirement]) -> Requirements:
         """Compare this motion with requirements such as "C.transmission_angle > 40 deg"; `ok` is True if all are met; a table."""
         from linkwright.rings.design.optimization.requirements import requirements
 

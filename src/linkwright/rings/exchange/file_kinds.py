@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError
-from linkwright.model import file as modelfile
-from linkwright.model.description import NO_INERTIA, ZERO3, Body, Description
+from linkwright.api import Body, Description, UsageError, modelfile
+from linkwright.model.description import NO_INERTIA, ZERO3
 from linkwright.model.library.finding import model_file
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.import_warnings import warn_caller

@@ -6,10 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from linkwright.errors import visible
-from linkwright.files.tables import Result, Table
-from linkwright.model.description import Description
-from linkwright.numerics.tolerances import OPEN
+from linkwright.api import Description, Result, Table, tolerances, visible
 
 MOST_SAID = 8  # sentences in a warning; `m.imported.notes` has all
 
@@ -56,9 +53,9 @@ class ImportReport(Result):
 
 
 def _open(distance: float, angle: float) -> str:
-    if distance < OPEN and angle < OPEN:
+    if distance < tolerances.OPEN and angle < tolerances.OPEN:
         return f"closed to {distance:.1e} m"
-    turned = f" and {angle:.3g} rad" if angle >= OPEN else ""
+    turned = f" and {angle:.3g} rad" if angle >= tolerances.OPEN else ""
     return f"open by {distance:.3g} m{turned}"
 
 

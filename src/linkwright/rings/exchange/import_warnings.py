@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 
-from linkwright import errors
+from linkwright.api import errors
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(errors.__file__)))
 

@@ -6,16 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from linkwright.errors.arguments import Names
-from linkwright.model.description import Description
+from linkwright.api import Description, Names
 
 if TYPE_CHECKING:
+    from linkwright.api import Mechanism, System
     from linkwright.rings.exchange.bridges.functions import Bridge
     from linkwright.rings.exchange.formats.base import ExportOptions
     from linkwright.rings.exchange.import_report import ImportReport
     from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
-    from linkwright.system.mechanism import Mechanism
-    from linkwright.system.system import System
 
 
 def description_of_file(path: str | os.PathLike[str], folders: Any = None, **changes: Any) -> Description:

@@ -23,8 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Result, Table
+from linkwright.api import Result, Table, UsageError, nearest
 
 PAPERS = {
     "Koul2013": "koul_entries",

@@ -14,20 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import drives
+from linkwright.api import compile, drives, equation_terms, factor, kinematics, load, stabilizers
 from linkwright.errors import SimulationError
-from linkwright.mechanics.dynamics.terms import of_matrices
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import constraint_inertia, projector
-from linkwright.mechanics.kinematics.motion import displaced
-from linkwright.numerics.linalg import factor
 from linkwright.rings.papers import Item, aghili_passage, compared
 from linkwright.rings.papers.aghili_projection import projector_of
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.events import engage, when
-from linkwright.simulation.stabilizers import Project
 from linkwright.simulation.stabilizers.dependent import difference
-from linkwright.system.mechanism import compile, load
 
 # Made by tests/data/generate/aghili_slider_crank.py: q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank;
 # g = 0 and 9.81
@@ -40,7 +35,7 @@ TIMES = (0.5, 1.0, 2.0, 3.0)
 PASSAGES = {0.0: (3.7188759777234473,), 9.81: (1.352462877261457, 2.5423170184687304, 3.6276062233498845)}
 BRANCH = np.array([1.0, -2.0])  # q2 = 2 pi - 2 q1
 
-PUBLISHED = Project("euclidean", velocities=False)  # (37): positions only, by A^+
+PUBLISHED = stabilizers.Project("euclidean", velocities=False)  # (37): positions only, by A^+
 FAR = 0.05  # rad, or of the size: how far off the loops the iterations begin
 MECHANISMS = {"slider-crank-equal": "slider-crank-equal", "carpet-scraper": "scraper", "rssr": "RSSR"}
 SCRAPER = {"J1": 0.3}, {"J1": 4.0}  # its start, and the speed of the crank in rad/s
@@ -56,7 +51,7 @@ OCCASIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 def _circle(angle: float) -> tuple[Any, np.ndarray, np.ndarray]:
     """A particle of 2 kg on a circle of 0.7 m at 1.3 m/s under a force: terms, force and tangent."""
     n, tangent = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
-    return of_matrices(2.0 * np.eye(2), np.zeros(2), n[None, :], np.array([1.3**2 / 0.7])), np.array([1.0, -2.0]), tangent
+    return equation_terms.of_matrices(2.0 * np.eye(2), np.zeros(2), n[None, :], np.array([1.3**2 / 0.7])), np.array([1.0, -2.0]), tangent
 
 
 def particle() -> Item:
@@ -317,7 +312,7 @@ def iterates(model: str) -> tuple[float, ...]:
     st, c = s.start, s.loops.columns
     correction = PUBLISHED.correction(s.kernels, st.q, st.references)
     assert correction is not None, "these mechanisms have loops"
-    q = [displaced(s.skel, st.q, FAR * c * np.random.default_rng(3).normal(size=s.tree.nv))]
+    q = [kinematics.displaced(s.skel, st.q, FAR * c * np.random.default_rng(3).normal(size=s.tree.nv))]
     while len(q) < 8:
         q.append(correction.kernel(q[-1], np.zeros(s.tree.nv), tau=np.zeros(s.tree.nv)).q)
     return tuple(float(np.linalg.norm(difference(s.skel, x, q[-1]) / c)) for x in q[:-1])
@@ -389,8 +384,8 @@ def scraper(stabilizer: Any) -> tuple[float, float, float]:
 
 
 def every_few_steps() -> Item:
-    found = {said: scraper(Project("euclidean", velocities=False, **how)) for said, how in OCCASIONS}
-    best, drifting, both = scraper(Project())[0], scraper("none"), scraper(Project("euclidean"))[0]
+    found = {said: scraper(stabilizers.Project("euclidean", velocities=False, **how)) for said, how in OCCASIONS}
+    best, drifting, both = scraper(stabilizers.Project())[0], scraper("none"), scraper(stabilizers.Project("euclidean"))[0]
     rows = "; ".join(f"{said} {error:.1e}, {gap:.1e}, {calls:.1f}" for said, (error, gap, calls) in found.items())
     return compared(
         "Sec. VI",

@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.api import Trajectory, compile, curve_extremes, factor, load
 from linkwright.motion.controllability import controllable_of_matrices
-from linkwright.numerics.linalg import factor
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.control import computed_torque, hybrid, projected
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.feedback.analysis import effort_norms
-from linkwright.system.mechanism import compile, load
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
 CRANK = {

@@ -13,16 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.dynamics.terms import of_matrices
-from linkwright.mechanics.formulations import create
+from linkwright.api import compile, equation_terms, formulations, linalg, load, scalars, stabilizers
 from linkwright.mechanics.formulations.forward import forward
-from linkwright.numerics.linalg import ldl
-from linkwright.numerics.scalars import eliminate
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.chain_cost import without_structure
 from linkwright.rings.papers.counting import Counts, Tally, run, values, variables
-from linkwright.simulation.stabilizers import Baumgarte
-from linkwright.system.mechanism import compile, load
 
 SIZES = {"slider-crank": (2, 1), "carpet scraper": (7, 6), "random": (12, 5)}  # coordinates, constraints
 KINDS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}
@@ -75,7 +70,7 @@ def bias(kind: str, M: Any, P: Any, gamma: Any, across: Any) -> Any:
 
 def solved(kind: str, Mc: Any, right: Any) -> Any:
     """M_c x = right; only M_c' is symmetric and needs half of the elimination."""
-    return ldl(Mc, tolerance=0.0).solve(right) if kind == "symmetric" else eliminate(Mc, right)[0]
+    return linalg.ldl(Mc, tolerance=0.0).solve(right) if kind == "symmetric" else scalars.eliminate(Mc, right)[0]
 
 
 def projection(kind: str, M: Any, P: Any, across: Any, f: Any, gamma: Any) -> Any:
@@ -85,7 +80,7 @@ def projection(kind: str, M: Any, P: Any, across: Any, f: Any, gamma: Any) -> An
 
 def projector_by_rows(A: Any, k: Any) -> tuple[Any, Any]:
     """(P, C q') = (1 - A^+ A, -A^+ k) with A^+ = A'(A A')^-1."""
-    F = ldl(A @ A.T, tolerance=0.0)
+    F = linalg.ldl(A @ A.T, tolerance=0.0)
     return np.eye(A.shape[1]) - A.T @ F.solve(A), -(A.T @ F.solve(k))
 
 
@@ -109,8 +104,8 @@ def forming(kind: str, n: int, m: int) -> tuple[Counts, Counts]:
 def standard(n: int, m: int) -> Counts:
     """Operations of (78), (79): M and the constraints' mobility eliminated one after the other, `slm` on full matrices."""
     x, tally = numbers(n, m), Tally()
-    terms = without_structure(of_matrices(x.M, np.zeros(n), x.A, x.k), tally)
-    create("slm")(terms, variables(x.f, tally))
+    terms = without_structure(equation_terms.of_matrices(x.M, np.zeros(n), x.A, x.k), tally)
+    formulations.create("slm")(terms, variables(x.f, tally))
     return tally.counts()
 
 
@@ -122,7 +117,7 @@ def whole(kind: str, n: int, m: int, *, from_constraints: bool) -> Counts:
         return projection(kind, M, *projector_by_rows(A, k), f, g[0])
 
     done = run(equations, x.M, x.A, x.k, x.f, [2.0])
-    exact = forward(of_matrices(x.M, np.zeros(n), x.A, x.k), x.f, "kkt").a
+    exact = forward(equation_terms.of_matrices(x.M, np.zeros(n), x.A, x.k), x.f, "kkt").a
     if not np.abs(values(done.result) - exact).max() < 1e-9 * (1.0 + np.abs(exact).max()):
         raise ArithmeticError(f"(25) with {KINDS[kind]} does not give the acceleration of the full equations")
     return done.counts if from_constraints else done.counts - counted(projector_by_rows, x.A, x.k)
@@ -208,7 +203,7 @@ def baumgarte_slows() -> Item:
         return found.evaluations
 
     plain = evaluations("none")
-    found = {omega: evaluations(Baumgarte(1.0, omega)) for omega in (10.0, 100.0, 1000.0, 10000.0)}
+    found = {omega: evaluations(stabilizers.Baumgarte(1.0, omega)) for omega in (10.0, 100.0, 1000.0, 10000.0)}
     growth = [b / a for a, b in pairwise([plain, *found.values()])]
     return compared(
         "Sec. VI",

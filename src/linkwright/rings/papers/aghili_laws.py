@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import compile, factor, load
 from linkwright.mechanics.formulations.projection import constraint_inertia
 from linkwright.motion.controllability import controllable_of_matrices
-from linkwright.numerics.linalg import factor
 from linkwright.rings.control import hybrid, projected
 from linkwright.rings.papers import Item, aghili_control, compared
 from linkwright.rings.papers.aghili_control import ARM, TASK, crank, unaware
 from linkwright.rings.papers.aghili_projection import CASES, MovingProblem, largest, problems, projector_of
-from linkwright.system.mechanism import compile, load
 
 FORCE = 5.0  # N, wanted of one multiplier
 ANGLES = (0.7, 0.9, 1.1)  # rad: of the cart's pole

@@ -14,15 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import drives
-from linkwright.mechanics.dynamics.terms import of_matrices
-from linkwright.mechanics.dynamics.terms import terms as terms_at
+from linkwright.api import compile, drives, equation_terms, factor, load, qdot
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import Projection, constraint_inertia, decoupled, projector
-from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.numerics.linalg import factor
 from linkwright.rings.papers import Item, compared
-from linkwright.system.mechanism import compile, load
 
 CASES = 100  # random problems an item looks at
 INERTIAS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}
@@ -53,7 +48,7 @@ class MovingProblem:
 
     def acceleration(self, f: np.ndarray | None = None) -> np.ndarray:
         """q'' by the full equations with multipliers, which know no projector."""
-        return forward(of_matrices(self.M, self.h, self.A, self.rate @ self.v), self.f if f is None else f, "kkt").a
+        return forward(equation_terms.of_matrices(self.M, self.h, self.A, self.rate @ self.v), self.f if f is None else f, "kkt").a
 
 
 def projector_of(A: np.ndarray) -> np.ndarray:
@@ -173,7 +168,7 @@ def _motions() -> Iterator[tuple[str, Any, Any]]:
 
 
 def _jacobian(s: Any, q: Any, v: Any) -> Any:
-    return terms_at(s.loops, q, v).dimensionless_J()
+    return equation_terms.terms(s.loops, q, v).dimensionless_J()
 
 
 def null_basis_rate(s: Any, st: Any, step: float = 1e-3) -> tuple[np.ndarray, np.ndarray]:
@@ -240,7 +235,10 @@ def rheonomic() -> Item:
     matrices: list[Any] = [Projection(kind) for kind in INERTIAS]
     for rate, t in ((0.3, 0.4), (-1.1, 2.5), (2.0, 4.0)):
         along, across = np.array([math.cos(w * t), math.sin(w * t)]), np.array([-math.sin(w * t), math.cos(w * t)])
-        push, terms = np.array([0.7, -0.4]), of_matrices(2.0 * np.eye(2), np.zeros(2), across[None, :], np.array([-2.0 * w * rate]))
+        push, terms = (
+            np.array([0.7, -0.4]),
+            equation_terms.of_matrices(2.0 * np.eye(2), np.zeros(2), across[None, :], np.array([-2.0 * w * rate])),
+        )
         found = [forward(terms, push, by).a for by in matrices]
         worst = max(worst, *(largest(a - push @ along / 2.0 * along - 2.0 * rate * w * across) for a in found))
     s = compile(load(bead(0.3)))
@@ -371,7 +369,7 @@ def decoupling() -> Item:
         size, invariant = largest(mu), decoupled(M, P)
         if invariant:
             worst = max(worst, size, largest(Q @ np.linalg.inv(M) @ P) / largest(np.linalg.inv(M)))
-            force = forward(of_matrices(M, np.zeros(n), p.A, np.zeros(len(p.A))), P @ p.f, "kkt").force
+            force = forward(equation_terms.of_matrices(M, np.zeros(n), p.A, np.zeros(len(p.A))), P @ p.f, "kkt").force
             worst = max(worst, largest(force) / largest(p.f))
         else:
             coupled = min(coupled, size)

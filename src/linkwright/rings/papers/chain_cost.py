@@ -15,13 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.files.tables import aligned
-from linkwright.mechanics.dynamics.terms import Terms, terms
-from linkwright.mechanics.formulations import create
-from linkwright.model import file as modelfile
-from linkwright.model import library as models
+from linkwright.api import System, equation_terms, formulations, modelfile, text_tables
+from linkwright.api import library as models
 from linkwright.rings.papers.counting import CountedRun, Counts, Tally, variables
-from linkwright.system.system import System
 
 LOOPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 FULL_TO = 32  # loops to which dense solvers are counted: there it takes a second or two, and eight times that at 64
@@ -38,9 +34,9 @@ def moving_state(system: System, angle: float = 0.7, speed: float = 1.3) -> tupl
     return angle * turns, speed * turns
 
 
-def without_structure(t: Terms, tally: Tally) -> Terms:
+def without_structure(t: equation_terms.Terms, tally: Tally) -> equation_terms.Terms:
     """The same terms as one subsystem and one loop whose matrices are full: their zeros are numbers like any other."""
-    return Terms(
+    return equation_terms.Terms(
         I=(variables(t.M, tally),),
         bias=(t.h,),
         blocks={(0, 0): variables(t.J, tally)},
@@ -52,13 +48,13 @@ def without_structure(t: Terms, tally: Tally) -> Terms:
     )
 
 
-def with_full_blocks(t: Terms, tally: Tally) -> Terms:
+def with_full_blocks(t: equation_terms.Terms, tally: Tally) -> equation_terms.Terms:
     """The same terms, every block full: zeros inside a block are numbers like any other."""
     blocks = {key: variables(block, tally) for key, block in t.blocks.items()}
     return replace(t, I=tuple(variables(inertia, tally) for inertia in t.I), blocks=blocks)
 
 
-def counted_terms(t: Terms, formulation: str, tally: Tally, *, full: bool) -> Terms:
+def counted_terms(t: equation_terms.Terms, formulation: str, tally: Tally, *, full: bool) -> equation_terms.Terms:
     """The terms as a formulation is counted on them: `full` leaves blocks to `sslm` and one matrix to the others."""
     if not full:
         return t
@@ -69,8 +65,8 @@ def forward_counted(system: System, formulation: str, q: Any, v: Any, tau: Any, 
     """Accelerations and multipliers of one formulation on counting numbers, with what they cost."""
     tally = Tally()
     q, v, tau = (variables(x, tally) for x in (q, v, tau))
-    t = terms(system.loops, q, v)
-    raw = create(formulation)(counted_terms(t, formulation, tally, full=full), tau)
+    t = equation_terms.terms(system.loops, q, v)
+    raw = formulations.create(formulation)(counted_terms(t, formulation, tally, full=full), tau)
     return CountedRun(raw, tally.counts())
 
 
@@ -152,4 +148,4 @@ def text(rows: Sequence[ChainCost]) -> str:
     columns = {label: dict(zip(*curve, strict=True)) for label, curve in curves(rows).items()}
     numbers = sorted({r.loops for r in rows})
     lines = [(str(n), *(str(c.get(n, "")) for c in columns.values())) for n in numbers]
-    return "\n".join(aligned([("N", *columns), *lines], left=0))
+    return "\n".join(text_tables.aligned([("N", *columns), *lines], left=0))

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
-from linkwright.results.measures.extremes import curve_extremes
+from linkwright.api import compile, curve_extremes, dynamics, load
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import inverse_cost as inverse_counts
 from linkwright.rings.papers.denoc import denoc, gravity_part, twists
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.system.mechanism import compile, load
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
 ANGLES = range(0, 360, 30)
@@ -231,7 +229,7 @@ def complements() -> Item:
     s, states = scraper()
     worst, st = 0.0, states[2]
     m = s.motion(st)
-    M, h = mass_matrix(s.skel, m), bias_force(s.skel, m)
+    M, h = dynamics.mass_matrix(s.skel, m), dynamics.bias_force(s.skel, m)
     for sub in s.skel.tree.subsystems:
         D, v = denoc(s.skel, st.q, st.v, sub.index), st.v[sub.v]
         parts = (

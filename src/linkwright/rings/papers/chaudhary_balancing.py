@@ -21,17 +21,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import COMPLEX_STEP, cross, load
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
-from linkwright.numerics.spatial import cross
-from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.design.optimization.mass_design import CounterweightBlock, counterweight_blocks
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import inverse_cost as counts
 from linkwright.rings.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
-from linkwright.system.mechanism import load
 
 STEPS = 36  # positions of a turn
 PLACES = (30.0, 90.0, 180.0, 270.0)  # deg: where pivots are looked at

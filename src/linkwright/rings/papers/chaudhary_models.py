@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.results.measures.extremes import curve_extremes
+from linkwright.api import compile, curve_extremes, load
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.chaudhary import scraper
 from linkwright.rings.papers.denoc import denoc, twist_propagation, twists
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.system.mechanism import compile, load
 
 # the RSSR's crank torque at 0, 30, ... 330 deg, N m (tests/data/generate/chaudhary_rssr.py)
 RSSR_TORQUE = (

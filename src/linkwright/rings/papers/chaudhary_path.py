@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.results.measures.extremes import curve_extremes
+from linkwright.api import curve_extremes, load
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.papers.koul import pantograph_error
 from linkwright.rings.papers.koul_matrices import scraper
-from linkwright.system.mechanism import load
 
 LENGTHS = {"carpet-scraper-2007": (0.038, 0.115, 0.089), "carpet-scraper": (0.038, 0.1152, 0.089)}  # crank, rocker, ground, m
 ARMS = {"carpet-scraper-2007": (0.335 / 0.096, 0.836 / 0.239), "carpet-scraper": (0.3346 / 0.0956, 0.8365 / 0.239)}

@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, qdot
-from linkwright.numerics.spatial import cross, skew
-from linkwright.numerics.tolerances import COMPLEX_STEP
+from linkwright.api import COMPLEX_STEP, cross, kinematics, motion, qdot, spatial
 
 
 class Denoc(NamedTuple):
@@ -50,7 +48,7 @@ class Denoc(NamedTuple):
         return self.N.T @ (self.M @ self.Ndot + self.W @ self.M @ self.E @ self.N)
 
 
-def denoc(skel: Skeleton, q: Any, v: Any, subsystem: int) -> Denoc:
+def denoc(skel: kinematics.Skeleton, q: Any, v: Any, subsystem: int) -> Denoc:
     """The matrices of one subsystem at a state."""
     nodes = skel.tree.subsystems[subsystem].nodes
     m = motion(skel, q, v)
@@ -62,7 +60,7 @@ def denoc(skel: Skeleton, q: Any, v: Any, subsystem: int) -> Denoc:
     return Denoc(N_l, N_d, ahead.imag / COMPLEX_STEP, M, W, E, B)
 
 
-def twists(skel: Skeleton, m: Motion, subsystem: int) -> np.ndarray:
+def twists(skel: kinematics.Skeleton, m: kinematics.Motion, subsystem: int) -> np.ndarray:
     """Stacked [w; v_Oi] of the subsystem's bodies."""
     nodes = skel.tree.subsystems[subsystem].nodes
     return np.concatenate([_at(m.V[i], m.X[i].p) for i in nodes])
@@ -70,17 +68,17 @@ def twists(skel: Skeleton, m: Motion, subsystem: int) -> np.ndarray:
 
 def _at(S: Any, p: Any) -> np.ndarray:
     """Motion vector(s) at the subsystem's origin, moved to the point p."""
-    return np.concatenate([S[:3], S[3:] - skew(p) @ S[:3]])
+    return np.concatenate([S[:3], S[3:] - spatial.skew(p) @ S[:3]])
 
 
 def twist_propagation(start: Any, end: Any) -> np.ndarray:
     """A_ij  [Chaudhary2007 (18)]: carries the twist of a rigid body from its point O_j, `start`, to its point O_i, `end`."""
     A = np.eye(6, dtype=np.asarray(start).dtype)  # v_i = v_j + w x (p_i - p_j)
-    A[3:, :3] = -skew(end - start)
+    A[3:, :3] = -spatial.skew(end - start)
     return A
 
 
-def _complement(skel: Skeleton, m: Motion, nodes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _complement(skel: kinematics.Skeleton, m: kinematics.Motion, nodes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     n = len(nodes)
     first = skel.tree.nodes[nodes[0]].v.start
     nv = skel.tree.nodes[nodes[-1]].v.stop - first
@@ -98,20 +96,20 @@ def _complement(skel: Skeleton, m: Motion, nodes: tuple[int, ...]) -> tuple[np.n
     return N_l, N_d
 
 
-def _extended(skel: Skeleton, m: Motion, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _extended(skel: kinematics.Skeleton, m: kinematics.Motion, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """M_i = [[I, m d x], [-m d x, m 1]] about O_i, W_i = diag(w x, w x), E_i = diag(1, 0), B_i = (dM/dt + Q)/2.
 
     dM/dt = W M - M W and Q = -[[(I w) x, m (w x d) x], [m (w x d) x, 0]] is skew, with B t = W M E t.
     """
     R, mass = m.X[node].R, skel.mass[node]
     d = R @ skel.com[node]
-    D = skew(d)
+    D = spatial.skew(d)
     I_O = R @ skel.inertia[node] @ R.T + mass * (D @ D.T)
-    w = skew(m.V[node][:3])
+    w = spatial.skew(m.V[node][:3])
     zero, one = np.zeros((3, 3)), np.eye(3)
     M, W = np.block([[I_O, mass * D], [-mass * D, mass * one]]), np.block([[w, zero], [zero, w]])
-    wd = mass * skew(w @ d)
-    Q = -np.block([[skew(I_O @ m.V[node][:3]), wd], [wd, zero]])
+    wd = mass * spatial.skew(w @ d)
+    Q = -np.block([[spatial.skew(I_O @ m.V[node][:3]), wd], [wd, zero]])
     return M, W, np.block([[one, zero], [zero, zero]]), 0.5 * (W @ M - M @ W + Q)
 
 
@@ -122,7 +120,7 @@ def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:
     return out
 
 
-def gravity_part(skel: Skeleton, m: Motion, subsystem: int) -> np.ndarray:
+def gravity_part(skel: kinematics.Skeleton, m: kinematics.Motion, subsystem: int) -> np.ndarray:
     """-N' w_g: the part of h that gravity causes, from the DeNOC side."""
     nodes = skel.tree.subsystems[subsystem].nodes
     N_l, N_d = _complement(skel, m, nodes)

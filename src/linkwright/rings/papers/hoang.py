@@ -13,14 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.mechanics.dynamics.tree import mass_matrix
-from linkwright.mechanics.kinematics.motion import motion, qdot
-from linkwright.results.measures.extremes import curve_extremes
+from linkwright.api import compile, curve_extremes, dynamics, load, motion, qdot
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.denoc import denoc
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.papers.hoang_runs import WANTED, as_published, crossings, determinants, exact, gaps, robot, zeros
-from linkwright.system.mechanism import compile, load
 
 STATES_AFTER_1S = {
     1: (0.49547750660431295, -1.1982753978830845, 5.887569369202437, 1.1453330005553608, 0.08541565781975403, 0.2974209128099503),
@@ -214,7 +211,7 @@ def skew() -> Item:
     """The rate of M by a complex step, on the 3-RRR of Koul et al.; in this paper's coordinates M is constant and C zero."""
     s = compile(load("3-rrr"), cuts=["J6", "J7"])
     q, v = s.start.q, np.linspace(-1.0, 2.0, s.tree.nv)
-    ahead = np.imag(mass_matrix(s.skel, motion(s.skel, q + 1e-30j * qdot(s.skel, q, v), v.astype(complex)))) / 1e-30
+    ahead = np.imag(dynamics.mass_matrix(s.skel, motion(s.skel, q + 1e-30j * qdot(s.skel, q, v), v.astype(complex)))) / 1e-30
     worst = 0.0
     for sub in s.skel.tree.subsystems:
         X = ahead[sub.v, sub.v] - 2.0 * denoc(s.skel, q, v, sub.index).coriolis

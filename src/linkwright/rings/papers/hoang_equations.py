@@ -10,18 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import drives
-from linkwright.mechanics.dynamics.tree import mass_matrix
+from linkwright.api import COMPLEX_STEP, compile, drives, dynamics, linalg, load, motion, stabilizers
 from linkwright.mechanics.formulations.nullspace import partitioned
-from linkwright.mechanics.kinematics.motion import motion
-from linkwright.numerics.linalg import pivoted_columns
-from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.aghili_projection import CASES, largest, problems, projector_of
 from linkwright.rings.papers.denoc import denoc
 from linkwright.rings.papers.hoang_runs import ARM, BASE, GAIN, LINK, RADIUS, STEP, WANTED, as_published, drive, exact, gaps, robot, zeros
-from linkwright.simulation.stabilizers import Baumgarte, PostAdjust
-from linkwright.system.mechanism import compile, load
 
 RATED = 34.0  # V of the model; the law of case 2 asks for 34.01 V in the first instant
 MOTOR: dict[str, float] = {"Kt": 0.4, "Ke": 0.4, "R": 2.0, "J": 0.01, "gear_ratio": 10.0, "viscous": 0.002}  # own data
@@ -65,7 +59,10 @@ def equations_of_motion() -> Item:
 def _rates_of_mass(s: Any, q: np.ndarray) -> np.ndarray:
     """dM/dq_k for every k, by complex steps."""
     still = np.zeros(s.tree.nv, dtype=complex)
-    return np.array([np.imag(mass_matrix(s.skel, motion(s.skel, q + COMPLEX_STEP * 1j * e, still))) for e in np.eye(len(q))]) / COMPLEX_STEP
+    return (
+        np.array([np.imag(dynamics.mass_matrix(s.skel, motion(s.skel, q + COMPLEX_STEP * 1j * e, still))) for e in np.eye(len(q))])
+        / COMPLEX_STEP
+    )
 
 
 def christoffel() -> Item:
@@ -184,8 +181,8 @@ def fewer_rows() -> Item:
     """H made square: R of (20) with as many columns as degrees of freedom, and only independent rows of Phi."""
     worst, deleted, square = 0.0, 0, 0
     for p in problems():
-        rows = sorted(pivoted_columns(p.A.T))
-        R = partitioned(p.A, pivoted_columns(p.A))
+        rows = sorted(linalg.pivoted_columns(p.A.T))
+        R = partitioned(p.A, linalg.pivoted_columns(p.A))
         H = np.vstack([R.T @ p.M, p.A[rows]])
         square, deleted = square + (H.shape == (len(p.v), len(p.v))), deleted + len(p.A) - len(rows)
         a = np.linalg.solve(H, np.concatenate([R.T @ (p.f - p.h), -(p.rate @ p.v)[rows]]))
@@ -289,7 +286,7 @@ def baumgarte_through_zeros() -> Item:
 def adjusting() -> Item:
     """(26) to (34) by the printed algorithm, to the end, against two steps of the product."""
     s, mass, penalty = robot(), 0.1, 100.0
-    keep = PostAdjust(M=mass, A=penalty * (2.0 * LINK) ** 2)
+    keep = stabilizers.PostAdjust(M=mass, A=penalty * (2.0 * LINK) ** 2)
     correction = keep.correction(s.kernels, s.start.q, s.start.references, list(WANTED))
     assert correction is not None, "the robot has loops"
     rng, worst, left, iterations = np.random.default_rng(32), 0.0, 0.0, 0
@@ -347,7 +344,9 @@ def choice_of_omega() -> Item:
     s, right = robot(), np.asarray(exact(1).q)[1000]
 
     def run(omega: float) -> Any:
-        return s.simulate(s.start, 1.0, drive=drive(1), integrator="rk4", step=STEP, stabilizer=Baumgarte(1.0, omega), sample_interval=STEP)
+        return s.simulate(
+            s.start, 1.0, drive=drive(1), integrator="rk4", step=STEP, stabilizer=stabilizers.Baumgarte(1.0, omega), sample_interval=STEP
+        )
 
     said = []
     for omega in (10.0, 45.0, 100.0 * math.sqrt(2.0), 500.0, 1000.0):

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import drives
+from linkwright.api import Instant, drives
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
-from linkwright.mechanics.instant import Instant
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.hoang_runs import ARM, BASE, LINK, RADIUS, exact, robot
 

@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import SingularityError
-from linkwright.mechanics.formulations import AugmentedLagrangian, Nullspace
-from linkwright.numerics.tolerances import ROUND_OFF
+from linkwright.api import SingularityError, formulations, tolerances
 from linkwright.results.forward_results import condition
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.papers.hoang_runs import drive, exact, robot, zeros
 
 MOTORS = ("A1", "A2", "A3")
-FIXED = Nullspace("partitioned", independent=MOTORS)
+FIXED = formulations.Nullspace("partitioned", independent=MOTORS)
 TORQUES = {"A1": 50.0, "A2": -50.0, "A3": 50.0}  # N m, of 5 V at standstill
 DISTANCES = tuple(10.0**-n for n in range(4, 10))  # s from a zero of det Phi_x
 PENALTIES = tuple(10.0**n for n in range(2, 9))
@@ -148,9 +146,13 @@ def penalties() -> dict[float, tuple[float, int, float]]:
     states = [s.state(run.q[i], run.v[i]) for i in at]
     out = {}
     for alpha in PENALTIES:
-        once = max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=1)) for st in states)
-        steps = next(n for n in range(1, 100) if max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=n)) for st in states) < ROUND_OFF)
-        out[alpha] = once, steps, max(deviation(st, AugmentedLagrangian(alpha=alpha)) for st in states)
+        once = max(deviation(st, formulations.AugmentedLagrangian(alpha=alpha, steps=1)) for st in states)
+        steps = next(
+            n
+            for n in range(1, 100)
+            if max(deviation(st, formulations.AugmentedLagrangian(alpha=alpha, steps=n)) for st in states) < tolerances.ROUND_OFF
+        )
+        out[alpha] = once, steps, max(deviation(st, formulations.AugmentedLagrangian(alpha=alpha)) for st in states)
     return out
 
 

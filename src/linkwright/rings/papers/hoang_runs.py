@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import drives
-from linkwright.simulation.stabilizers import Baumgarte, PostAdjust
-from linkwright.system.mechanism import compile, load
+from linkwright.api import compile, drives, load, stabilizers
 
 LINK, ARM, BASE, RADIUS = 0.62, 0.581, 1.2, 0.2 / math.sqrt(3.0)  # m: l2, l1, L0, b
 GAIN = 10.0  # r Km / Ra, N m / V
@@ -48,9 +46,9 @@ def exact(case: int) -> Any:
 def as_published(case: int, post_adjusted: bool = True) -> Any:
     """Three seconds by the paper's own method: Runge-Kutta 4 with Baumgarte's terms and post-adjusting, sampled at every step."""
     s = robot()
-    keep: Any = Baumgarte(1.0, 100.0 * math.sqrt(2.0))
+    keep: Any = stabilizers.Baumgarte(1.0, 100.0 * math.sqrt(2.0))
     if post_adjusted:
-        keep = keep + PostAdjust(M=0.1, A=100.0 * (2.0 * LINK) ** 2)
+        keep = keep + stabilizers.PostAdjust(M=0.1, A=100.0 * (2.0 * LINK) ** 2)
     times = np.linspace(0.0, 3.0, 1501)
     return s.simulate(s.start, 3.0, drive=drive(case), integrator="rk4", step=STEP, stabilizer=keep, sample_interval=times)
 

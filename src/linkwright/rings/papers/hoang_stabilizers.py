@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.api import stabilizers
 from linkwright.rings.papers import Item, compared, hoang_runs
 from linkwright.rings.papers.counting import count
 from linkwright.rings.papers.hoang import STATES_AFTER_1S
-from linkwright.simulation.stabilizers import Baumgarte, PostAdjust
 from linkwright.simulation.stabilizers.dependent import chosen, named
 from linkwright.simulation.stabilizers.post_adjust import adjust, least_fill
 
 STAGES = 4  # evaluations of a step of Runge-Kutta 4
-BAUMGARTE = Baumgarte(1.0, 100.0 * math.sqrt(2.0))
+BAUMGARTE = stabilizers.Baumgarte(1.0, 100.0 * math.sqrt(2.0))
 WEIGHTS: dict[str, Any] = {"M": 0.1, "A": 100.0 * (2.0 * hoang_runs.LINK) ** 2}  # the paper's, for rows in meters
 CHEAP = 0.1  # of a step: terms that no real-time simulation would notice
 STEPS_BETWEEN = (1, 2, 5, 10, 20)
@@ -42,12 +42,12 @@ def rates_cost(baumgarte: bool) -> int:
 
 
 @cache
-def adjusting_cost(dependent: Sequence[str] | None = None, steps: int = PostAdjust.steps) -> int:
+def adjusting_cost(dependent: Sequence[str] | None = None, steps: int = stabilizers.PostAdjust.steps) -> int:
     """Operations of adjusting one state: positions by so many Gauss-Newton steps, then velocities."""
     s = hoang_runs.robot()
     eq, st, near = s.kernels.equations(), s.start, s.kernels.defaults["near"]
     found = chosen(s.loops, st.q, st.references, tuple(hoang_runs.WANTED)) if dependent is None else named(s.loops.skel, dependent)
-    w = PostAdjust(**WEIGHTS, steps=steps).weights(s.loops, found)
+    w = stabilizers.PostAdjust(**WEIGHTS, steps=steps).weights(s.loops, found)
     w = replace(w, order=least_fill(s.loops, st.q, st.references, w))
     return count(lambda q, v: adjust(eq, q, v, np.zeros(1), near, w), st.q, np.ones(6)).total
 
@@ -88,7 +88,7 @@ def _three_seconds(steps: int) -> np.ndarray:
     how = {
         "integrator": "rk4",
         "step": hoang_runs.STEP,
-        "stabilizer": BAUMGARTE + PostAdjust(**WEIGHTS, steps=steps),
+        "stabilizer": BAUMGARTE + stabilizers.PostAdjust(**WEIGHTS, steps=steps),
         "sample_interval": "steps",
     }
     return np.asarray(s.simulate(s.start, 3.0, drive=hoang_runs.drive(1), **how).q)
@@ -116,10 +116,10 @@ def real_time() -> Item:
 
 def some_steps() -> Item:
     none = after_a_second("none")[0]
-    found = {n: after_a_second(PostAdjust(**WEIGHTS, every=n)) for n in STEPS_BETWEEN}
+    found = {n: after_a_second(stabilizers.PostAdjust(**WEIGHTS, every=n)) for n in STEPS_BETWEEN}
     saved = {n: 1.0 - step_cost(False, True, n) / step_cost(False, True) for n in STEPS_BETWEEN}
     said = "; ".join(f"{n}: {e:.1e}, {f:.1e} m^2, {100.0 * saved[n]:.0f} %" for n, (e, f) in found.items())
-    gated, gap = after_a_second(PostAdjust(**WEIGHTS, above=1e-6))
+    gated, gap = after_a_second(stabilizers.PostAdjust(**WEIGHTS, above=1e-6))
     return compared(
         "Sec. 4",
         "adjusting after some steps only, case 1",
@@ -135,7 +135,7 @@ def some_steps() -> Item:
 
 def fewer_variables() -> Item:
     few, many = adjusting_cost(), adjusting_cost(ALL)
-    errors = [after_a_second(PostAdjust(dependent, **WEIGHTS))[0] for dependent in (None, ALL)]
+    errors = [after_a_second(stabilizers.PostAdjust(dependent, **WEIGHTS))[0] for dependent in (None, ALL)]
     saved = (many - few) / (step_cost(False, False) + many)
     return compared(
         "Sec. 4",

@@ -16,23 +16,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.files.tables import aligned
-from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import terms
-from linkwright.mechanics.instant import Instant
+from linkwright.api import (
+    Instant,
+    State,
+    System,
+    dynamics,
+    equation_terms,
+    kinematics,
+    modelfile,
+    motion,
+    scalars,
+    solve_orders,
+    text_tables,
+)
+from linkwright.api import library as models
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
-from linkwright.mechanics.kinematics.motion import Skeleton, motion, node_accelerations
-from linkwright.model import file as modelfile
-from linkwright.model import library as models
 from linkwright.numerics.pivoting import pivot_order
-from linkwright.numerics.scalars import eliminate
-from linkwright.results.state import State
 from linkwright.rings.papers.counting import Counts, values
 from linkwright.rings.papers.recording import OperationGraph, Recorded
-from linkwright.system.system import System
-from linkwright.topology.order import solve_order
 
 STAGES = ("motion", "wrenches", "equations", "solve", "recursion")
 
@@ -107,14 +110,14 @@ class Solver:
         self.structures.append(structure)
         self.sizes.append(len(A))
         self.orders.append((r, c))
-        return eliminate(A, b, (r, c), quotients=True)[0]
+        return scalars.eliminate(A, b, (r, c), quotients=True)[0]
 
 
 def dense_solve(n: int) -> Counts:
     """Operations of one elimination with every entry a number (operations whose result is not used left out)."""
     graph = OperationGraph()
     A, b = graph.variables(np.eye(n) + 0.1), graph.variables(np.ones(n))
-    return sum_of(graph.live(eliminate(A, b, quotients=True)[0]).values())
+    return sum_of(graph.live(scalars.eliminate(A, b, quotients=True)[0]).values())
 
 
 def sum_of(counts: Iterable[Counts]) -> Counts:
@@ -132,18 +135,18 @@ class Formed(NamedTuple):
     need: list[Any]  # of every body: inertia wrench minus weight and applied wrenches
 
 
-def formed(system: System, st: State, drive: str, graph: OperationGraph, skel: Skeleton | None = None) -> Formed:
+def formed(system: System, st: State, drive: str, graph: OperationGraph, skel: kinematics.Skeleton | None = None) -> Formed:
     """Kinematics and the wrench every body needs  [Chaudhary2007 (8)]; `skel` has other mass data than the system, such as variables."""
     loops = system.loops if skel is None else replace(system.loops, skel=skel)
     a = system.assembler.accelerations(st, None, [drive])
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
     graph.stage = "motion"
     m = motion(loops.skel, q, v)
-    _ = *m.X, *m.S, *m.V, m.at_origin(node_accelerations(loops.skel, m, acc))
+    _ = *m.X, *m.S, *m.V, m.at_origin(kinematics.node_accelerations(loops.skel, m, acc))
     graph.stage = "wrenches"
     need = dynamics.net_wrenches(loops.skel, m, acc)
     graph.stage = "equations"
-    T = terms(loops, q, v, st.t, st.references)
+    T = equation_terms.terms(loops, q, v, st.t, st.references)
     assert T.place is not None
     moment = Instant.moving(loops.skel, T.place.motion, st.t, st.references)
     return Formed(InverseProblem(T, T.place, acc, (drive,), unit_pushes(system.description, moment, [drive])), need)
@@ -196,7 +199,7 @@ def _subsystem(f: Formed, graph: OperationGraph, solve: Solver) -> list[Any]:
     A = np.concatenate([t.J.T, p.B], axis=1)
     rows_scale, columns_scale = _scales(p)
     z, known = np.zeros(A.shape[1], dtype=object), np.zeros(A.shape[1], dtype=bool)
-    for step in solve_order(tree, list(p.drives)):
+    for step in solve_orders.solve_order(tree, list(p.drives)):
         graph.stage = "equations"
         rows = np.concatenate([np.arange(t.spans[j].start, t.spans[j].stop) for j in step.subsystems])
         unknown = np.flatnonzero(_structure(A[rows]).any(axis=0) & ~known)
@@ -340,14 +343,14 @@ def text(rows: Sequence[MethodCost]) -> str:
     for model in dict.fromkeys(r.model for r in rows):
         mine = [r for r in rows if r.model == model]
         counts = [(r.method, "+".join(map(str, r.sizes)), *map(str, _counted(r))) for r in mine]
-        lines += [model, *aligned([("", "solves", *STAGES, "total", "dense", "all dense"), *counts], left=2)]
+        lines += [model, *text_tables.aligned([("", "solves", *STAGES, "total", "dense", "all dense"), *counts], left=2)]
         lines += ["", "order, and savings over traditional in per cent:"]
         picks = (lambda x: x.folded, lambda x: x.full, lambda x: x.again[0], lambda x: x.again[1])
         printed = (lambda x: x.printed.cycle, lambda x: x.printed.optimization)
         compared = [(r.order, r.printed.order, *(saving(rows, r, pick) for pick in (*picks, *printed))) for r in mine]
         savings = [(r.method, *(f"{x:.1f}" for x in numbers)) for r, numbers in zip(mine, compared, strict=True)]
         header = ("", "order", "printed", "folded", "dense", "again", "dense", "paper: cycle", "optimization")
-        lines += aligned([header, *savings], left=1)
+        lines += text_tables.aligned([header, *savings], left=1)
         lines.append("")
     return "\n".join(lines).rstrip()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.numerics.scalars import solve
+from linkwright.api import scalars
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.koul_matrices import example, manipulator, paper_form, scraper
 from linkwright.rings.papers.koul_printed import Example, Matrices
@@ -19,23 +19,23 @@ from linkwright.rings.papers.koul_printed import Example, Matrices
 def system_approach(m: Matrices) -> np.ndarray:
     """(9), solved at once; its lower unknown is -lambda."""
     n, c = len(m.phi), len(m.Psi)
-    return -solve(np.block([[m.I, m.J.T], [m.J, np.zeros((c, c))]]), np.concatenate([m.phi, m.Psi]))[n:]
+    return -scalars.solve(np.block([[m.I, m.J.T], [m.J, np.zeros((c, c))]]), np.concatenate([m.phi, m.Psi]))[n:]
 
 
 def system_level(m: Matrices) -> np.ndarray:
     """(11), (47)."""
-    return -solve(m.J @ solve(m.I, m.J.T), -m.Psi + m.J @ solve(m.I, m.phi))
+    return -scalars.solve(m.J @ scalars.solve(m.I, m.J.T), -m.Psi + m.J @ scalars.solve(m.I, m.phi))
 
 
 def shares(m: Matrices, e: Example, i: int, k: int) -> dict[int, np.ndarray]:
     """subsystem j -> its share I_j^ik of a block of the GICM (24), counted from 1."""
     pairs = ((j, c) for j, c in enumerate(e.columns, 1))
-    return {j: e.block(m.J, i, j) @ solve(m.I[c, c], e.block(m.J, k, j).T) for j, c in pairs}
+    return {j: e.block(m.J, i, j) @ scalars.solve(m.I[c, c], e.block(m.J, k, j).T) for j, c in pairs}
 
 
 def reduced(m: Matrices, e: Example, i: int) -> np.ndarray:
     """Psi-bar_i (24)."""
-    return m.Psi[2 * i - 2 : 2 * i] - sum(e.block(m.J, i, j) @ solve(m.I[c, c], m.phi[c]) for j, c in enumerate(e.columns, 1))
+    return m.Psi[2 * i - 2 : 2 * i] - sum(e.block(m.J, i, j) @ scalars.solve(m.I[c, c], m.phi[c]) for j, c in enumerate(e.columns, 1))
 
 
 def scraper_subsystems(m: Matrices, e: Example) -> np.ndarray:
@@ -44,11 +44,11 @@ def scraper_subsystems(m: Matrices, e: Example) -> np.ndarray:
     I11, I21, I22 = parts[1, 1][1] + parts[1, 1][2], parts[2, 1][2], parts[2, 2][2] + parts[2, 2][3]
     I32, I33 = parts[3, 2][3], parts[3, 3][3]
     Psi1, Psi2, Psi3 = (reduced(m, e, i) for i in (1, 2, 3))
-    tilde22, Psi2 = I22 - I21 @ solve(I11, I21.T), Psi2 - I21 @ solve(I11, Psi1)
-    tilde33, Psi3 = I33 - I32 @ solve(tilde22, I32.T), Psi3 - I32 @ solve(tilde22, Psi2)
-    lam3 = solve(tilde33, Psi3)
-    lam2 = solve(tilde22, Psi2 - I32.T @ lam3)
-    lam1 = solve(I11, Psi1 - I21.T @ lam2)
+    tilde22, Psi2 = I22 - I21 @ scalars.solve(I11, I21.T), Psi2 - I21 @ scalars.solve(I11, Psi1)
+    tilde33, Psi3 = I33 - I32 @ scalars.solve(tilde22, I32.T), Psi3 - I32 @ scalars.solve(tilde22, Psi2)
+    lam3 = scalars.solve(tilde33, Psi3)
+    lam2 = scalars.solve(tilde22, Psi2 - I32.T @ lam3)
+    lam1 = scalars.solve(I11, Psi1 - I21.T @ lam2)
     return np.concatenate([lam1, lam2, lam3])
 
 
@@ -57,8 +57,8 @@ def manipulator_subsystems(m: Matrices, e: Example) -> np.ndarray:
     first, second = shares(m, e, 1, 1), shares(m, e, 2, 2)
     I11, I21, I22 = first[1] + first[2], shares(m, e, 2, 1)[1], second[1] + second[3]
     Psi1, Psi2 = reduced(m, e, 1), reduced(m, e, 2)
-    lam2 = solve(I22 - I21 @ solve(I11, I21.T), Psi2 - I21 @ solve(I11, Psi1))
-    return np.concatenate([solve(I11, Psi1 - I21.T @ lam2), lam2])
+    lam2 = scalars.solve(I22 - I21 @ scalars.solve(I11, I21.T), Psi2 - I21 @ scalars.solve(I11, Psi1))
+    return np.concatenate([scalars.solve(I11, Psi1 - I21.T @ lam2), lam2])
 
 
 def eliminated(m: Matrices, e: Example) -> tuple[np.ndarray, np.ndarray]:
@@ -79,9 +79,9 @@ def manipulator_whole(m: Matrices, e: Example, *, corrected: bool) -> np.ndarray
     one, two, across = shares(m, e, 1, 1), shares(m, e, 2, 2), shares(m, e, 2, 1)[1]
     I11, I22 = one[1] + one[2], two[1] + two[3]
     Psi1 = reduced(m, e, 1)
-    Psi2 = reduced(m, e, 2) - across @ solve(I11, Psi1)
-    lam2 = solve(I22 - (across if corrected else across.T) @ solve(I11, across.T), Psi2)
-    return np.concatenate([solve(I11, Psi1 - across.T @ lam2), lam2])
+    Psi2 = reduced(m, e, 2) - across @ scalars.solve(I11, Psi1)
+    lam2 = scalars.solve(I22 - (across if corrected else across.T) @ scalars.solve(I11, across.T), Psi2)
+    return np.concatenate([scalars.solve(I11, Psi1 - across.T @ lam2), lam2])
 
 
 def _off(found: np.ndarray, m: Matrices) -> float:
@@ -147,7 +147,7 @@ def subsystem_elimination() -> Item:
 def whole_elimination() -> Item:
     _, (_, m, e) = _both()
     K, right = eliminated(m, e)
-    lower = -np.concatenate([solve(K[7:9, 7:9], right[7:9] - K[7:9, 9:] @ (x := solve(K[9:, 9:], right[9:]))), x])
+    lower = -np.concatenate([scalars.solve(K[7:9, 7:9], right[7:9] - K[7:9, 9:] @ (x := scalars.solve(K[9:, 9:], right[9:]))), x])
     worst = max(_off(lower, m), _off(manipulator_whole(m, e, corrected=True), m))
     printed = manipulator_whole(m, e, corrected=False)
     size = float(np.abs(printed - system_approach(m)).max())

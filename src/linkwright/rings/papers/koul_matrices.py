@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.loops import loop_wrenches
-from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.api import compile, dynamics, load, loop_constraints
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import koul_printed as printed_data
 from linkwright.rings.papers.denoc import denoc
 from linkwright.rings.papers.koul_printed import Example, Matrices, reference
-from linkwright.system.mechanism import compile, load
 
 SPEED = 4.7124  # rad/s [Koul2013 Table 2]
 # at the start, with 34 digits by tests/data/generate/koul_matrices.py
@@ -210,7 +208,7 @@ def pulled_apart(s: Any, st: Any) -> np.ndarray:
     p = t.place
 
     def accelerations(lam: np.ndarray) -> np.ndarray:
-        return dynamics.forward_tree(p.loops.skel, p.motion, np.zeros(t.nv), loop_wrenches(p.loops.skel, p.closure, lam))
+        return dynamics.forward_tree(p.loops.skel, p.motion, np.zeros(t.nv), loop_constraints.loop_wrenches(p.loops.skel, p.closure, lam))
 
     rest = accelerations(np.zeros(t.nc))
     return t.J @ np.array([accelerations(x) - rest for x in np.eye(t.nc)]).T

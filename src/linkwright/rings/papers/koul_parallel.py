@@ -22,14 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.loops import loop_wrenches
-from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import Terms
+from linkwright.api import compile, dynamics, equation_terms, load, loop_constraints, solve_orders
 from linkwright.mechanics.formulations.sslm import factorize
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.koul_matrices import excavator
-from linkwright.system.mechanism import compile, load
-from linkwright.topology.order import gicm_pattern
 
 Couplings = Mapping[int, Sequence[int]]  # block -> blocks coupled to it and eliminated after it
 
@@ -56,7 +52,7 @@ def filled(neighbors: Mapping[int, set[int]], order: Sequence[int]) -> dict[int,
 
 def fewest_levels(s: Any) -> int:
     """Levels of the loops in the best of all orders."""
-    pattern = gicm_pattern(s.tree)
+    pattern = solve_orders.gicm_pattern(s.tree)
     near = {i: {k for k, shared in enumerate(line) if shared and k != i} for i, line in enumerate(pattern)}
     return min(max(levels(filled(near, order)).values()) for order in permutations(near))
 
@@ -85,7 +81,7 @@ class ParallelPlan:
         return tuple(block - len(self.loops) for block in self.below if block >= len(self.loops))
 
 
-def plan(s: Any, name: str, terms: Terms) -> ParallelPlan:
+def plan(s: Any, name: str, terms: equation_terms.Terms) -> ParallelPlan:
     """Dependencies in the order of the terms."""
     F = factorize(terms)
     below = {p: list(F.below[p]) for p in terms.order}
@@ -121,7 +117,7 @@ def moving(s: Any, seed: int = 4) -> Any:
 def alone(s: Any, st: Any, j: int, lam: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """Accelerations of one subsystem by the O(n) recursion: its own efforts and the multipliers at its own bodies, nothing else."""
     p, sub = s.terms(st).place, s.tree.subsystems[j]
-    pushes = [push for push in loop_wrenches(p.loops.skel, p.closure, lam) if push[0] in sub.nodes]
+    pushes = [push for push in loop_constraints.loop_wrenches(p.loops.skel, p.closure, lam) if push[0] in sub.nodes]
     own = np.zeros(len(tau))
     own[sub.v] = tau[sub.v]
     return np.asarray(dynamics.forward_tree(p.loops.skel, p.motion, own, pushes, p.rotors))[sub.v]

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import drives
-from linkwright.results.measures.extremes import curve_extremes
+from linkwright.api import curve_extremes, drives
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.papers.koul_matrices import SPEED, manipulator, scraper

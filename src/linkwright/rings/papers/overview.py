@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.files.tables import Table
+from linkwright.api import LinkwrightError, Table, UsageError, files
 from linkwright.rings.papers import VERDICTS, Item, Reproduced
 
 INDEX = "index.html"

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkwright.errors import UsageError, call_explained
-from linkwright.errors.arguments import Named, Names
+from linkwright.api import Names, UsageError, argument_types, call_explained
 
 if TYPE_CHECKING:
-    from linkwright.results.state import State
+    from linkwright.api import Mechanism, State, System
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
-    from linkwright.system.mechanism import Mechanism
-    from linkwright.system.system import System
 
 
 class MechanismVerbs:
@@ -235,7 +232,7 @@ class SystemVerbs:
         options = {"orientations": orientations, "at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
         return workspace(self.core, self.mobility.freedoms, over, **options)
 
-    def transmission(self: System, motors: Names, joints: Names, range: Named = None) -> Transmission:
+    def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
         from linkwright.rings.robots.transmission import transmission
 

@@ -21,16 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, counted
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import LinkwrightError, System, Trajectory, UsageError, counted, files
 from linkwright.rings.studio import style
 from linkwright.rings.studio.load_arrows import LoadArrows
 from linkwright.rings.studio.picture import Canvas, turned
 from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import off_at
 from linkwright.rings.studio.space import WIDE
-from linkwright.system.system import System
 
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.mechanics import forces
-from linkwright.mechanics.instant import Instant
+from linkwright.api import Instant, elements, forces
 from linkwright.rings.studio.scene import Scene, Stage
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.rings.robots.workspace.result import AtlasAxis, Workspace, WorkspaceModes
 from linkwright.rings.studio.atlas_plots import FIRST, shades
 from linkwright.rings.studio.study_page import filled, rounded_values

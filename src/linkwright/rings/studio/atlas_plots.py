@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.api import UsageError, counted, nearest
 from linkwright.rings.robots.workspace.result import KIND_NAMES, Workspace, WorkspaceModes
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, drawn, four, in_lines, with_unit, y_axis
 from linkwright.rings.studio.style import RAMP

@@ -14,15 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import LinkwrightError, UsageError, listing
-from linkwright.model import file as modelfile
-from linkwright.model.description import Description
+from linkwright.api import SAME_NUMBER, Description, LinkwrightError, System, UsageError, every_parameter, listing, modelfile, parameters
 from linkwright.model.file.value_fitting import flat, missed
-from linkwright.model.parameters import every_parameter, single_parameters, with_values
-from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
-from linkwright.system.system import System
 
 HEADER = ("", "Before", "After", "")
 
@@ -106,10 +101,10 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     values = {n: there[n].value for n in names if known[n].placed is None and not n.endswith(modelfile.LINK)}
     for group in ([n for n in names if n.endswith(modelfile.LINK) and known[n].drawn], [n for n in names if known[n].placed is not None]):
         moved = modelfile.redesigned(before, [known[n] for n in values], list(values.values())) if values else before
-        here = {**{n: p.value for n, p in single_parameters(moved).items()}, **moved.drawn_numbers}
+        here = {**{n: p.value for n, p in parameters.single_parameters(moved).items()}, **moved.drawn_numbers}
         values |= {n: known[n].value + (there[n].value - here[n]) for n in group}
     ordered = {n: values[n] for n in names}
-    made = flat(with_values(before, [known[n] for n in ordered], list(ordered.values())))
+    made = flat(parameters.with_values(before, [known[n] for n in ordered], list(ordered.values())))
     off = [k for k in missed(_acting(made), _acting(flat(after.numbers())), SAME_NUMBER)]
     most_named = 6
     if off:

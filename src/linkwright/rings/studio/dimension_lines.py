@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.results.trajectory import unit_of
+from linkwright.api import unit_of
 from linkwright.rings.design.link_dimensions import LinkDimension, link_dimensions
 from linkwright.rings.studio.scale_drawing import MM, ScaleDrawing
 from linkwright.rings.studio.scene import Scene, Stage, dense

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.results.state import State
+from linkwright.api import State, System
 from linkwright.rings.studio import style
 from linkwright.rings.studio.picture import Canvas, turned
-from linkwright.system.system import System
 
 MARK = 9.0  # points across
 

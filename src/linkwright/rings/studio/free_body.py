@@ -15,16 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import Cell, Result, Table
-from linkwright.mechanics.inverse import Loads
-from linkwright.model.description import Description
-from linkwright.model.file import quantity
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    ANGLE,
+    KINDS,
+    LENGTH,
+    TIME,
+    Cell,
+    Description,
+    Result,
+    State,
+    Table,
+    Trajectory,
+    UsageError,
+    inverse,
+    matches,
+    nearest,
+    parse_unit,
+    quantity,
+    unit_of,
+)
 from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.rings.studio.plots import natural_axis
-from linkwright.text.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
 
 
 @dataclass(frozen=True)
@@ -119,19 +130,19 @@ def _digits(x: float, scale: float) -> Cell:
 
 
 def free_body(
-    c: Trajectory | Loads,
+    c: Trajectory | inverse.Loads,
     body: str,
     at: Any = None,
 ) -> FreeBody:
     """The free body of a link at a place of a cycle (`at`: the drive's position, or a time), or of given Loads."""
-    loads, where = (c, "the given state") if isinstance(c, Loads) else loads_at(c, at)
+    loads, where = (c, "the given state") if isinstance(c, inverse.Loads) else loads_at(c, at)
     return of_loads(loads, body, where)
 
 
 # -------------------------------------------------------------------- where in the cycle
 
 
-def loads_at(c: Trajectory, at: Any) -> tuple[Loads, str]:
+def loads_at(c: Trajectory, at: Any) -> tuple[inverse.Loads, str]:
     """Loads at a position of the drive (or a time), and how to call the place. None: the first sample."""
     over = natural_axis(c)
     if isinstance(at, str) and _is_time(at):
@@ -181,7 +192,7 @@ def _nearest(x: np.ndarray, value: float, winds: bool) -> tuple[int, float]:
     return int(np.argmin(np.abs(x - value))), value
 
 
-def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | None:
+def _between_samples(c: Trajectory, over: str, i: int, value: float) -> inverse.Loads | None:
     """Loads between two samples, where a single drive runs at constant speed; None otherwise."""
     system = c.system
     if over == "t" or system is None:
@@ -203,7 +214,7 @@ def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | 
 # -------------------------------------------------------------------- what acts
 
 
-def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
+def of_loads(loads: inverse.Loads, body: str, where: str) -> FreeBody:
     place = loads.problem.place
     skel = place.loops.skel
     d = skel.tree.description
@@ -228,7 +239,7 @@ def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
     )
 
 
-def _outline(loads: Loads, d: Description, body: str, node: int) -> tuple[tuple[np.ndarray, bool], ...]:
+def _outline(loads: inverse.Loads, d: Description, body: str, node: int) -> tuple[tuple[np.ndarray, bool], ...]:
     """The body's bars and plates in the world, with arms to joints that lie off them."""
     b = d.body(body)
     named = {p.name: np.array(p.at, dtype=float) for p in b.points}

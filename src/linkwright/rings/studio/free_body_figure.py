@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.results.trajectory import unit_of
+from linkwright.api import files, unit_of
 from linkwright.rings.studio import style
 from linkwright.rings.studio.sheet import Sheet, nice_length
 from linkwright.rings.studio.style import Theme, mixed

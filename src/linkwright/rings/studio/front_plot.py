@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.design.optimization.pareto_front import ParetoFront
 from linkwright.rings.design.optimization.result import OptimizationResult
 from linkwright.rings.studio.plots import curves

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.numerics.spatial import array
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, array
 from linkwright.rings.studio.picture import Canvas
 from linkwright.rings.studio.plots.efforts import eyes, needs_loads
 from linkwright.rings.studio.scene import Stage

@@ -9,8 +9,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import LinkwrightError, Trajectory, counted, degrees_of_freedom
 from linkwright.rings.studio.page import played
 
 HEIGHT = 720  # pixels of the cell; the page scrolls inside

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.joints import along_x
+from linkwright.api import joints
 
 CURVED = 33  # points of a drawn guide that is not straight
 
 
 def guide_samples(joint: Any, low: float, high: float) -> np.ndarray:
     """Values of a guide's coordinate at which its curve is drawn: both ends of a straight one."""
-    if along_x(joint):
+    if joints.along_x(joint):
         return np.array([low, high])
     more = 1e-6 if low == high else 0.0  # so that it has a direction
     return np.linspace(low - more, high + more, CURVED)

@@ -18,12 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, whole_number
-from linkwright.files.tables import Table
-from linkwright.motion.cycle import MOST_STEPS
-from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import System
+from linkwright.api import LinkwrightError, System, Table, Trajectory, UsageError, cycles, files, whole_number
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -127,8 +122,8 @@ def show(
 
 
 def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None) -> Any:
+    from linkwright.api import Mechanism
     from linkwright.rings.studio.widget import widget
-    from linkwright.system.mechanism import Mechanism
 
     if path is not None:
         raise UsageError("a widget is no file: take widget=True or the path out.")
@@ -169,7 +164,7 @@ def opened(address: str) -> bool:
 
 def checked_steps(steps: Any) -> int | None:
     """The number of steps of a cycle, refused before the long work if it is none: a page would only say that nothing can be turned."""
-    return None if steps is None else whole_number(steps, "steps", 2, MOST_STEPS)
+    return None if steps is None else whole_number(steps, "steps", 2, cycles.MOST_STEPS)
 
 
 def played(subject: Any, run: Trajectory | None) -> dict[str, Any]:

@@ -13,16 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import LinkwrightError, State, System, Trajectory, UsageError, files
 from linkwright.rings.studio import style
 from linkwright.rings.studio.planar import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.sheet import BAND, Sheet, window
 from linkwright.rings.studio.space import SHARP, Spatial
-from linkwright.system.system import System
 
 TURN_STEPS = 120  # of the turn that gives traces and travels
 

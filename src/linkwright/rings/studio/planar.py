@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.instant import Instant
-from linkwright.numerics.spatial import Pose
-from linkwright.results.trajectory import unit_of
+from linkwright.api import Instant, Pose, unit_of
 from linkwright.rings.studio.applied_loads import applied_loads, largest_loads
 from linkwright.rings.studio.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.rings.studio.scene_belts import SceneBelt

@@ -15,8 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 
 PDF = (".pdf",)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")

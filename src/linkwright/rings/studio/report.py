@@ -18,14 +18,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, counted, nearest
+from linkwright.api import (
+    LinkwrightError,
+    System,
+    Trajectory,
+    UsageError,
+    check_results,
+    counted,
+    files,
+    motion_checks,
+    nearest,
+    singular_positions,
+)
 from linkwright.model.file.report_section import MOST_CURVES, MOST_LETTERS
 from linkwright.model.report_block import TEXTS, ReportBlock
-from linkwright.results.checks import Checks
-from linkwright.results.motion_checks import merged, motor_checks
-from linkwright.results.singular_positions import PEAKS
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.design.bearings import bearings
 from linkwright.rings.design.belts import belt_geometry
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
@@ -45,7 +51,6 @@ from linkwright.rings.studio import (
 )
 from linkwright.rings.studio.plots import natural_axis
 from linkwright.rings.studio.report_parts import facts, listed, note, pair, paragraph, part, verdicts
-from linkwright.system.system import System
 
 ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
@@ -196,12 +201,12 @@ class ReportContent:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
 
     @cached_property
-    def checks(self) -> Checks:
+    def checks(self) -> check_results.Checks:
         """The checks of the motion, and of the motor that is given here."""
         assert self.motion is not None
         found = self.motion.checks()
-        given = motor_checks("motor", self.sizings) if self.motor is not None else []
-        return Checks((*found, *merged("motor", given)), found.details)
+        given = motion_checks.motor_checks("motor", self.sizings) if self.motor is not None else []
+        return check_results.Checks((*found, *motion_checks.merged("motor", given)), found.details)
 
     @cached_property
     def sizings(self) -> list[Any]:
@@ -281,7 +286,7 @@ class ReportContent:
             return part("Drive and bearing loads", note=self.loads.why)
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
         shaken = f"S{self.loads.shaken[1:]}."
-        content = PEAKS if PEAKS in c.notes else ""
+        content = singular_positions.PEAKS if singular_positions.PEAKS in c.notes else ""
         few = len(self.loads.efforts.rows) <= 3
         return (
             part("Drive", curves, report_tables.drives(self.loads), note=content, together=few)

@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import counted
-from linkwright.numerics.tolerances import SAME_NUMBER
-from linkwright.results.trajectory import unit_of
+from linkwright.api import SAME_NUMBER, System, counted, unit_of
 from linkwright.rings.design.link_dimensions import LinkDimension, WheelRadius, link_dimensions, wheel_radii
 from linkwright.rings.studio.report_parts import note, part, table
 from linkwright.rings.studio.scale_drawing import scale_drawing
 from linkwright.rings.studio.scale_drawing_svg import sheet_scale, svg_figure
-from linkwright.system.system import System
 
 SHEET, BESIDE_TABLE = (178.0, 88.0), (104.0, 68.0)  # mm of paper: over the whole width, and where the table is beside the drawing
 BESIDE = 14  # rows of a table beside a drawing

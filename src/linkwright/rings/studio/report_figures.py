@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.files.tables import show
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError, curve_extremes, nearest, show
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.studio import picture, plots, style
 from linkwright.rings.studio.plots import motors

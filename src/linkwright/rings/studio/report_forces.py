@@ -10,20 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import LinkwrightError
-from linkwright.files.tables import show
-from linkwright.mechanics import forces
-from linkwright.mechanics.inverse import rubbing_effort
-from linkwright.model.coordinates import joint_part
-from linkwright.model.description import Description, PointRef, Table
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    Description,
+    Expr,
+    LinkwrightError,
+    PointRef,
+    System,
+    Trajectory,
+    coordinates,
+    description,
+    elements,
+    expressions,
+    forces,
+    inverse,
+    show,
+    unit_of,
+)
 from linkwright.rings.design.cycle_averages import cleaned
 from linkwright.rings.design.cycle_loads import CycleLoads
 from linkwright.rings.design.flywheel import flywheel
 from linkwright.rings.studio.report_parts import MINUS
-from linkwright.system.system import System
-from linkwright.text.expressions import Expr, free_variables
 
 MOST_LOADS = 6
 MOST_LOOKS = 400  # samples at which loads are evaluated
@@ -53,7 +59,7 @@ def _rubbing(system: System, rubbing: list[Any], c: Trajectory | None) -> list[s
     d = system.description
     kinds: dict[str, list[Any]] = {}
     for x in rubbing:
-        kinds.setdefault("torque" if joint_part(d, x.joint).kinds == {"angle"} else "force", []).append(x)
+        kinds.setdefault("torque" if coordinates.joint_part(d, x.joint).kinds == {"angle"} else "force", []).append(x)
     out = []
     for kind, alike in kinds.items():
         symbol, size = unit_of(d.units, kind)
@@ -100,7 +106,7 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
 def _directed(d: Description, x: Any, kind: str, size: float) -> str:
     """A constant size with its direction: `200 N along -x` is written as (-200, 0), a moment in the plane with its sign."""
     law = () if x.acts != elements.POINT else x.force if kind == "force" else x.moment
-    if not law or any(isinstance(y, (Expr, Table)) for y in law):
+    if not law or any(isinstance(y, (Expr, description.Table)) for y in law):
         return show(size)
     whole = np.array(law, dtype=float) * (size / float(np.linalg.norm(np.array(law, dtype=float))))
     if kind != "force" and d.planar:
@@ -114,9 +120,9 @@ def _channels(x: Any) -> set[str]:
 
 
 def _variables(law: Any) -> set[str]:
-    if isinstance(law, Table):
+    if isinstance(law, description.Table):
         return {law.channel}
-    return set(free_variables(law)) if isinstance(law, Expr) else set()
+    return set(expressions.free_variables(law)) if isinstance(law, Expr) else set()
 
 
 def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +141,7 @@ def _by_load(x: Any, c: Trajectory, i: int) -> tuple[float, bool]:
     """Size of the friction by the joint's load at a sample, and whether it is a moment; 0 without masses."""
     if not x.by_load or not x.mu or any(b.mass is None for b in c.system.description.bodies[1:]):
         return 0.0, False
-    return abs(float(rubbing_effort(c._each_loads[i], x))), joint_part(c.system.description, x.joint).kinds == {"angle"}
+    return abs(float(inverse.rubbing_effort(c._each_loads[i], x))), coordinates.joint_part(c.system.description, x.joint).kinds == {"angle"}
 
 
 # -------------------------------------------------------------------- drives

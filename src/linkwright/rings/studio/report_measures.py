@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results.measures import check, measure, unit_of_measure
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import LinkwrightError, Trajectory, UsageError, measures
 from linkwright.rings.studio.report_parts import part, table
 
 
@@ -19,15 +17,15 @@ def checked(given: Any) -> tuple[str, ...]:
         example = "['stroke guide', 'dwell guide within 1 mm']"
         raise UsageError(f"measures of a report are up to {most_measures} texts, such as {example}, not {given!r:.60}.")
     for text in named:
-        measure(text)  # a text that is no measure is an error before the long work
+        measures.measure(text)  # a text that is no measure is an error before the long work
     return tuple(dict.fromkeys(named))
 
 
 def read(c: Trajectory, text: str, units: tuple[str, ...]) -> tuple[str, float]:
     """Return (unit, value) of a measure in these units; raise UsageError where the motion does not have it."""
-    found = measure(text)
-    check([found], c)
-    symbol, size = unit_of_measure(found, c, units)
+    found = measures.measure(text)
+    measures.check([found], c)
+    symbol, size = measures.unit_of_measure(found, c, units)
     return symbol, found.read_from(c) / size
 
 

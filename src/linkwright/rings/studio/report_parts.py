@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwright.files.tables import Cell, Table, show
-from linkwright.results.checks import Check
+from linkwright.api import Cell, Table, check_results, show
 from linkwright.rings.studio import style
 
 MM = 1.0 / 25.4  # inches
@@ -82,7 +81,7 @@ def _cell(x: Any, kind: str) -> str:
 MARKS = {"passed": ("ok", "✓"), "failed": ("bad", "✗"), "unknown": ("unknown", "?"), "": ("said", "·")}
 
 
-def verdicts(checks: Iterable[Check]) -> str:
+def verdicts(checks: Iterable[check_results.Check]) -> str:
     """Checks: a mark, what was looked at, and what was found."""
     return _marked((x.verdict, x.name, x.text if x else f"{x.verdict}: {x.text}") for x in checks)
 

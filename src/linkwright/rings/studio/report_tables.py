@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import counted, degrees_of_freedom
-from linkwright.files.tables import Table, marked, show
-from linkwright.model.coordinates import lengths
-from linkwright.motion.cycle import position_text
-from linkwright.motion.joint_limits import beyond_stops
-from linkwright.results.records import RunEvent
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    System,
+    Table,
+    Trajectory,
+    counted,
+    cycles,
+    degrees_of_freedom,
+    joint_limits,
+    lengths,
+    marked,
+    records,
+    show,
+    unit_of,
+)
 from linkwright.rings.design.bearings import Bearings
 from linkwright.rings.design.belts import BeltGeometry, BeltTable
 from linkwright.rings.design.cycle_averages import cleaned
@@ -22,7 +29,6 @@ from linkwright.rings.design.cycle_loads import CycleLoads
 from linkwright.rings.design.cylinders import CylinderTable
 from linkwright.rings.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.rings.studio.report_parts import note, pair, shown, table
-from linkwright.system.system import System
 
 MOST_PLACES = 4  # singular positions that are described
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
@@ -294,12 +300,12 @@ def masses(system: System) -> str:
 def remarks(c: Trajectory, loads: CycleLoads) -> list[str]:
     """Sentences about a cycle that are no checks: singular positions by name, soft stops that are pressed, drives, sampling."""
     d = c.skel.tree.description
-    places = [f"{x.drive} = {position_text(d, x.drive, c.place(x.at))}: {x.geometry}." for x in c.singular if x.geometry]
-    out = [*places[:MOST_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in beyond_stops(c, rigid=False))]
+    places = [f"{x.drive} = {cycles.position_text(d, x.drive, c.place(x.at))}: {x.geometry}." for x in c.singular if x.geometry]
+    out = [*places[:MOST_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in joint_limits.beyond_stops(c, rigid=False))]
     return [*out, *(() if loads.bearings is None else c._each_loads[0].notes), *loads.notes]
 
 
-def event(e: RunEvent) -> str:
+def event(e: records.RunEvent) -> str:
     """`taut: engage rope, 0.369 J lost`."""
     did = [str(e.values["did"])] if "did" in e.values else []
     did += [f"{show(float(e.values[LOST]))} J lost"] if LOST in e.values else []

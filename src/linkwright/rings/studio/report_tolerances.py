@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.errors import UsageError, counted
+from linkwright.api import UsageError, counted
 from linkwright.rings.design.studies.tolerances import ToleranceAnalysis
 from linkwright.rings.studio.report_parts import figure, note, pair, paragraph, part, shown
 from linkwright.rings.studio.study_plots import plot

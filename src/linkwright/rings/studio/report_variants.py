@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, counted
-from linkwright.files.tables import marked
-from linkwright.model.parameters import every_parameter
-from linkwright.motion.joint_limits import beyond_stops
-from linkwright.numerics.tolerances import SAME_NUMBER
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    SAME_NUMBER,
+    LinkwrightError,
+    System,
+    Trajectory,
+    UsageError,
+    counted,
+    every_parameter,
+    joint_limits,
+    marked,
+    unit_of,
+)
 from linkwright.rings.design.bearings import Bearings
 from linkwright.rings.design.cycle_averages import cleaned
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
@@ -22,7 +28,6 @@ from linkwright.rings.design.summary import Range, Summary, summarize
 from linkwright.rings.studio import report_figures, report_measures
 from linkwright.rings.studio.live import sliders
 from linkwright.rings.studio.report_parts import note, part, table
-from linkwright.system.system import System
 
 MOST_VARIANTS = 5
 MOST_CHANGES = 12
@@ -80,7 +85,7 @@ def section(own: DesignVariant, others: Sequence[DesignVariant], measures: Seque
     measured = report_measures.compared([x.motion for x in every], measures, own.system.description.units)
     body = table(header, [*_changed(every), *measured, *_figures(every)], left=2)
     failed = "".join(note(f"{x.name}: {x.why}") for x in every if x.why)
-    beyond = "".join(note(f"{x.name}: {said}.") for x in every if x.motion is not None for said in beyond_stops(x.motion))
+    beyond = "".join(note(f"{x.name}: {said}.") for x in every if x.motion is not None for said in joint_limits.beyond_stops(x.motion))
     return part("Variants", body, _curves(every), failed, beyond)
 
 

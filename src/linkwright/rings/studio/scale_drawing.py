@@ -20,22 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements import ELEMENTS
-from linkwright.errors import UsageError, whole_number
-from linkwright.model.file import quantity
+from linkwright.api import KINDS, UsageError, elements, quantity, whole_number
 from linkwright.rings.design.cams import designed
 from linkwright.rings.studio.link_outline import Contour, circle_contour, flattened, link_outline
 from linkwright.rings.studio.picture import turned
 from linkwright.rings.studio.planar import coil
 from linkwright.rings.studio.scene import BodyPiece, Scene, SceneGuide, Stage, dense
 from linkwright.rings.studio.sheet import nice_length
-from linkwright.text.units import KINDS
 
 STEPS = 360  # of the turn that gives paths
 WIDTH = 0.045  # of a link over the size of the mechanism
 MOST_POSITIONS = 360
 MM = 1e3
-RIGID = {x.word for x in ELEMENTS if x.constraint and x.looks.shape}  # elements that are drawn as lines of constant length
+RIGID = {x.word for x in elements.ELEMENTS if x.constraint and x.looks.shape}  # elements that are drawn as lines of constant length
 
 CROSS = 0.06  # half of the center's cross over the size of the profile
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
+from linkwright.api import files
 from linkwright.rings.studio.link_outline import arc_radius
 from linkwright.rings.studio.scale_drawing import LAYERS, DrawnCircle, DrawnPath, ScaleDrawing
 
@@ -103,4 +103,3 @@ def _path(contour: Any, closed: bool) -> str:
 def _n(x: float) -> str:
     digits = 6  # decimals of a coordinate in mm
     return f"{round(float(x), digits) + 0.0:.{digits}f}".rstrip("0").rstrip(".")
-

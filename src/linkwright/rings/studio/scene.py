@@ -12,23 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import ChannelError
-from linkwright.joints import JOINTS, create, is_slider, track
-from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
-from linkwright.model.coordinates import lengths
-from linkwright.model.description import Body, Description, Joint, PointRef
-from linkwright.numerics.spatial import Pose, array
-from linkwright.numerics.tolerances import AT_END
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import (
+    JOINTS,
+    Body,
+    ChannelError,
+    Description,
+    Instant,
+    Joint,
+    PointRef,
+    Pose,
+    System,
+    Trajectory,
+    array,
+    elements,
+    joints,
+    kinematics,
+    lengths,
+    tolerances,
+)
 from linkwright.rings.studio.outlines import dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
 from linkwright.rings.studio.scene_points import ScenePoint
 from linkwright.rings.studio.surfaces import body_surfaces
 from linkwright.rings.studio.traced_points import tips
-from linkwright.system.system import System
 
 COUPLED = elements.Looks("line", 1.0, (7.0, 2.5, 1.5, 2.5))
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
@@ -78,8 +85,8 @@ class SceneGuide:
 
     def rail(self) -> np.ndarray:
         """(3, 3): both ends and the middle of the guide, in the body that carries it."""
-        joint = create(self.joint.type, self.joint.options)
-        places = np.array([track(joint, s) for s in (self.low, 0.5 * (self.low + self.high), self.high)], dtype=float)
+        joint = joints.create(self.joint.type, self.joint.options)
+        places = np.array([joints.track(joint, s) for s in (self.low, 0.5 * (self.low + self.high), self.high)], dtype=float)
         return places @ self.frame.R.T + self.frame.p
 
     def extended(self, margin: float) -> np.ndarray:
@@ -135,11 +142,11 @@ class Arrow:
 class Stage:
     """The scene's frames at one instant: places of any node in the world."""
 
-    def __init__(self, skel: Skeleton, instant: Instant):
+    def __init__(self, skel: kinematics.Skeleton, instant: Instant):
         self.skel, self.motion = skel, instant.motion
 
     def pose(self, node: int) -> Pose:
-        X = node_motion(self.skel, self.motion, node)[0]
+        X = kinematics.node_motion(self.skel, self.motion, node)[0]
         return Pose(X.R, X.p + self.skel.origin(node))
 
     def place(self, node: int, points: Any) -> np.ndarray:
@@ -254,9 +261,9 @@ class Scene:
         ground = self.description.bodies[0].name
         out = []
         for j in self.joints:
-            first, second = pose_of(j.frame_first), pose_of(j.frame_second)
+            first, second = kinematics.pose_of(j.frame_first), kinematics.pose_of(j.frame_second)
             if (
-                not is_slider(create(j.type, j.options))
+                not joints.is_slider(joints.create(j.type, j.options))
                 or ground in (j.first, j.second)
                 or any(self.description.body(name).chain for name in (j.first, j.second))
                 or not (self._on_axis(j.first, first) and self._on_axis(j.second, second))
@@ -320,12 +327,12 @@ class Scene:
         paired = {t.bodies for t in self.telescopes}
         out = []
         for j in self.joints:
-            jt = create(j.type, j.options)
+            jt = joints.create(j.type, j.options)
             if jt.guide is not None and (j.first, j.second) not in paired:
-                frames = pose_of(j.frame_first), pose_of(j.frame_second)
+                frames = kinematics.pose_of(j.frame_first), kinematics.pose_of(j.frame_second)
                 nodes = self.skel.node(j.first), self.skel.node(j.second)
                 low, high = self._travel(j, jt.guide)
-                curve = np.array([track(jt, s) for s in guide_samples(jt, low, high)], dtype=float)
+                curve = np.array([joints.track(jt, s) for s in guide_samples(jt, low, high)], dtype=float)
                 out.append(SceneGuide(j, "angle" in jt.coordinate_kinds, nodes[0], frames[0], nodes[1], frames[1], low, high, curve))
         return out
 
@@ -399,7 +406,7 @@ class Scene:
         for g in (x for x in self.description.ties if x.touching):
             for name, radius in g.wheels:
                 j = self.description.joint(name)
-                X = pose_of(j.frame_second)
+                X = kinematics.pose_of(j.frame_second)
                 if JOINTS[j.type].coordinate_kinds == ("angle",) and float(radius) > 0.0:
                     out.append(Wheel(ScenePoint(self.skel.node(j.second), X.p), X.R[:, 2], float(radius)))
         return out
@@ -412,13 +419,13 @@ class Scene:
             a, b = (self._ref(r) for r in between)
             return [Arrow(drive.joint, False, a, np.zeros(3), b, sense)]
         j = self.description.joint(drive.joint)
-        X = pose_of(j.frame_first)
+        X = kinematics.pose_of(j.frame_first)
         node = self.skel.node(j.first)
         if JOINTS[j.type].coordinate_kinds == ("length",):
             for t in self.telescopes:
                 if t.bodies == (j.first, j.second):
                     return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
-            Y = pose_of(j.frame_second)
+            Y = kinematics.pose_of(j.frame_second)
             return [Arrow(j.name, False, ScenePoint(self.skel.node(j.second), Y.p), Y.R[:, 0], None, sense)]
         return [Arrow(j.name, True, ScenePoint(node, X.p), X.R[:, 2], None, sense)]
 
@@ -474,7 +481,7 @@ def between_ends(ends: Sequence[np.ndarray], paths: Iterable[np.ndarray]) -> boo
     base, way = ends[0], ends[1] - ends[0]
     squared = np.sum(way * way, axis=1)
     shares = [np.sum((path - base) * way, axis=1) / squared for path in paths]
-    return all(share.min() >= -AT_END and share.max() <= 1.0 + AT_END for share in shares)
+    return all(share.min() >= -tolerances.AT_END and share.max() <= 1.0 + tolerances.AT_END for share in shares)
 
 
 def arm(pieces: Sequence[tuple[np.ndarray, bool]], rail: np.ndarray) -> np.ndarray | None:

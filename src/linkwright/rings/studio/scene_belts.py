@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.belt import center_on
-from linkwright.mechanics.kinematics.motion import Skeleton
-from linkwright.model.description import Description, PointRef
+from linkwright.api import Description, PointRef, belt_constraints, kinematics
 from linkwright.rings.studio.outlines import unit_circle
 from linkwright.rings.studio.scene_points import ScenePoint
 
@@ -33,11 +31,11 @@ class SceneBelt:
         return belt_path(np.array([stage.spot(s)[:2] for s in self.spots]), self.radii, self.turns, self.closed)
 
 
-def scene_belts(d: Description, skel: Skeleton) -> list[SceneBelt]:
+def scene_belts(d: Description, skel: kinematics.Skeleton) -> list[SceneBelt]:
     """Return the belts of a description."""
     out = []
     for b in d.belts:
-        spots = tuple(ScenePoint(skel.node(p.body), np.asarray(center_on(skel, p), dtype=float)) for p in b.pulleys)
+        spots = tuple(ScenePoint(skel.node(p.body), np.asarray(belt_constraints.center_on(skel, p), dtype=float)) for p in b.pulleys)
         turns, bodies = zip(*((p.turn, p.body if p.joint else "") for p in b.pulleys), strict=True)
         out.append(SceneBelt(b.name, spots, tuple(float(r) for r in b.radii), turns, b.closed, bodies))
     return out

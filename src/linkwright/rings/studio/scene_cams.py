@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.api import Description, array, coupling_constraints, description, kinematics
 from linkwright.mechanics.constraints.cam import CamGeometry
-from linkwright.mechanics.constraints.coupling import coupling_curve
-from linkwright.mechanics.kinematics.motion import Skeleton, pose_of
-from linkwright.model.description import Coupling, Description
-from linkwright.numerics.spatial import array
 from linkwright.rings.design.cams import CamDesign, cam_design
 from linkwright.rings.studio.outlines import unit_circle
 
@@ -48,12 +45,12 @@ class SceneCam:
         return 0.0 if self.roller is None else float(np.linalg.norm(self.roller[1] - self.roller[0]))
 
 
-def scene_cams(d: Description, skel: Skeleton) -> list[SceneCam]:
+def scene_cams(d: Description, skel: kinematics.Skeleton) -> list[SceneCam]:
     """Every cam of a planar mechanism."""
     return [_cam(d, skel, c) for c in d.cams] if d.planar else []
 
 
-def _cam(d: Description, skel: Skeleton, c: Coupling) -> SceneCam:
+def _cam(d: Description, skel: kinematics.Skeleton, c: description.Coupling) -> SceneCam:
     design = cam_design(d, c, STEPS)
     g, angles, closed = design.geometry, *_angles(design)
     disc, follower = (j.second if j.first == g.carrier else j.first for j in (g.first, g.second))
@@ -74,15 +71,15 @@ def _angles(design: CamDesign) -> tuple[np.ndarray, bool]:
     return np.linspace(first, last, STEPS, endpoint=not design.closed), design.closed
 
 
-def cam_geometry(d: Description, name: str) -> tuple[Coupling, CamGeometry]:
+def cam_geometry(d: Description, name: str) -> tuple[description.Coupling, CamGeometry]:
     """A cam of a description with its geometry, over the scalars of the description."""
     c = next(c for c in d.cams if c.name == name)
-    law = coupling_curve(c)
+    law = coupling_constraints.coupling_curve(c)
     assert law is not None
     return c, CamGeometry.of(d, c, law)
 
 
-def cam_place(d: Description, c: Coupling, g: CamGeometry, kind: str, q: float) -> Any:
+def cam_place(d: Description, c: description.Coupling, g: CamGeometry, kind: str, q: float) -> Any:
     """A place of a cam over the scalars of the description: on the profile (`cam`) or the outer side of a groove (`groove`), on the disc,
     where the disc's coordinate is q; or on the roller's rim (`rim`), on the follower."""
     assert c.cam is not None
@@ -93,13 +90,13 @@ def cam_place(d: Description, c: Coupling, g: CamGeometry, kind: str, q: float) 
     return g.on_disc(found.contact if kind == "cam" else found.center + c.cam.radius * found.normal, q)
 
 
-def _face(d: Description, c: Coupling, design: CamDesign) -> np.ndarray:
+def _face(d: Description, c: description.Coupling, design: CamDesign) -> np.ndarray:
     """Ends of a flat face, a little beyond where the contact moves on it."""
     assert c.cam is not None
     g = design.geometry
     j = g.second
     here, there = (j.frame_first, j.frame_second) if j.first == g.carrier else (j.frame_second, j.frame_first)
-    along = pose_of(there).R @ pose_of(here).R.T @ np.cross(g.face, g.axis)
+    along = kinematics.pose_of(there).R @ kinematics.pose_of(here).R.T @ np.cross(g.face, g.axis)
     low, high = float(design.slip.min()), float(design.slip.max())
     share = 0.1  # of the contact's range and of the base circle by which a drawn face is longer
     margin = share * (high - low) + share * design.base

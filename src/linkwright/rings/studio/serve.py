@@ -27,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.studio.editor.requests import Editor, Reply
 from linkwright.rings.studio.page import opened
 from linkwright.rings.studio.watch import Subject, Workshop

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.instant import Instant
+from linkwright.api import Instant, unit_of
 from linkwright.model.meshes import Surface, outline
-from linkwright.results.trajectory import unit_of
 from linkwright.rings.studio.outlines import hull, unit_circle
 from linkwright.rings.studio.planar import colors, drawn_bodies
 from linkwright.rings.studio.raster import Seen, image

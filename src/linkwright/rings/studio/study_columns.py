@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.model import file as modelfile
-from linkwright.model.description import Description
+from linkwright.api import NONE, Description, LinkwrightError, UsageError, display_unit, modelfile, nearest, parse_unit
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.live.sliders import parameter_dimension
 from linkwright.rings.studio.plots.frame import four, with_unit, written
 from linkwright.text.ranges import unit_written
-from linkwright.text.units import NONE, display_unit, parse_unit
 
 FEWEST = 4  # digits of a value
 SHOWN_AS_THEY_ARE = ("J",)  # of the dimension of a torque, which is shown in N m

@@ -8,12 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.api import UsageError, counted, nearest, unit_kinds
 from linkwright.rings.design.studies.statistics import statistics
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, in_lines, y_axis
 from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, dimension_of, outcome, plain_ticks, signed, x_axis_of
 from linkwright.rings.studio.style import RAMP
-from linkwright.text.units import quantity
 
 MOST_POINTS = 20_000  # drawn; more take long and cover each other
 MANY = 2000  # points that are a picture inside a vector file
@@ -66,7 +65,7 @@ def _asked(data: StudyTable, shown: Sequence[StudyColumn], at: Any) -> dict[str,
         if name not in others:
             raise UsageError(f"at: '{name}' is not one of the other variables. {nearest(str(name), others, 'Others')}")
         c = data.columns[name]
-        out[name] = quantity(x, dimension_of(c), f"at: {name}") / c.size
+        out[name] = unit_kinds.quantity(x, dimension_of(c), f"at: {name}") / c.size
     return out
 
 

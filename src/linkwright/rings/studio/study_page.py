@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
+from linkwright.api import files
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio import live
 from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, table

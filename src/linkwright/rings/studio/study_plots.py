@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest, whole_number
+from linkwright.api import UsageError, nearest, unit_kinds, whole_number
 from linkwright.rings.design.studies.plans import DRAWN, Saltelli
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.plots import Entry, checked_options
@@ -25,7 +25,6 @@ from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, d
 from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, dimension_of, outcome, table, x_axis_of
 from linkwright.rings.studio.study_maps import contours, curves, scatter
 from linkwright.rings.studio.study_tornado import tornado
-from linkwright.text.units import quantity
 
 MOST_PANELS = 6
 BINS = (8, 80)
@@ -114,7 +113,7 @@ def _ends(c: StudyColumn, given: Any) -> tuple[float | None, float | None]:
 
 def _value(c: StudyColumn, x: Any) -> float:
     """A limit in the unit shown; without a unit it is SI."""
-    return quantity(x, dimension_of(c), f"the limit of {c.name}") / c.size
+    return unit_kinds.quantity(x, dimension_of(c), f"the limit of {c.name}") / c.size
 
 
 def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, float | None], bins: int | None, unknown: int) -> None:

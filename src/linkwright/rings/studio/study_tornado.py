@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, whole_number
+from linkwright.api import UsageError, whole_number
 from linkwright.rings.design.studies.plans import OneAtATime, Saltelli
 from linkwright.rings.design.studies.statistics import statistics
 from linkwright.rings.studio.plots.frame import SMALL, Frame, Paper, Place, color_of, drawn, in_lines

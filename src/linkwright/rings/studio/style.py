@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.files import OWNER
+from linkwright.api import files
 
 PALETTE = ("#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f")
 DRIVEN = "#e06a32"
@@ -82,5 +82,5 @@ def write(figure: Any, path: Any, dpi: int = 160) -> None:
     silent = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "Producer")}[ending]
     mark = "Software" if ending == ".png" else "Creator"
     drawn = io.BytesIO()  # not the file itself, which matplotlib leaves open where writing fails
-    figure.savefig(drawn, format=ending[1:], dpi=dpi, metadata={**dict.fromkeys(silent), mark: OWNER})
+    figure.savefig(drawn, format=ending[1:], dpi=dpi, metadata={**dict.fromkeys(silent), mark: files.OWNER})
     path.write_bytes(drawn.getvalue())

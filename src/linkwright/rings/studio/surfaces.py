@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.model.description import Description, Visual
+from linkwright.api import Description, Visual, files
 from linkwright.model.meshes import Surface, outline, primitive, read_corners, simplified
 
 MOST_OF_A_SHAPE = 3_000  # triangles

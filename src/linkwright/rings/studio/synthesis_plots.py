@@ -6,11 +6,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.api import LinkwrightError, UsageError, parse_unit
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.style import DRIVEN
 from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
-from linkwright.text.units import parse_unit
 
 MOST_PANELS = 6
 COLUMNS = 3

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.files.tables import Column, Table
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Table, Trajectory, text_tables
 from linkwright.rings.studio.plots import marked_points, natural_axis
 
 ROWS = 13  # every 30 deg of a full turn
@@ -47,7 +46,7 @@ def turn_table(c: Trajectory, rows: int = ROWS) -> Table:
         symbol, size = c.unit(name)
         values = c.place(c[name]) if name == c.drive else c[name]
         shown = (values / size)[picked]
-        columns.append(Column.of(name, symbol, np.round(shown, _decimals(shown)) + 0.0, style=f".{_decimals(shown)}f"))
+        columns.append(text_tables.Column.of(name, symbol, np.round(shown, _decimals(shown)) + 0.0, style=f".{_decimals(shown)}f"))
     return Table(tuple(columns))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linkwright.joints import JOINTS, is_hinge
-from linkwright.model.description import Description, PointRef
+from linkwright.api import JOINTS, Description, PointRef, is_hinge
 
 
 def tips(d: Description) -> list[PointRef]:

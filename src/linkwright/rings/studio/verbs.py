@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from anywidget import AnyWidget
     from matplotlib.figure import Figure
 
-    from linkwright.results.trajectory import Trajectory
+    from linkwright.api import Mechanism, Trajectory
     from linkwright.rings.studio.free_body import FreeBody
     from linkwright.rings.studio.plots.frame import PlotOptions
-    from linkwright.system.mechanism import Mechanism
 
 
 class MechanismVerbs:

@@ -16,16 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model import file as modelfile
+from linkwright.api import LinkwrightError, System, UsageError, files, modelfile
 from linkwright.model.library.finding import model_file
 from linkwright.model.meshes.reading import MESHES
 from linkwright.model.meshes.reading import MOST_BYTES as MOST_OF_A_MESH
 from linkwright.rings.exchange import file_kinds
 from linkwright.rings.studio import live
 from linkwright.system import load
-from linkwright.system.system import System
 
 LOOK = 0.2  # s between looks at the files
 SETTLE = 0.3  # s a file must stay the same before it is read: editors write in pieces

@@ -18,9 +18,7 @@ import secrets
 from functools import cache
 from typing import Any
 
-from linkwright.errors import UsageError, nearest, package
-from linkwright.model.parameters import every_parameter
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError, every_parameter, nearest, package
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
 from linkwright.rings.studio.notebook import HEIGHT, SANDBOX

@@ -9,12 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from linkwright.errors import Renamed, UsageError, call_explained, counted
-from linkwright.files.tables import Result, Table
-from linkwright.model.file import read_text
+from linkwright.api import Mechanism, Result, Table, UsageError, call_explained, counted, errors, modelfile, parse_unit
 from linkwright.rings.synthesis.linkage import Linkage
-from linkwright.system.mechanism import Mechanism
-from linkwright.text.units import parse_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +32,7 @@ ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line fr
 
 
 @dataclass(frozen=True, eq=False)
-class SynthesizedLinkage(Renamed):
+class SynthesizedLinkage(errors.Renamed):
     """One linkage, how well it does what was asked, and what speaks against it."""
 
     linkage: Linkage
@@ -69,7 +65,7 @@ class SynthesizedLinkage(Renamed):
     @property
     def mechanism(self) -> Mechanism:
         """The Mechanism of the linkage, without masses; its `save(path)` writes the model file, with measures and defects in a comment."""
-        return Mechanism(read_text(self.text(), "linkage"))
+        return Mechanism(modelfile.read_text(self.text(), "linkage"))
 
     def text(self, name: str = "") -> str:
         """Return the model file of the linkage: YAML, with measures and defects in a comment."""

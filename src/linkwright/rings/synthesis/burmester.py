@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.numerics.tolerances import RANK
-from linkwright.numerics.tracking import distinct, solved
+from linkwright.api import tolerances, tracking
 
 REAL = 1e-7  # imaginary part of a real solution, relative
 INFINITE = 1e-9  # |w| below this is a point at infinity
@@ -93,7 +92,7 @@ class NullSpace:
 def null_space(poses: PoseSet, dimension: int | None = None) -> NullSpace:
     """Return the null space of the rows; with `dimension` the directions of the smallest singular values, for a least-squares fit."""
     _, s, Vt = np.linalg.svd(poses.rows())
-    rank = int((s > RANK * s[0]).sum()) if dimension is None else 8 - dimension
+    rank = int((s > tolerances.RANK * s[0]).sum()) if dimension is None else 8 - dimension
     return NullSpace(Vt[rank:].T, rank, float(s[min(rank, len(s)) - 1] / s[0]))
 
 
@@ -141,7 +140,7 @@ def common_points(first: np.ndarray, second: np.ndarray, rng: np.random.Generato
             images = [z @ Q for Q in (A, B)]
             F = np.stack([(z * image).sum(axis=-1) for image in images], axis=-1)
             J = np.stack([2 * image[..., :2] for image in images], axis=-2)
-            step = solved(J, F[..., None])[..., 0]
+            step = tracking.solved(J, F[..., None])[..., 0]
             z[..., :2] -= np.where(np.isfinite(step).all(axis=-1, keepdims=True), step, 0.0)
     return z @ frame.T, shared
 
@@ -208,7 +207,7 @@ def _links(p: np.ndarray) -> DyadSet:
     q = q[np.abs(q[:, 0]) > INFINITE]
     moving, ground = (q[:, 1] + 1j * q[:, 2]) / q[:, 0], (q[:, 3] + 1j * q[:, 4]) / q[:, 0]
     keys = np.stack([moving, ground], axis=1)
-    at = distinct(keys, 1e-9)
+    at = tracking.distinct(keys, 1e-9)
     # p0 (p5 + i p6) = (p3 - i p4)(p1 + i p2), checked: roots of multiplicity two and more may be inexact
     valid = np.abs(q[at, 0] * (q[at, 5] + 1j * q[at, 6]) - (q[at, 3] - 1j * q[at, 4]) * (q[at, 1] + 1j * q[at, 2])) < 1e-9
     return DyadSet.links(moving[at][valid], ground[at][valid])
@@ -262,7 +261,7 @@ def circle_centers(points: np.ndarray, along: np.ndarray | None = None) -> tuple
     z = z / extent
     A = np.stack([2 * z.real, 2 * z.imag, np.ones(z.shape)], axis=-1)
     s = np.linalg.svd(A, compute_uv=False)
-    flat = s[:, -1] < RANK * s[:, 0]
+    flat = s[:, -1] < tolerances.RANK * s[:, 0]
     A = np.where(flat[:, None, None], np.eye(A.shape[1], 3), A)
     found = (np.linalg.pinv(A) @ (np.abs(z) ** 2)[..., None])[..., 0]
     return middle[:, 0] + extent[:, 0] * (found[:, 0] + 1j * found[:, 1]), flat

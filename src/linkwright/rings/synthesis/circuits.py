@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.numerics.tolerances import SAME_NUMBER
+from linkwright.api import SAME_NUMBER
 
 
 class Dyads(NamedTuple):

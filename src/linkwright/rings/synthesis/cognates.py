@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.api import SAME_PLACE
 from linkwright.rings.synthesis.linkage import Linkage, four_bar, slider_crank
 from linkwright.rings.synthesis.tracing import crank_linkage
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.numerics.tolerances import CLOSED
+from linkwright.api import tolerances
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
@@ -75,7 +75,7 @@ class CoupledStep:
         damping = np.zeros(shape)
         iterations = 10
         for _ in range(iterations):
-            if size.max(initial=0.0) < CLOSED:
+            if size.max(initial=0.0) < tolerances.CLOSED:
                 break
             step = _solve(matrix, gap[..., None], damping)[..., 0]
             largest = np.abs(step).max(-1, keepdims=True)

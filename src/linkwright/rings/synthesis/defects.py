@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.numerics.tolerances import SAME_POSITION
+from linkwright.api import UsageError, counted, tolerances
 from linkwright.rings.synthesis.linkage import Linkage
 from linkwright.rings.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage, crank_linkage
 
@@ -70,7 +69,7 @@ def defects(
     traced = crank_linkage(linkage)
     circuits = traced.circuits()
     size = max(abs(x) for x in traced.lengths.values())
-    near = SAME_POSITION * size if tolerance is None else tolerance
+    near = tolerances.SAME_POSITION * size if tolerance is None else tolerance
     if angles is not None:
         met = [_at_angles(traced, circuit, np.asarray(angles, dtype=float)) for circuit in circuits]
     elif points is not None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
-from linkwright.numerics.sobol import sobol
+from linkwright.api import UsageError, least_squares_fits, sobol_points
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.bound_checks import RESTS
 from linkwright.rings.synthesis.drawings import drawn
@@ -145,7 +143,7 @@ def _search(
 ) -> tuple[list[tuple[DwellFit, int, Array]], int]:
     """Return `wanted` optima of one form, least largest deviation first: (problem, row, columns); and the evaluations made."""
     rng = np.random.default_rng(seed)
-    u = sobol(count, 6 + form.sampled, seed=seed)
+    u = sobol_points.sobol(count, 6 + form.sampled, seed=seed)
     if start is not None:
         u[:, 5] = start / (2.0 * np.pi)
     shape, flags = form.sample(u, np.linspace(0.0, window, IN_WINDOW), rng)
@@ -157,7 +155,7 @@ def _search(
     for some, iterations in ROUNDS:
         rows = np.argsort(cost, kind="stable")[:some]
         fit, x = replace(fit, flags={name: f[rows] for name, f in fit.flags.items()}), x[rows]
-        done = levenberg_marquardt(fit, x, low, high, iterations=iterations, tolerance=1e-4)
+        done = least_squares_fits.levenberg_marquardt(fit, x, low, high, iterations=iterations, tolerance=1e-4)
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
     for row in distinct(x, cost, TRIED):

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
-from linkwright.numerics.tolerances import CLOSED_GIVEN
+from linkwright.api import UsageError, counted, nearest, tolerances
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.drawings import drawn
@@ -212,7 +211,7 @@ def traced(candidate: FormCandidate) -> CycleTrace:
     guessed: Mapping[str, Array] = {f"guess:{b}": a for b, a in found.items()}
     known = positions(form.steps, {**begin.dimensions, **{n: constant(g) for n, g in guessed.items()}}, constant(theta[None, :]))
     (side,) = (s.value[0] for s in known.sides.values())
-    return CycleTrace(theta, known, (gap[0] < CLOSED_GIVEN) & (side * side[0] > 0.0), None, {b: a[0] for b, a in found.items()})
+    return CycleTrace(theta, known, (gap[0] < tolerances.CLOSED_GIVEN) & (side * side[0] > 0.0), None, {b: a[0] for b, a in found.items()})
 
 
 def defects(trace: CycleTrace, wanted: Array) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
-from linkwright.numerics.sobol import sobol
+from linkwright.api import least_squares_fits, sobol_points
 from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.duals import constant
 from linkwright.rings.synthesis.dyad_steps import positions
@@ -68,7 +67,7 @@ def search(
     exact = 1e-26  # sum of squares of points of size 1 that is round-off
     for count, iterations in ROUNDS if form.coupled is None else COUPLED_ROUNDS:
         fit, x = _chosen(fit, x, np.argsort(cost, kind="stable")[:count])
-        found = levenberg_marquardt(fit, x, low, high, iterations=iterations, target=exact)
+        found = least_squares_fits.levenberg_marquardt(fit, x, low, high, iterations=iterations, target=exact)
         x, cost = found.x, found.cost
         evaluations += found.evaluations
     order = [k for k in np.argsort(cost, kind="stable") if np.isfinite(cost[k])]
@@ -94,7 +93,7 @@ def first_guesses(
 ) -> tuple[FormFit, Array]:
     """Return random linkages of the form, each in the size and place that fit the points best."""
     rng = np.random.default_rng(seed)
-    u = sobol(count, form.sampled + 1, seed=seed)
+    u = sobol_points.sobol(count, form.sampled + 1, seed=seed)
     shape, flags = form.sample(u[:, : form.sampled], rng)
     start = 2.0 * np.pi * u[:, -1]
     flags["sense"] = np.ones(count) if timing is not None else rng.choice([-1.0, 1.0], count)

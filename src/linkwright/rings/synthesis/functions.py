@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.api import LinkwrightError, UsageError
 from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.circuits import Dyads, circuits
 from linkwright.rings.synthesis.freudenstein import (
@@ -167,13 +167,13 @@ def _function(function: Any, x_range: Any) -> tuple[Callable[[np.ndarray], np.nd
 
 
 def _formula(text: str) -> Callable[[np.ndarray], np.ndarray]:
-    from linkwright.text.expressions import Expr, evaluate, free_variables
+    from linkwright.api import Expr, expressions
     from linkwright.text.parser import parse
 
     expression = parse(text)
-    if not isinstance(expression, Expr) or free_variables(expression) != {"x"}:
+    if not isinstance(expression, Expr) or expressions.free_variables(expression) != {"x"}:
         raise UsageError(f"the function '{text}' must depend on x, and on nothing else.")
-    return lambda x: np.array([evaluate(expression, {"x": float(u)}) for u in x])
+    return lambda x: np.array([expressions.evaluate(expression, {"x": float(u)}) for u in x])
 
 
 def _finite(f: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:

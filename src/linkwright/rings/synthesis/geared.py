@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.synthesis.form_paths import STARTS, TRANSMISSION, Found, form_paths
 from linkwright.rings.synthesis.forms import geared_five_bar
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwright.text.units import parse_unit
+from linkwright.api import parse_unit
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.numerics.tracking import NewtonSolve, homotopy
+from linkwright.api import UsageError, tracking
 from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.rings.synthesis.linkage import Linkage
@@ -43,7 +42,7 @@ def nine_points(
     d = (z[1:] - z[0]) / size
     p = np.concatenate([d, d.conj()])
     starts, generic = _generic()
-    found = homotopy(newton(), starts, generic, p, key=class_key, seed=seed, detours=detours)
+    found = tracking.homotopy(newton(), starts, generic, p, key=class_key, seed=seed, detours=detours)
     real = _real(found.solutions, p)
     members = np.stack([real, cognate(real), cognate(exchanged(real))], axis=1).reshape(-1, 8)
     driven = np.stack([members, exchanged(members)], axis=1).reshape(-1, 8)  # six in a row are one class
@@ -195,12 +194,12 @@ def equations(x: Any, p: Any) -> dict[str, Any]:
     return {"F": out}
 
 
-def newton(*, compiled: bool | None = None) -> NewtonSolve:
+def newton(*, compiled: bool | None = None) -> tracking.NewtonSolve:
     """Return Newton step and slope of the equations, compiled where that is possible."""
+    from linkwright.api import trace_graph
     from linkwright.compiler.analytic import newton_kernel
-    from linkwright.compiler.graph import trace
 
-    return newton_kernel(lambda: trace(equations, x=8, p=16), ["nine points", 1], compiled=compiled)
+    return newton_kernel(lambda: trace_graph.trace(equations, x=8, p=16), ["nine points", 1], compiled=compiled)
 
 
 def stored(path: Path = FILE) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.api import UsageError, counted, nearest
 from linkwright.rings.synthesis.coupler_chains import Chain
 from linkwright.rings.synthesis.path_problem import PathLimits
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_marquardt
+from linkwright.api import least_squares_fits
 from linkwright.rings.synthesis.coupler_chains import Array
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, WEIGHT, PathChoices, PathProblem
 
@@ -78,14 +78,16 @@ class AngleFollower:
         return residual, np.concatenate([derivative.real, derivative.imag, penalty], axis=1)
 
 
-def followed(problem: PathProblem, v: Array, choices: PathChoices, iterations: int, *, target: float, tolerance: float) -> LeastSquaresFits:
+def followed(
+    problem: PathProblem, v: Array, choices: PathChoices, iterations: int, *, target: float, tolerance: float
+) -> least_squares_fits.LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt over the core variables at most."""
     follower = AngleFollower(problem, v, choices)
     core = follower.core
     lower, upper = problem.bounds(choices.kind)
     free = problem.free[:core].copy()
     free[core - 1] = False
-    fits = levenberg_marquardt(
+    fits = least_squares_fits.levenberg_marquardt(
         follower.least_squares,
         v[:, :core],
         lower[:, :core],
@@ -98,4 +100,4 @@ def followed(problem: PathProblem, v: Array, choices: PathChoices, iterations: i
     )
     rows = np.arange(len(v))
     cost = (follower.least_squares(fits.x, rows)[0] ** 2).sum(axis=1)
-    return LeastSquaresFits(follower.whole(fits.x, rows), cost, fits.iterations, fits.evaluations * (INNER + 1))
+    return least_squares_fits.LeastSquaresFits(follower.whole(fits.x, rows), cost, fits.iterations, fits.evaluations * (INNER + 1))

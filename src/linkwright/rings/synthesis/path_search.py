@@ -13,9 +13,8 @@ from itertools import product
 
 import numpy as np
 
+from linkwright.api import least_squares_fits, process
 from linkwright.numerics.constrained_least_squares import Evaluated, constrained_least_squares
-from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_marquardt
-from linkwright.numerics.process import optimizing
 from linkwright.rings.synthesis.coupler_chains import Array, lengths
 from linkwright.rings.synthesis.path_following import AngleFollower, followed
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, PathChoices, PathProblem, joined
@@ -94,13 +93,13 @@ def search(
     return PathSearch(optima[:count], evaluations + polishing)
 
 
-def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int) -> LeastSquaresFits:
+def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int) -> least_squares_fits.LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt at most."""
     idle = 1e-6  # relative decrease in an iteration; fourteen of them end a candidate
     if _is_long(problem):
         return followed(problem, v, choices, iterations, target=EXACT, tolerance=idle)
     lower, upper = problem.bounds(choices.kind)
-    return levenberg_marquardt(
+    return least_squares_fits.levenberg_marquardt(
         lambda x, rows: problem.least_squares(x, choices[rows]),
         v,
         lower,
@@ -167,7 +166,7 @@ def features(problem: PathProblem, v: Array, choices: PathChoices) -> Array:
     return np.column_stack([size, v[:, s : s + 4], scale * frame.real, scale * frame.imag]) / (1.0 + scale)[:, None]
 
 
-def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, count: int) -> Array:
+def _distinct(problem: PathProblem, fits: least_squares_fits.LeastSquaresFits, choices: PathChoices, count: int) -> Array:
     """Places of the best optima that differ from all better ones."""
     of = features(problem, fits.x, choices)
     left = fits.best(len(fits.cost))
@@ -179,7 +178,9 @@ def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices
     return np.array(found, dtype=int)
 
 
-def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, few: Array) -> tuple[tuple[PathOptimum, ...], int]:
+def _finished(
+    problem: PathProblem, fits: least_squares_fits.LeastSquaresFits, choices: PathChoices, few: Array
+) -> tuple[tuple[PathOptimum, ...], int]:
     """Optima whose limits hold exactly, best first; one of those that are alike."""
     found: list[PathOptimum] = []
     evaluations, polishes = 0, 0
@@ -278,6 +279,6 @@ def _by_quadratic_programs(evaluated: Evaluated, x: Array, lower: Array, upper: 
     box = np.column_stack([lower, upper])
     tolerance = 1e-13  # relative decrease of the objective
     options = {"maxiter": ITERATIONS, "ftol": tolerance}
-    with optimizing():
+    with process.optimizing():
         done = minimize(objective, x, jac=True, bounds=box, constraints=[limits], method="SLSQP", options=options)
     return np.clip(done.x, lower, upper), int(done.nfev)

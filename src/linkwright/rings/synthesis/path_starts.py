@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.numerics.sobol import sobol
+from linkwright.api import sobol_points
 from linkwright.rings.synthesis.coupler_chains import Array, lengths
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
 
@@ -20,7 +20,7 @@ EXPONENTS = (0.3, 1.2)  # of chord lengths, for the increments of the crank
 def starts(problem: PathProblem, choices: PathChoices, seed: int, *, closed: bool) -> Array:
     """Return variables (N, variables) inside their bounds, one candidate for each choice."""
     count, s = len(choices), problem.shapes
-    u = sobol(count, s - 1 + 4, seed=seed)
+    u = sobol_points.sobol(count, s - 1 + 4, seed=seed)
     ratios = 10.0 ** (DECADES * (2.0 * u[:, : s - 1] - 1.0))
     held = dict(problem.held)
     first = held.get("t1")

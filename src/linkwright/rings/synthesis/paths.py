@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.numerics.process import SHARED, one_thread
+from linkwright.api import UsageError, nearest, parse_unit, process
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.atlas import atlas_starts
 from linkwright.rings.synthesis.cognates import cognates
@@ -20,7 +19,6 @@ from linkwright.rings.synthesis.path_bounds import HOLD, held_of, limits_of, pla
 from linkwright.rings.synthesis.path_problem import PathProblem
 from linkwright.rings.synthesis.path_search import MOST_ANSWERS, PathOptimum, all_choices, search
 from linkwright.rings.synthesis.tracing import crank_linkage
-from linkwright.text.units import parse_unit
 
 MISSED = 0.01  # of the path's size: a deviation worth a remark
 DIRECTIONS = {"either": (1, -1), "counterclockwise": (1,), "clockwise": (-1,)}
@@ -69,7 +67,7 @@ def path_linkages(
     atlas = atlas_starts if closed and kind == "four-bar" and timing is None and not names else None
     scale = PathScale(size, center, unit)
     exact = 1e-29  # sum of squares, points of size 1: rounding
-    with one_thread(SHARED):  # thousands of small matrices
+    with process.one_thread(process.SHARED):  # thousands of small matrices
         done = search(problem, choices, seed, closed=closed, count=min(4 * count + 4, MOST_ANSWERS), more=atlas)
         found = list(ranked(answers(problem, done.optima, scale), rounding=exact * size**2))[:count]
     facts = {"candidates": done.evaluations, "optima": len(done.optima), "unknowns": _unknowns(problem), "demands": 2 * len(points)}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.synthesis.answers import SynthesizedLinkage
 
 GUIDE = "guide"

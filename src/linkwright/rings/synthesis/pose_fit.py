@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.numerics.tracking import distinct, solved
+from linkwright.api import tracking
 from linkwright.rings.synthesis.burmester import DyadSet, PoseSet, curve, isolated, null_space
 
 
@@ -53,7 +53,7 @@ def _best(z: np.ndarray, cost: np.ndarray, dyads: DyadSet) -> DyadSet:
     good = np.flatnonzero(np.isfinite(cost) & (np.abs(dyads.moving) < 100) & (np.abs(dyads.ground) < 100))
     order = good[np.argsort(cost[good], kind="stable")]
     keys = np.stack([dyads.moving, dyads.ground, dyads.direction**2], axis=1)[order]
-    return dyads.taken(order[distinct(keys, 1e-4)])
+    return dyads.taken(order[tracking.distinct(keys, 1e-4)])
 
 
 def _link_residuals(poses: PoseSet, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ def _minimized(
         H = np.swapaxes(J, 1, 2) @ J
         diagonal = np.einsum("kii->ki", H)
         H = H + (damping[:, None] * (diagonal + 1e-9 * diagonal.max(axis=1, keepdims=True)))[..., None] * np.eye(z.shape[1])
-        step = solved(H, (np.swapaxes(J, 1, 2) @ r[..., None]))[..., 0]
+        step = tracking.solved(H, (np.swapaxes(J, 1, 2) @ r[..., None]))[..., 0]
         trial = z - np.where(np.isfinite(step), step, 0.0)
         r2, J2 = residuals(trial)
         cost2 = (r2 * r2).sum(axis=1)
@@ -167,6 +167,6 @@ def _projected(
             unit = np.exp(-1j * v[2]) if guide else np.conj((here.moved(np.array([x]))[0] - v[2] - 1j * v[3]) / (r[0] + v[4]))
             slope = np.broadcast_to(unit, n)
             G[:, k] = np.column_stack([slope.real, -slope.imag, (slope * 1j * turn * x).real / lever])
-        inverse = np.swapaxes(solved(G @ np.swapaxes(G, 1, 2), G), 1, 2)  # of full row rank
+        inverse = np.swapaxes(tracking.solved(G @ np.swapaxes(G, 1, 2), G), 1, 2)  # of full row rank
         away = (inverse @ ((G @ away[..., None]) - g[..., None]))[..., 0]  # the least distance that meets the linearized constraints
     return place, turn, away.ravel(), -(inverse @ H).reshape(3 * n, -1)

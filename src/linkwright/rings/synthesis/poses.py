@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.numerics.tracking import distinct
+from linkwright.api import UsageError, counted, tracking
 from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.burmester import (  # fmt: skip
     DyadSet,
@@ -405,7 +404,7 @@ def _fitted(wanted: PoseSet, options: GuidanceOptions, lever: float) -> tuple[li
             listed += _refined(wanted, dyads.taken(np.array([i, j])), lever / wanted.size, options)
     listed.sort(key=lambda x: (bool(x.defects), x.measures["link ratio"] > options.most_ratio, x.error))
     keys = [[x.linkage.drive == "A", *(x.linkage.pins.get(name, 0.0) / wanted.size for name in "ABCD")] for x in listed]
-    listed = [listed[k] for k in distinct(np.array(keys, dtype=complex), 1e-4)] if listed else []  # starts may end at one optimum
+    listed = [listed[k] for k in tracking.distinct(np.array(keys, dtype=complex), 1e-4)] if listed else []  # starts may end at one optimum
     facts = {"poses": len(wanted.place), "links": len(links), "guides": len(slides), "pairs": len(listed)}
     return listed[: options.n or 10], {**facts, "usable": sum(x.usable for x in listed)}
 

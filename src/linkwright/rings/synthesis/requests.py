@@ -14,15 +14,24 @@ from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, call_explained, counted, nearest
-from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.api import (
+    ANGLE,
+    LENGTH,
+    SAME_PLACE,
+    Place,
+    UsageError,
+    call_explained,
+    counted,
+    files,
+    matches,
+    nearest,
+    parse_unit,
+    readings,
+    unit_kinds,
+)
 from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
 from linkwright.rings.synthesis.bound_checks import DEMANDS, missed_bounds
 from linkwright.text.phrases import NUMBER_BEGINS, Phrase, amount
-from linkwright.text.ranges import Place
-from linkwright.text.readings import bare_angle, typed_angle, unit_size
-from linkwright.text.units import ANGLE, LENGTH, matches, parse_unit, quantity
 
 SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")
 FUNCTION_SIX_BARS = ("watt II", "stephenson II", "stephenson III")
@@ -233,7 +242,7 @@ def si(value: Any, name: str, unit: str) -> Any:
     """Return a value of a request in SI: texts by their unit, numbers of lengths by `unit`; names and functions as they are."""
     if isinstance(value, str):
         if name in ANGLES:
-            typed_angle(value, name)
+            readings.typed_angle(value, name)
         return _text(value, name)
     if isinstance(value, Mapping):
         return {k: si(v, str(k).replace(" ", "_"), unit) for k, v in value.items()}
@@ -242,7 +251,7 @@ def si(value: Any, name: str, unit: str) -> Any:
     number = isinstance(value, (int, float, complex, np.number, np.ndarray)) and not isinstance(value, bool)
     if number and name in ANGLES:
         for x in np.ravel(np.asarray(value)).tolist():
-            bare_angle(float(x), name)
+            readings.bare_angle(float(x), name)
     return value * length_unit(unit) if number and name in LENGTHS else value
 
 
@@ -362,7 +371,7 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
             raise UsageError("poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.") from None
         for row in given:
             if not isinstance(row[2], str):
-                bare_angle(float(row[2]), "the angle of a pose")
+                readings.bare_angle(float(row[2]), "the angle of a pose")
         numbers = np.array([[not isinstance(x, str) for x in row[:2]] for row in given])
         rows[:, :2] *= np.where(numbers, factor, 1.0)
     kind = _kind(request, ("four-bar", "slider-crank"), "")
@@ -521,14 +530,17 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         if timing.strip().lower() == "equal":
             steps = count - 1 if repeated else count
             return TURN * np.arange(count) / steps
-        span = quantity(timing, ANGLE, "the timing")
+        span = unit_kinds.quantity(timing, ANGLE, "the timing")
         if not 0.0 < abs(span) <= TURN * (1.0 + 1e-9):
             raise UsageError(f"the timing '{timing}' is not a part of a turn: equal steps over more than 0 and at most 360 deg.")
         return np.linspace(0.0, span, count)
     if not isinstance(timing, (Sequence, np.ndarray)):
         raise UsageError('timing is "equal", the part of a turn ("120 deg"), or one crank angle for each point in rad or as text.')
     angles = np.array(
-        [quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle") for x in np.asarray(timing, dtype=object).ravel()]
+        [
+            unit_kinds.quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle")
+            for x in np.asarray(timing, dtype=object).ravel()
+        ]
     )
     if len(angles) != count:
         raise UsageError(f"the timing has {counted(len(angles), 'crank angle')} for {counted(count, 'point')}. Give one for each point.")
@@ -577,7 +589,7 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
         dimension = parse_unit(written or unit)[1]
         if not matches(dimension, wanted):
             raise UsageError(f"{table.path}: '{written}' is not a unit of {'angle' if wanted is ANGLE else 'length'}.")
-        factors.append(unit_size(written or unit, wanted, f"{table.path}: column {place}"))
+        factors.append(readings.unit_size(written or unit, wanted, f"{table.path}: column {place}"))
     out = np.empty((len(table.rows), len(chosen)))
     for i, (line, cells) in enumerate(table.rows):
         for j, k in enumerate(chosen):

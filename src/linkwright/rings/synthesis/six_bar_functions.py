@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
-from linkwright.numerics.sobol import sobol
+from linkwright.api import UsageError, counted, least_squares_fits, sobol_points
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.coupled import CoupledStep, walked
 from linkwright.rings.synthesis.drawings import drawn
@@ -93,7 +91,7 @@ def _search(
 ) -> tuple[list[tuple[FunctionFit, int, Array]], int]:
     """Return optima of one form, least largest error first: (problem, row, columns); and the evaluations made."""
     rng = np.random.default_rng(seed)
-    shape, flags = form.sample(sobol(count, form.sampled, seed=seed), inputs, outputs, rng)
+    shape, flags = form.sample(sobol_points.sobol(count, form.sampled, seed=seed), inputs, outputs, rng)
     x = np.column_stack([shape[name] for name in form.columns])
     fit = FunctionFit(form, inputs, outputs, ratio, cosine, flags, np.full(len(x), np.inf))
     low, high = fit.bounds()
@@ -104,7 +102,7 @@ def _search(
     for some, iterations in ROUNDS:
         rows = np.argsort(cost, kind="stable")[:some]
         fit = replace(fit, flags={name: f[rows] for name, f in fit.flags.items()}, costs=np.full(len(rows), np.inf))
-        done = levenberg_marquardt(fit, x[rows], low, high, iterations=iterations, tolerance=1e-5)
+        done = least_squares_fits.levenberg_marquardt(fit, x[rows], low, high, iterations=iterations, tolerance=1e-5)
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
     for row in distinct(x, cost, TRIED):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.duals import Dual, constant, dimensions
 from linkwright.rings.synthesis.dyad_steps import circles_meet

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.motion.change_points import EXACT, UNSURE
 from linkwright.rings.synthesis.linkage import Linkage
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import LinkwrightError
+from linkwright.api import LinkwrightError
 
 FOLDER = Path(__file__).parent
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -142,4 +142,3 @@ def _schema(node: _Node) -> dict[str, Any]:
 
 def _type(name: str) -> dict[str, Any]:
     return TYPES[name] if name in TYPES else _schema_of(table(name), marked=False)
-

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 if find_spec("gymnasium") is None:
     raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.")

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.control.gym.episodes import Episodes
 from linkwright.rings.control.gym.task import Task
 from linkwright.rings.control.gym.vector import is_seed, metadata_of, render_mode_of, spaces

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import Description, UsageError, nearest
 from linkwright.integrators.environment_steps import BACKED
-from linkwright.model.description import Description
 from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.rings.control.gym.named_arrays import NamedArrays
 from linkwright.rings.control.gym.observations import ChannelReader, inner

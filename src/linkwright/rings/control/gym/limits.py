@@ -10,24 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import ChannelError, LinkwrightError, UsageError
-from linkwright.model.coordinates import JointCoordinate
+from linkwright.api import KINDS, NONE, ChannelError, LinkwrightError, Place, UsageError, coordinates, joints, meaning, written_values
 from linkwright.model.file.overrides import place_of
-from linkwright.model.file.written_values import bare_size
-from linkwright.text.ranges import Place, Values, limits, meaning, tolerance_in, unit_written
-from linkwright.text.units import KINDS, NONE
+from linkwright.text.ranges import Values, limits, tolerance_in, unit_written
 
 if TYPE_CHECKING:
+    from linkwright.api import Compiled, System
     from linkwright.rings.control.gym.random import RowRandom
     from linkwright.rings.control.gym.task import Task
-    from linkwright.system.compiled import Compiled
-    from linkwright.system.system import System
 
 
 def _place(what: str, kind: str, core: Compiled, present: float | None = None) -> Place:
     """Return how a number of this kind is read; one without a kind is a plain number."""
-    return Place(what, KINDS.get(kind, NONE), partial(bare_size, core.described), present)
+    return Place(what, KINDS.get(kind, NONE), partial(written_values.bare_size, core.described), present)
 
 
 # -------------------------------------------------------------------- actions
@@ -65,7 +60,7 @@ def _effort(system: System, name: str) -> tuple[int, str]:
     """Place of a coordinate in tau, and the kind of its effort."""
     core = system.core
     part = core.assembler.targets.part(name)
-    if not isinstance(part, JointCoordinate):
+    if not isinstance(part, coordinates.JointCoordinate):
         every = ", ".join(f"{name}.{x}" for x in joints.create(part.type, part.options).v_names)
         raise UsageError(f"act: '{name}' has several coordinates; name one of them: {every}.")
     if part.joint.name not in core.tree.node_of_joint:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, nearest
 
 
 class NamedArrays(Mapping[str, np.ndarray]):

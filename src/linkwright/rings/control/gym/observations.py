@@ -15,24 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.compiler.graph import TraceGraph, TracingError
+from linkwright.api import Instant, TraceGraph, UsageError, channel_kinds, load_channels, nearest, programs, trace_graph
 from linkwright.compiler.native import NativeCode
-from linkwright.compiler.program import interpret, without_unused
-from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
-from linkwright.results.channels import Channel, Channels
-from linkwright.results.load_channels import load_channels
 from linkwright.results.state import wound
 from linkwright.simulation.step_inputs import equations
 
 if TYPE_CHECKING:
-    from linkwright.system.compiled import Compiled
+    from linkwright.api import Compiled
 
 FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"cos": np.cos, "sin": np.sin}
 CALL = re.compile(r"(cos|sin)\((.+)\)")
 TIME = "t"
-UNTRACEABLE = (TracingError, TypeError, AttributeError)
+UNTRACEABLE = (trace_graph.TracingError, TypeError, AttributeError)
 
 
 def inner(name: str) -> tuple[str, str]:
@@ -90,8 +85,8 @@ class ChannelReader:
 
     # ---------------------------------------------------------------- tracing
 
-    def _table(self, skel: Any) -> Channels:
-        return Channels(skel, load_channels(skel.tree.description, list(self.efforts)))
+    def _table(self, skel: Any) -> channel_kinds.Channels:
+        return channel_kinds.Channels(skel, load_channels.load_channels(skel.tree.description, list(self.efforts)))
 
     def _kernel(self) -> Callable[[list[np.ndarray]], np.ndarray]:
         """The call from the inputs to one array (n, entries)."""
@@ -110,22 +105,22 @@ class ChannelReader:
         found = {name: self._traced(name, table, at) for name in self.names}
         shapes = {name: np.shape(value) for name, value in found.items()}
         flat = [entry for value in found.values() for entry in np.asarray(value, dtype=object).ravel()]
-        program = without_unused(g.program([("values", np.array(flat, dtype=object))]), ("a", "lam"))
+        program = programs.without_unused(g.program([("values", np.array(flat, dtype=object))]), ("a", "lam"))
         self._inputs = program.inputs
         self._blocks = g.program([(name, np.asarray(value, dtype=object).reshape(shapes[name])) for name, value in found.items()]).outputs
         if kernels.get("loop_rates").native:
             code = NativeCode.of(program)
             return lambda arrays: code.call_many(arrays)[0][0]
-        return lambda arrays: interpret(program, np.concatenate(arrays, axis=1))
+        return lambda arrays: programs.interpret(program, np.concatenate(arrays, axis=1))
 
-    def _traced(self, name: str, table: Channels, at: Instant) -> Any:
+    def _traced(self, name: str, table: channel_kinds.Channels, at: Instant) -> Any:
         """A channel on symbols, or its raw quantities."""
         function, channel = inner(name)
         if channel == TIME:
             return FUNCTIONS[function](at.t) if function else at.t
         if channel not in table:
             self.refuse(channel, table.names)
-        c: Channel = table[channel]
+        c: channel_kinds.Channel = table[channel]
         try:
             value = (c.raw or c.read)(at)
         except UNTRACEABLE:

@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, nearest
 from linkwright.rings.control.gym.task import Task
 from linkwright.rings.control.gym.tasks import TASKS
 

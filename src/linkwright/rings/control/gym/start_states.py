@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.api import LinkwrightError, UsageError, coordinates
 from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
-from linkwright.model.coordinates import JointCoordinate
 from linkwright.numerics.stores import Store
 from linkwright.simulation.start_states import closed_for
 
 if TYPE_CHECKING:
-    from linkwright.system.compiled import Compiled
+    from linkwright.api import Compiled
 
 
 WALKS: Store[str, LaneWalking | None] = Store()  # in lanes, by the kernel
@@ -37,7 +36,7 @@ def start_names(core: Compiled, names: Sequence[str]) -> tuple[list[str], dict[s
     positions, speeds = [], {}
     for name in names:
         part = core.assembler.targets.part(name.removesuffix(".v"))
-        if not isinstance(part, JointCoordinate):
+        if not isinstance(part, coordinates.JointCoordinate):
             raise UsageError(f"start: '{name}' has several coordinates; name single ones, such as '{name}.x'.")
         if name.endswith(".v") or part.q is None:
             speeds[name.removesuffix(".v")] = name

@@ -23,14 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.description import Description
-from linkwright.model.file import quantity
-from linkwright.numerics.pickling import essentials
+from linkwright.api import KINDS, Description, Mechanism, System, UsageError, compile, essentials, load, nearest, quantity
 from linkwright.simulation.step_inputs import interval
-from linkwright.system.mechanism import Mechanism, compile, load
-from linkwright.system.system import System
-from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.rings.control.gym.env import MechanismEnv

@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.control.gym.episodes import Episodes, StepResult
 from linkwright.rings.control.gym.task import Task
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained, counted
-from linkwright.files.tables import Cell, Result, Table, show
-from linkwright.numerics.tolerances import ROUND_OFF
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import Cell, Result, Table, Trajectory, UsageError, call_explained, counted, show, tolerances, unit_of
 from linkwright.simulation.feedback.analysis import (
     Deviation,
     DriveEffort,
@@ -127,7 +124,7 @@ def _limit(d: DriveEffort, symbol: str, size: float) -> Any:
 
 def when(at: float, size: float, typical: float = 0.0) -> float | None:
     """The time of a largest value; none where nothing but round-off is there to be largest."""
-    return None if show(size) == "0" or size <= ROUND_OFF * typical else at
+    return None if show(size) == "0" or size <= tolerances.ROUND_OFF * typical else at
 
 
 def in_metric(length: float) -> str:

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, Renamed, SimulationError, UsageError, call_explained, nearest
-from linkwright.files.tables import Cell, Result, Table, show
-from linkwright.numerics.pickling import essentials
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import (
+    Cell,
+    Control,
+    LinkwrightError,
+    Result,
+    State,
+    Table,
+    Trajectory,
+    UsageError,
+    call_explained,
+    errors,
+    essentials,
+    nearest,
+    show,
+    unit_of,
+)
 from linkwright.rings.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
-from linkwright.simulation.feedback.base import Control
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 
@@ -30,7 +40,7 @@ SHORT = 160  # characters of a reason in a table
 
 
 @dataclass(frozen=True)
-class Row(Renamed):
+class Row(errors.Renamed):
     """One controller on the task. `why` says why there are no numbers; `run` then is what was computed so far, if anything."""
 
     name: str
@@ -300,7 +310,7 @@ def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]
 def _row(name: str, system: Any, st: State, duration: Any, options: Mapping[str, Any]) -> Row:
     try:
         run = system.simulate(st, duration, **options)
-    except SimulationError as problem:
+    except errors.SimulationError as problem:
         return Row(name, problem.run, None, str(problem).replace(" The trajectory up to there is in the error's `run`.", ""))
     except LinkwrightError as problem:
         return Row(name, None, None, str(problem))

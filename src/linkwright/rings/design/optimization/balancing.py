@@ -16,16 +16,24 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.files.tables import Result, Table
+from linkwright.api import (
+    Body,
+    Description,
+    LinkwrightError,
+    Result,
+    System,
+    Table,
+    Trajectory,
+    UsageError,
+    curve_extremes,
+    file_editing,
+    inertia_regressor,
+    joints,
+    modelfile,
+    nearest,
+)
+from linkwright.api import cycles as cycle
 from linkwright.mechanics.inverse.effort_weights import effort_weights
-from linkwright.model.description import Body, Description
-from linkwright.model.file import edited, read_text, reread, write
-from linkwright.model.file.editing import text_behind
-from linkwright.motion import cycle
-from linkwright.results.measures.extremes import curve_extremes
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
 from linkwright.rings.design.optimization.mass_design import (
@@ -37,8 +45,6 @@ from linkwright.rings.design.optimization.mass_design import (
     minimize,
     redistribution_blocks,
 )
-from linkwright.system.inertia_regressor import CycleRegressor, of_body, parameters, regressor
-from linkwright.system.system import System
 
 GOALS = ("force", "moment", "torque")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m"}
@@ -189,7 +195,7 @@ def balance(
     wanted = _weights({"force": 1.0} if weights is None else weights)
     c = system.cycle(drive, steps=steps, speed=speed)
     point = _about(system, c.drive, about)
-    reg = regressor(system, c, point, weight=weight)
+    reg = inertia_regressor.regressor(system, c, point, weight=weight)
     if counterweights is None and not bounds:
         counterweights = _grounded(system.description)
     blocks: list[Block] = [
@@ -245,7 +251,7 @@ def _about(system: System, drive: str, about: Any) -> np.ndarray:
 
 
 def _least_squares(
-    system: System, reg: CycleRegressor, c: Trajectory, weights: Mapping[str, float], blocks: Sequence[Block]
+    system: System, reg: inertia_regressor.CycleRegressor, c: Trajectory, weights: Mapping[str, float], blocks: Sequence[Block]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(A, r0) with |A dtheta + r0|^2 = sum of weight (rms/rms before)^2, brought to few rows by a QR decomposition."""
     keep = slice(0, -1) if c.full_turn else slice(None)
@@ -268,14 +274,14 @@ def _least_squares(
     return R[:, :-1], R[:, -1]
 
 
-def _effort_scale(system: System, reg: CycleRegressor) -> np.ndarray:
+def _effort_scale(system: System, reg: inertia_regressor.CycleRegressor) -> np.ndarray:
     """Efforts of several drives are compared by the weights that choose among redundant ones."""
     return 1.0 / effort_weights(system.description, reg.drives, system.loops.kappa).sizes
 
 
 def _result(
     mechanism: Any,
-    reg: CycleRegressor,
+    reg: inertia_regressor.CycleRegressor,
     c: Trajectory,
     about: np.ndarray,
     weights: Mapping[str, float],
@@ -325,7 +331,9 @@ def _result(
 def _with_points(body: Body, added: Sequence[PointMass], planar: bool) -> Body:
     """The body with point masses welded on: masses and moments add, the inertia moves to the new center."""
     names = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-    theta = of_body(body, names) + sum((parameters(p.mass, p.at, np.zeros((3, 3)), names) for p in added), np.zeros(10))
+    theta = inertia_regressor.of_body(body, names) + sum(
+        (inertia_regressor.parameters(p.mass, p.at, np.zeros((3, 3)), names) for p in added), np.zeros(10)
+    )
     m = theta[0]
     if m <= 0.0:
         return body
@@ -344,17 +352,17 @@ def _rows(I: np.ndarray) -> Any:
 def _described(d: Description, changed: Mapping[str, Body]) -> Description:
     """The model with other mass properties, with the text of its file where that has places for them."""
     changes = dict(pair for b in changed.values() for pair in _mass_numbers(d, b))
-    if text_behind(d) is not None:
+    if file_editing.text_behind(d) is not None:
         try:
-            edited(d, changes)
-            return reread(d, **changes)
+            modelfile.edited(d, changes)
+            return modelfile.reread(d, **changes)
         except LinkwrightError:  # masses that are expressions, or come from a `repeat:` block: no number of the file is theirs
             pass
     bodies = tuple(
         replace(b, mass=changed[b.name].mass, com=changed[b.name].com, inertia=changed[b.name].inertia) if b.name in changed else b
         for b in d.bodies
     )
-    return read_text(write(replace(d, bodies=bodies)), f"{d.name} (balanced)")
+    return modelfile.read_text(modelfile.write(replace(d, bodies=bodies)), f"{d.name} (balanced)")
 
 
 def _mass_numbers(d: Description, b: Body) -> Iterator[tuple[str, float]]:

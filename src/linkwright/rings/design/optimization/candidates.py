@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest, package
+from linkwright.api import UsageError, nearest, package
 from linkwright.rings.design.optimization.local_search import PENALTY
 from linkwright.rings.design.optimization.problem import FEASIBLE, CandidateValues, DesignProblem
 

@@ -13,13 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.api import LinkwrightError, Measure, System, Trajectory
 from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.designs import ClosedDesign
-from linkwright.results.measures import Measure
-from linkwright.results.trajectory import Trajectory
 from linkwright.system.cycle_evaluator import CycleEvaluator
-from linkwright.system.system import System
 
 POSITION = ("state q", "state near")  # coordinates, references of cut joints
 NO_MOTION = "it has no motion"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwright.results.measures import Measure
+from linkwright.api import Measure
 from linkwright.rings.design.optimization.quantities import MeasuredValue, SampleCurve
 
 if TYPE_CHECKING:

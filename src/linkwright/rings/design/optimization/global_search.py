@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.api import NONE, TIME, UsageError, counted, nearest, parse_unit, unit_kinds
 from linkwright.rings.design.optimization.candidates import CandidatePool, GlobalSearch, method_named
 from linkwright.rings.design.optimization.certificate import OptimumCertificate, certify
 from linkwright.rings.design.optimization.local_search import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.rings.design.optimization.nonlinear_solvers import SOLVERS
 from linkwright.rings.design.optimization.problem import FEASIBLE, DesignPoint, DesignProblem, Goal, TimeIsUp
-from linkwright.text.units import NONE, TIME, parse_unit, quantity
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
 STARTS = 8  # local searches
@@ -217,7 +216,7 @@ def _seconds(given: Any) -> float | None:
     if given is None:
         return None
     plain = isinstance(given, str) and given.strip().replace(".", "", 1).isdigit()
-    seconds = quantity(float(given) if plain else given, TIME, "within")
+    seconds = unit_kinds.quantity(float(given) if plain else given, TIME, "within")
     if not seconds > 0.0:
         raise UsageError(f"within is the time that the search may take, such as '2 min', not {given!r:.30}.")
     return seconds
@@ -263,7 +262,7 @@ def _enough(goal: Goal, given: Any) -> float:
         return -np.inf
     unit = next((q.si for _, q in goal.terms if q.si), "") if len(goal.terms) == 1 else ""
     try:
-        value = float(given) if not isinstance(given, str) else quantity(given, parse_unit(unit)[1] if unit else NONE)
+        value = float(given) if not isinstance(given, str) else unit_kinds.quantity(given, parse_unit(unit)[1] if unit else NONE)
     except (TypeError, ValueError):
         raise UsageError(f"enough is a value of the goal, in SI or with its unit, not {given!r:.40}.") from None
     return goal.sign * value

@@ -16,13 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.description import Body, Description
-from linkwright.model.file import quantity
-from linkwright.numerics.linalg import least_squares
+from linkwright.api import LENGTH, NONE, Body, Description, UsageError, inertia_regressor, linalg, nearest, quantity, shown, unit_kinds
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
-from linkwright.system.inertia_regressor import parameters
-from linkwright.text.units import LENGTH, MASS, NONE, shown
 
 RANDOM_STARTS = 3
 POLISHING_STEPS = 8
@@ -57,12 +52,12 @@ class CounterweightBlock:
         return self.center + self.radius * np.concatenate([x[1:], np.zeros(3 - self.size)])
 
     def change(self, x: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        return parameters(self.most * x[0], self.place(x), np.zeros((3, 3)), names)
+        return inertia_regressor.parameters(self.most * x[0], self.place(x), np.zeros((3, 3)), names)
 
     def gradient(self, x: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """(n, 1 + size): m c and I are products of m with c and with c c'."""
         p, m = self.place(x), self.most * x[0]
-        columns = [self.most * parameters(1.0, p, np.zeros((3, 3)), names)]
+        columns = [self.most * inertia_regressor.parameters(1.0, p, np.zeros((3, 3)), names)]
         for axis in np.eye(3)[: self.size] * self.radius:
             I = 2.0 * (p @ axis) * np.eye(3) - np.outer(p, axis) - np.outer(axis, p)
             columns.append(_theta(0.0, m * axis, m * I, names))
@@ -85,7 +80,7 @@ class CounterweightBlock:
 
     def linear_columns(self, names: Sequence[str]) -> np.ndarray:
         """(n, 1 + size): of the mass at the center and of its moments, the inertia left out."""
-        at_center = self.most * parameters(1.0, self.center, np.zeros((3, 3)), names)
+        at_center = self.most * inertia_regressor.parameters(1.0, self.center, np.zeros((3, 3)), names)
         moments = [_theta(0.0, self.most * self.radius * axis, np.zeros((3, 3)), names) for axis in np.eye(3)[: self.size]]
         return np.array([at_center, *moments]).T
 
@@ -132,12 +127,12 @@ class Redistributed:
 
     def change(self, x: np.ndarray, names: Sequence[str]) -> np.ndarray:
         I = np.array(self.part.inertia, dtype=float)
-        old = parameters(float(self.part.mass or 0.0), self.part.com, I, names)
-        return parameters(self.unit * x[0], self.center(x), x[-1] * I, names) - old
+        old = inertia_regressor.parameters(float(self.part.mass or 0.0), self.part.com, I, names)
+        return inertia_regressor.parameters(self.unit * x[0], self.center(x), x[-1] * I, names) - old
 
     def gradient(self, x: np.ndarray, names: Sequence[str]) -> np.ndarray:
         c, m = self.center(x), self.unit * x[0]
-        columns = [self.unit * parameters(1.0, c, np.zeros((3, 3)), names)]
+        columns = [self.unit * inertia_regressor.parameters(1.0, c, np.zeros((3, 3)), names)]
         for axis in np.eye(3)[: self.size] * self.shift:
             I = 2.0 * (c @ axis) * np.eye(3) - np.outer(c, axis) - np.outer(axis, c)
             columns.append(_theta(0.0, m * axis, m * I, names))
@@ -174,9 +169,9 @@ def counterweight_blocks(d: Description, wanted: Sequence[str] | Mapping[str, Ma
         own = [*places.values(), *_points(body).values(), np.array(body.com, dtype=float)]
         reach = max(float(np.linalg.norm(p - center)) for p in own)
         radius = quantity(given["radius"], LENGTH, "radius") if "radius" in given else reach
-        most = quantity(given["mass"], MASS, "mass") if "mass" in given else everything
+        most = quantity(given["mass"], unit_kinds.MASS, "mass") if "mass" in given else everything
         if not (radius > 0.0 and most > 0.0):
-            given_as = " and ".join(shown(x, k, d.units) for x, k in ((most, MASS), (radius, LENGTH)))
+            given_as = " and ".join(shown(x, k, d.units) for x, k in ((most, unit_kinds.MASS), (radius, LENGTH)))
             raise UsageError(f"the counterweight on '{name}' needs a positive mass and radius, not {given_as}.")
         out.append(CounterweightBlock(name, center, most, radius, 2 if d.planar else 3))
     return out
@@ -188,7 +183,7 @@ def redistribution_blocks(d: Description, bounds: Mapping[str, Mapping[str, Any]
         body = _moving_body(d, name)
         _known(given, ("mass", "com", "inertia"), f"the bounds of '{name}'")
         own = float(body.mass or 0.0)
-        mass = _interval(given.get("mass", (own, own)), MASS, f"mass of '{name}'")
+        mass = _interval(given.get("mass", (own, own)), unit_kinds.MASS, f"mass of '{name}'")
         inertia = _interval(given.get("inertia", (1.0, 1.0)), NONE, f"inertia factor of '{name}'")
         shift = quantity(given.get("com", 0.0), LENGTH, "com")
         if shift < 0.0 or mass[1] <= 0.0:
@@ -333,7 +328,7 @@ class _Problem:
             if not move.shape[1]:
                 return x
             r = self.residual(x)
-            new = self.within(x - move @ least_squares(self.slope(x) @ move, r, 1e-10))
+            new = self.within(x - move @ linalg.least_squares(self.slope(x) @ move, r, 1e-10))
             if not self.value(new)[0] < self.value(x)[0]:
                 return x
             x = new
@@ -359,7 +354,7 @@ def _starts(p: _Problem, random: int) -> list[np.ndarray]:
             part = p.A[:, n * k : n * k + n] @ b.linear_columns(p.names)
             index[k] = slice(len(columns), len(columns) + part.shape[1])
             columns += list(part.T)
-    y = least_squares(np.array(columns).T, -p.r0, 1e-12) if columns else np.zeros(0)
+    y = linalg.least_squares(np.array(columns).T, -p.r0, 1e-12) if columns else np.zeros(0)
 
     def start(share: float) -> np.ndarray:
         parts = [b.from_linear(share * y[index[k]]) if isinstance(b, CounterweightBlock) else b.as_is() for k, b in enumerate(p.blocks)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkwright.numerics.tolerances import SAME_NUMBER
+from linkwright.api import SAME_NUMBER
 from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignPoint, DesignProblem, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfBranch, SampleCurve

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import package
+from linkwright.api import package
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Bounds = Sequence[tuple[float, float]]

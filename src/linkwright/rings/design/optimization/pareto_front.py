@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.files.tables import Cell, Result, Table
+from linkwright.api import Cell, Result, Table, UsageError, counted
 from linkwright.rings.design.optimization.candidates import CandidatePool
 from linkwright.rings.design.optimization.global_search import (
     SearchOptions,

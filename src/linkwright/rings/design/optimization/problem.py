@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
-from linkwright.model.description import Description
-from linkwright.model.parameters import Parameter, every_parameter
-from linkwright.results.measures import Measure
+from linkwright.api import Description, LinkwrightError, Measure, Parameter, every_parameter
 from linkwright.rings.design.optimization.design_cycles import MeasuredCycles
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
 from linkwright.rings.design.optimization.variables import DesignVariable

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.errors.arguments import spelled
-from linkwright.model.parameters import with_values
-from linkwright.numerics.tolerances import COMPLEX_STEP
-from linkwright.results.measures import Measure
-from linkwright.results.measures.motions import MeasuredMotions, SampledCurve
+from linkwright.api import COMPLEX_STEP, LinkwrightError, Measure, UsageError, argument_types, motions, parameters
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
@@ -111,7 +106,7 @@ class OfMotion(MeasuredValue):
         found, curve = self._sampled(p)
         return self.measure.value_of(curve, found.t)
 
-    def _sampled(self, p: DesignPoint) -> tuple[MeasuredMotions, SampledCurve]:
+    def _sampled(self, p: DesignPoint) -> tuple[motions.MeasuredMotions, motions.SampledCurve]:
         """The curve of an extreme: once for all extremes of a channel in a window, a box has four.
 
         Curves of whole motions are read together, of all channels that extremes of this problem were read of before.
@@ -124,7 +119,7 @@ class OfMotion(MeasuredValue):
             found, curves = p.known(("whole curves", len(channels)), lambda: _whole_curves(p, list(channels)))
             return found, curves[m.channel]
 
-        def compute() -> tuple[MeasuredMotions, SampledCurve]:
+        def compute() -> tuple[motions.MeasuredMotions, motions.SampledCurve]:
             found = m.motions(p.motion)
             return found, m.sampled(found)
 
@@ -163,8 +158,8 @@ class OfMotion(MeasuredValue):
         return SampleCurve(at, size[at], slopes)
 
 
-def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[MeasuredMotions, dict[str, SampledCurve]]:
-    found = MeasuredMotions.of_one(p.motion, channels)
+def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[motions.MeasuredMotions, dict[str, motions.SampledCurve]]:
+    found = motions.MeasuredMotions.of_one(p.motion, channels)
     return found, dict(zip(channels, found.whole_curves(channels), strict=True))
 
 
@@ -223,7 +218,7 @@ class OfModel(MeasuredValue):
 
     def _of(self, p: DesignPoint, numbers: Sequence[Any]) -> Any:
         assert self.read is not None
-        return self.read(with_values(p.problem.described, p.problem.parameters, list(numbers)))
+        return self.read(parameters.with_values(p.problem.described, p.problem.parameters, list(numbers)))
 
     def _value(self, p: DesignPoint) -> float:
         return float(np.real(self._of(p, [float(x) for x in p.numbers])))
@@ -263,7 +258,7 @@ class OfFunction(MeasuredValue):
         if found.size != 1:
             raise UsageError(f"the function '{self.name}' gave an array of shape {found.shape}; one number is needed.")
         if found.dtype.kind not in "biufc":
-            raise UsageError(f"the function '{self.name}' gave {spelled(found.reshape(-1)[0])}; one number is needed.")
+            raise UsageError(f"the function '{self.name}' gave {argument_types.spelled(found.reshape(-1)[0])}; one number is needed.")
         return found.reshape(())[()]
 
 

@@ -10,20 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, counted, nearest
-from linkwright.model.description import Description
-from linkwright.model.file.editing import edited
-from linkwright.model.parameters import every_parameter
-from linkwright.results.measures import check, measure, unit_of_measure
-from linkwright.results.state import State
+from linkwright.api import (
+    NONE,
+    Description,
+    LinkwrightError,
+    State,
+    UsageError,
+    counted,
+    every_parameter,
+    file_editing,
+    matches,
+    measures,
+    nearest,
+    parse_unit,
+    readings,
+    unit_kinds,
+)
+from linkwright.api import goals as phrases
+from linkwright.results.measures import measure
 from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
 from linkwright.rings.design.optimization.variables import DesignVariable, variables
 from linkwright.rings.design.studies.cases import case
-from linkwright.text import goals as phrases
-from linkwright.text.readings import unit_size
-from linkwright.text.units import NONE, describe, matches, parse_unit
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range
@@ -115,16 +124,18 @@ class QuantityReader:
     def _measured(self, text: str, name: str) -> OfMotion:
         try:
             m = measure(phrases.measure_text(text))
-            check([m], self.c)
+            measures.check([m], self.c)
         except LinkwrightError as problem:
             raise UsageError(f"'{name}': {problem}") from None
-        return OfMotion(m.text, unit_of_measure(m, self.c)[0], unit_of_measure(m, self.c, self.units), m)
+        return OfMotion(m.text, measures.unit_of_measure(m, self.c)[0], measures.unit_of_measure(m, self.c, self.units), m)
 
     def _same_divisors(self, texts: Sequence[phrases.GoalTerm], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
         """Raise UsageError where a term is divided by a quantity of another dimension."""
         for t, (_, q) in zip(texts, terms, strict=True):
             if t.divisor is not None and not matches(_dimension(q), t.divisor):
-                raise UsageError(f"'{name}': {t.what} is {describe(_dimension(q))}, it is divided by {describe(t.divisor)}.")
+                raise UsageError(
+                    f"'{name}': {t.what} is {unit_kinds.describe(_dimension(q))}, it is divided by {unit_kinds.describe(t.divisor)}."
+                )
 
     # ---------------------------------------------------------------- limits
 
@@ -168,8 +179,8 @@ class QuantityReader:
         if terms[0][0] != 1.0 or q.measure.window is not None or np.isfinite(high) or not low > 0.0:
             return None
         band = measure(f"range {q.measure.channel}")
-        shown = unit_of_measure(band, self.c, self.units)
-        height = OfRest(f"band of {text}", unit_of_measure(band, self.c)[0], shown, q.measure, low)
+        shown = measures.unit_of_measure(band, self.c, self.units)
+        height = OfRest(f"band of {text}", measures.unit_of_measure(band, self.c)[0], shown, q.measure, low)
         return Limit(text, ((1.0, height),), -np.inf, q.measure.limit, shown)
 
     def _everywhere(
@@ -215,8 +226,8 @@ class QuantityReader:
         except UsageError as problem:
             raise UsageError(f"'{text}': {problem}") from None
         if not matches(wanted, dimension):
-            raise UsageError(f"'{text}': {q.name} is {describe(wanted)}, not {describe(dimension)}.")
-        return unit_size(unit, wanted, f"'{text}': {q.name}", energy=q.si == "J")
+            raise UsageError(f"'{text}': {q.name} is {unit_kinds.describe(wanted)}, not {unit_kinds.describe(dimension)}.")
+        return readings.unit_size(unit, wanted, f"'{text}': {q.name}", energy=q.si == "J")
 
 
 def unwritten(described: Description, names: Sequence[str]) -> str:
@@ -225,7 +236,7 @@ def unwritten(described: Description, names: Sequence[str]) -> str:
     shift = 1e-6  # of a number, to see whether the file has a place for it
     moved = {name: float(known[name].value) * (1.0 + shift) + shift for name in names}
     try:
-        edited(described, moved)
+        file_editing.edited(described, moved)
     except LinkwrightError as found:
         return str(found)
     return ""

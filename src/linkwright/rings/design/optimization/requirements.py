@@ -11,17 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.files.tables import Cell, Result, Table
-from linkwright.numerics.tolerances import SAME_NUMBER
-from linkwright.results.measures import check, dimension_of_measure, measure
-from linkwright.results.trajectory import Trajectory
-from linkwright.text import goals
-from linkwright.text.goals import GoalTerm, Requirement
-from linkwright.text.readings import channel_unit, unit_size
-from linkwright.text.units import ENERGY, KINDS, NONE, Dimension, describe, matches
+from linkwright.api import (
+    KINDS,
+    NONE,
+    SAME_NUMBER,
+    Cell,
+    Dimension,
+    Result,
+    Table,
+    Trajectory,
+    UsageError,
+    goals,
+    matches,
+    measures,
+    readings,
+    unit_kinds,
+)
 
-DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
+DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": unit_kinds.ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
 
 
 @dataclass(frozen=True)
@@ -68,16 +75,16 @@ class Requirements(Result):
         return Table.of(heads, rows, "requirements").without_empty()
 
 
-def requirements(c: Trajectory, given: str | Requirement | Sequence[str | Requirement]) -> Requirements:
+def requirements(c: Trajectory, given: str | goals.Requirement | Sequence[str | goals.Requirement]) -> Requirements:
     """Compare a turn or run with requirements: constraints of `m.optimize` on channels and measures. Raise UsageError for one that
     cannot be read, or whose units do not fit."""
     return Requirements(tuple(_row(c, wanted) for wanted in goals.requirements(given)))
 
 
-def _row(c: Trajectory, wanted: Requirement) -> CheckedRequirement:
+def _row(c: Trajectory, wanted: goals.Requirement) -> CheckedRequirement:
     if wanted.full_turn:
         return CheckedRequirement(wanted.text, None, "", bool(c.full_turn))  # not met where it cannot be determined
-    size = channel_unit(wanted.unit)[0] if wanted.unit else 1.0
+    size = readings.channel_unit(wanted.unit)[0] if wanted.unit else 1.0
     parts = [term.weight * np.asarray(_values(c, term, wanted), dtype=float) for term in wanted.terms]
     if wanted.components:
         found = parts[0] / size  # of one term
@@ -95,7 +102,7 @@ def _row(c: Trajectory, wanted: Requirement) -> CheckedRequirement:
     return CheckedRequirement(wanted.text, float(flat[worst]), wanted.unit, met, 0.0 if met else far)
 
 
-def _boxed(found: np.ndarray, wanted: Requirement) -> CheckedRequirement:
+def _boxed(found: np.ndarray, wanted: goals.Requirement) -> CheckedRequirement:
     """A point in a box: where it is passed, its farthest coordinate beyond a side, and the side."""
     rows = []
     for k, ((low, high), sides) in enumerate(zip(wanted.components, goals.box_sides(found.shape[1]), strict=True)):
@@ -115,7 +122,7 @@ def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.maximum(low - x, x - high) - room
 
 
-def _values(c: Trajectory, term: GoalTerm, wanted: Requirement) -> Any:
+def _values(c: Trajectory, term: goals.GoalTerm, wanted: goals.Requirement) -> Any:
     """Return a measure of the motion, or a channel at the samples that count, SI; raise UsageError where units do not fit."""
     found = goals.channel_in(term.what)
     if found is not None and found[0].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
@@ -127,9 +134,9 @@ def _values(c: Trajectory, term: GoalTerm, wanted: Requirement) -> Any:
         curve = _curve(c, found[0], found[1], wanted.text, alone=len(wanted.terms) == 1)
         values, dimension = curve, c.dimension(found[0])
     else:
-        asked = measure(goals.measure_text(term.what))
-        check([asked], c)
-        values, dimension = asked.read_from(c), dimension_of_measure(asked, c)
+        asked = measures.measure(goals.measure_text(term.what))
+        measures.check([asked], c)
+        values, dimension = asked.read_from(c), measures.dimension_of_measure(asked, c)
     _need_unit(term, DIMENSIONS[dimension], wanted, energy=dimension == "energy")
     return values
 
@@ -139,8 +146,8 @@ def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) 
     terms of a sum do not have at the same instant."""
     if not window and not (alone and c[channel].ndim == 1):
         return c[channel]
-    asked = measure(f"max {channel}{window}")
-    check([asked], c)
+    asked = measures.measure(f"max {channel}{window}")
+    measures.check([asked], c)
     r = asked.motions(c)
     if alone and r.values[channel].ndim == 2:
         found = asked.sampled(r)
@@ -158,18 +165,20 @@ def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) 
     return inside[0] if samples.ndim == 1 else inside.T
 
 
-def _need_unit(term: GoalTerm, dimension: Dimension, wanted: Requirement, *, energy: bool) -> None:
+def _need_unit(term: goals.GoalTerm, dimension: Dimension, wanted: goals.Requirement, *, energy: bool) -> None:
     """Raise UsageError unless a term, over its divisor, is measured in the unit of the limit."""
     what = term.what
     if term.divisor is not None:
         if not matches(dimension, term.divisor):
-            raise UsageError(f"'{wanted.text}': {what} is {describe(dimension)}, it is divided by {describe(term.divisor)}.")
+            raise UsageError(
+                f"'{wanted.text}': {what} is {unit_kinds.describe(dimension)}, it is divided by {unit_kinds.describe(term.divisor)}."
+            )
         what, dimension = f"{what} over a quantity", NONE
-    said = "a plain number" if dimension == NONE else describe(dimension)
+    said = "a plain number" if dimension == NONE else unit_kinds.describe(dimension)
     if not wanted.unit and dimension != NONE:
         raise UsageError(f"'{wanted.text}': write the unit, {what} is {said}.")
-    written = channel_unit(wanted.unit)[1] if wanted.unit else NONE
+    written = readings.channel_unit(wanted.unit)[1] if wanted.unit else NONE
     if wanted.unit and (not matches(written, dimension) or (dimension == NONE and written != NONE)):  # nor is a ratio an angle
         raise UsageError(f"'{wanted.text}': {what} is {said}, not measured in {wanted.unit}.")
     if wanted.unit:
-        unit_size(wanted.unit, dimension, f"'{wanted.text}': {what}", energy=energy)
+        readings.unit_size(wanted.unit, dimension, f"'{wanted.text}': {what}", energy=energy)

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import calls_explained
-from linkwright.files.tables import Cell, Result, Table
-from linkwright.model.file.editing import edited
+from linkwright.api import Cell, Mechanism, Result, Table, calls_explained, file_editing
 from linkwright.model.file.reader import reread
 from linkwright.rings.design.optimization.certificate import Binding, OptimumCertificate
 from linkwright.rings.design.optimization.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import OfMotion
-from linkwright.system.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,7 +120,7 @@ class OptimizationResult(Result):
     @cached_property
     def text(self) -> str:
         """Return the user's own model file with the new numbers in place."""
-        return edited(self.original.described, self.numbers)
+        return file_editing.edited(self.original.described, self.numbers)
 
     @property
     def original(self) -> DesignProblem:
@@ -187,7 +184,12 @@ class OptimizationResult(Result):
             "goals": [{"goal": x.text, "before": x.before, "after": x.after, "grows": x.grows} for x in self.goals],
             "limits": [
                 {
-                    "limit": x.text, "before": x.before, "after": x.after, "met": x.met, "missed": x.missed, "known": x.known,
+                    "limit": x.text,
+                    "before": x.before,
+                    "after": x.after,
+                    "met": x.met,
+                    "missed": x.missed,
+                    "known": x.known,
                     "grows": x.grows,
                 }
                 for x in self.limits

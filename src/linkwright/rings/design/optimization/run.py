@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model.description import Description
-from linkwright.model.file import read_text
-from linkwright.model.file.editing import edited
-from linkwright.numerics.process import optimizing
-from linkwright.numerics.tolerances import OPEN
+from linkwright.api import Description, LinkwrightError, UsageError, file_editing, modelfile, process, tolerances
 from linkwright.rings.design.optimization.candidates import sobol
 from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
@@ -41,7 +36,7 @@ def optimize(
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
     found = problem(described, goal, vary, require, of)
-    with optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
+    with process.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)
         if len(found.goals) > 1:
@@ -139,7 +134,7 @@ def restored(problem: DesignProblem) -> DesignProblem:
 def begun_with(problem: DesignProblem, u: np.ndarray) -> DesignProblem:
     """Return the same problem of a model file that has the numbers of this design."""
     numbers = dict(zip(problem.names, problem.numbers(u).tolist(), strict=True))
-    described = read_text(edited(problem.described, numbers), f"{problem.described.name} (closed)")
+    described = modelfile.read_text(file_editing.edited(problem.described, numbers), f"{problem.described.name} (closed)")
     variables = tuple(replace(v, target=replace(v.target, nominal=numbers[v.name])) for v in problem.variables)
     return replace(problem, described=described, variables=variables, original=problem)
 
@@ -159,7 +154,7 @@ def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
     def slopes(x: np.ndarray) -> np.ndarray:
         g = turned.gaps(problem.numbers(x), POSITIONS, 1)
         gap = g.gap[0]
-        open_ = gap > OPEN * kappa
+        open_ = gap > tolerances.OPEN * kappa
         rate = g.slopes[0] / np.where(open_, gap, 1.0)[:, None]  # of gap, from those of gap^2 / 2
         return np.where(open_[:, None], rate, 0.0) * problem.span / kappa
 
@@ -168,7 +163,7 @@ def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
         found = least_squares(residual, start, slopes, bounds=(0.0, 1.0), xtol=1e-12, ftol=1e-12, gtol=1e-14, max_nfev=60)
     except LinkwrightError:
         return None
-    if found.fun.max(initial=0.0) > 1e3 * OPEN:
+    if found.fun.max(initial=0.0) > 1e3 * tolerances.OPEN:
         return None
     steps = [np.clip(start + share * (found.x - start), 0.0, 1.0) for share in BEYOND]
     return next((x for x in steps if _moves(problem, x)), None)

@@ -16,15 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.description import Description
-from linkwright.model.file.written_values import bare_size
-from linkwright.model.parameters import every_parameter
+from linkwright.api import (
+    Description,
+    Dimension,
+    Place,
+    UsageError,
+    display_unit,
+    every_parameter,
+    meaning,
+    nearest,
+    ranges,
+    written_values,
+)
 from linkwright.rings.design.studies.cases import Case
 from linkwright.rings.design.studies.targets import Target, expanded, target
 from linkwright.rings.design.studies.variations import variation
-from linkwright.text.ranges import WAYS, Distribution, Place, meaning
-from linkwright.text.units import Dimension, display_unit
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ def _need_numbers(names: Iterable[str], described: Description) -> None:
 
 def _variable(name: str, given: Any, described: Description, case: Case) -> DesignVariable:
     t = target(name, described, case)
-    sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
+    sizes = partial(written_values.bare_size, described) if t.bare or t.dimension is not None else None
     file_low, file_high = next(((low, high) for n, low, high in described.bounds if n == name), (None, None))
     low, high = _bounds(name, given, t, sizes, (file_low, file_high))
     low, high = max(low, -np.inf if file_low is None else file_low), min(high, np.inf if file_high is None else file_high)
@@ -115,13 +121,13 @@ def _shown(t: Target, described: Description) -> tuple[str, float]:
 def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float | None, float | None]) -> tuple[float, float]:
     if given is None or given is True:
         if in_file[0] is None or in_file[1] is None:
-            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {WAYS['a range']}")
+            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {ranges.WAYS['a range']}")
         return in_file[0], in_file[1]
     if not hasattr(given, "ppf"):
         meant = meaning(given, name)
-        if not isinstance(meant, Distribution):
+        if not isinstance(meant, ranges.Distribution):
             return Place(name, t.dimension, sizes, t.nominal).ends(meant)
     found = variation(name, given, t.dimension, sizes, nominal=t.nominal)
     if not np.isfinite([found.low, found.high]).all():
-        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {WAYS['a range']}")
+        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {ranges.WAYS['a range']}")
     return found.low, found.high

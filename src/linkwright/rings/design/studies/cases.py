@@ -15,14 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.errors.arguments import Names, Numbers
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Mechanism, Names, State, System, Trajectory, UsageError, argument_types, call_explained, nearest
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 from linkwright.simulation.run import chosen_drives
-from linkwright.system.mechanism import OF_THE_FILE, Mechanism
-from linkwright.system.system import System
+from linkwright.system.mechanism import OF_THE_FILE
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,7 @@ class Path(Case):
     def __init__(
         self,
         motion: Mapping[str, Any],
-        t: Numbers | None = None,
+        t: argument_types.Numbers | None = None,
         *,
         duration: float | str = 1.0,
         steps: int = 100,

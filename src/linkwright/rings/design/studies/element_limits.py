@@ -9,13 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
-from linkwright.model.description import Description
-from linkwright.results.element_limits import ElementLimit, JudgedLimit, element_limits, leads, limit_text, position_at, unresolved
-from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.api import KINDS, Description, LinkwrightError, element_limits, motions, shown
 from linkwright.rings.design.studies.cases import Case, Run
 from linkwright.rings.design.studies.targets import VariedNumbers
-from linkwright.text.units import KINDS, shown
 
 LOST = "a check of this motion failed"
 
@@ -48,14 +44,14 @@ class StudyLimits:
 
     numbers: VariedNumbers
     case: Case
-    known_of: Callable[[list[ElementLimit]], tuple[list[ElementLimit], dict[str, str]]]  # see `known_limits`
+    known_of: Callable[[list[element_limits.ElementLimit]], tuple[list[element_limits.ElementLimit], dict[str, str]]]  # see `known_limits`
 
     @cached_property
-    def _split(self) -> tuple[list[ElementLimit], dict[str, str]]:
-        return self.known_of(element_limits(self.numbers.described.numbers()))
+    def _split(self) -> tuple[list[element_limits.ElementLimit], dict[str, str]]:
+        return self.known_of(element_limits.element_limits(self.numbers.described.numbers()))
 
     @property
-    def limits(self) -> list[ElementLimit]:
+    def limits(self) -> list[element_limits.ElementLimit]:
         return self._split[0]
 
     @property
@@ -79,17 +75,17 @@ class StudyLimits:
         except LinkwrightError:
             return False
 
-    def _of(self, row: np.ndarray) -> list[ElementLimit]:
+    def _of(self, row: np.ndarray) -> list[element_limits.ElementLimit]:
         described, _ = self.numbers.design(self.case, row)
-        return self.known_of(element_limits(described.numbers()))[0]
+        return self.known_of(element_limits.element_limits(described.numbers()))[0]
 
     def judged(
         self,
         values: np.ndarray,
         ok: np.ndarray,
-        r: MeasuredMotions,
+        r: motions.MeasuredMotions,
         place: Callable[[float], Any] = lambda x: x,
-        closer: Callable[[np.ndarray, str], MeasuredMotions | None] = lambda rows, channel: None,
+        closer: Callable[[np.ndarray, str], motions.MeasuredMotions | None] = lambda rows, channel: None,
     ) -> JudgedRows:
         """Rows of `values` whose motions pass a limit, and those of which samples do not decide it. `place` is the place in the cycle of a
         position of the drive, `closer` gives a channel of some rows with more samples."""
@@ -98,28 +94,32 @@ class StudyLimits:
             return out
         each = [self.limits] if self._fixed else [self._of(values[i]) for i in rows]
         near = None if r.near is None else r.near[rows]
-        some = MeasuredMotions({n: np.asarray(x)[rows] for n, x in r.values.items()}, r.t[rows], r.drive, r.dimension, near)
+        some = motions.MeasuredMotions({n: np.asarray(x)[rows] for n, x in r.values.items()}, r.t[rows], r.drive, r.dimension, near)
         units = self.numbers.described.units
         for k in range(len(self.limits)):
             mine = [x[k] for x in each]
             for m, at, j in self._settled(mine, some, rows, closer):
                 limit, i = mine[m if len(mine) > 1 else 0], int(rows[m])
                 found = out.failed if at.failed[j] else out.unknown
-                text = _passed_text(limit, at, j, some, m, units, place) if at.failed[j] else unresolved(limit, at, units, j)
+                text = _passed_text(limit, at, j, some, m, units, place) if at.failed[j] else element_limits.unresolved(limit, at, units, j)
                 texts = found.setdefault(i, {})
                 texts[limit.check] = f"{texts[limit.check]}; {text}" if limit.check in texts else text
         return out
 
     def _settled(
-        self, limits: list[ElementLimit], some: MeasuredMotions, rows: np.ndarray, closer: Callable[[np.ndarray, str], Any]
-    ) -> Iterator[tuple[int, JudgedLimit, int]]:
+        self,
+        limits: list[element_limits.ElementLimit],
+        some: motions.MeasuredMotions,
+        rows: np.ndarray,
+        closer: Callable[[np.ndarray, str], Any],
+    ) -> Iterator[tuple[int, element_limits.JudgedLimit, int]]:
         """Motions that do not hold one limit for certain: (motion, verdicts, place in these)."""
         run = isinstance(self.case, Run)
-        at = (JudgedLimit.at_samples if run and limits[0].holds(some.drive) else JudgedLimit.of)(limits, some)
+        at = (element_limits.JudgedLimit.at_samples if run and limits[0].holds(some.drive) else element_limits.JudgedLimit.of)(limits, some)
         again = np.flatnonzero(at.unknown & np.isfinite(at.most))
         dense = None if run or not len(again) else closer(rows[again], limits[0].channel)
         if dense is not None:
-            finer = JudgedLimit.of([limits[m] for m in again] if len(limits) > 1 else limits, dense)
+            finer = element_limits.JudgedLimit.of([limits[m] for m in again] if len(limits) > 1 else limits, dense)
             for j, m in enumerate(again):
                 if finer.failed[j] or finer.unknown[j]:
                     yield int(m), finer, j
@@ -128,21 +128,27 @@ class StudyLimits:
 
 
 def _passed_text(
-    limit: ElementLimit, at: JudgedLimit, j: int, some: MeasuredMotions, m: int, units: tuple[str, ...], place: Callable[[float], Any]
+    limit: element_limits.ElementLimit,
+    at: element_limits.JudgedLimit,
+    j: int,
+    some: motions.MeasuredMotions,
+    m: int,
+    units: tuple[str, ...],
+    place: Callable[[float], Any],
 ) -> str:
     """By how much a motion passes a limit, and where."""
     under = bool(at.under[j])
     value, t = (at.low[j], at.at_low[j]) if under else (at.high[j], at.at_high[j])
     where = f"t = {t:.4g} s"
-    if leads(some.drive, some.dimension, some.values):
-        x = float(place(position_at(some.t[m], some.values[some.drive][m], float(t))))
+    if element_limits.leads(some.drive, some.dimension, some.values):
+        x = float(place(element_limits.position_at(some.t[m], some.values[some.drive][m], float(t))))
         where = f"{some.drive} = {shown(x, KINDS[some.dimension(some.drive)], units, 4)}"
-    return f"{limit_text(limit, float(value), under, units)} at {where}"
+    return f"{element_limits.limit_text(limit, float(value), under, units)} at {where}"
 
 
 def measured(
     table: Mapping[str, np.ndarray], t: Any, drive: str, dimension: Callable[[str], str], n: int, near: np.ndarray | None = None
-) -> MeasuredMotions:
+) -> motions.MeasuredMotions:
     """Channels (rows, samples, ...) of all rows with their times."""
     samples = next(iter(table.values())).shape[1]
-    return MeasuredMotions(table, np.broadcast_to(t, (n, samples)), drive, dimension, near)
+    return motions.MeasuredMotions(table, np.broadcast_to(t, (n, samples)), drive, dimension, near)

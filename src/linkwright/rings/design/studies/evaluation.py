@@ -17,24 +17,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import (
+    Description,
+    LinkwrightError,
+    Measure,
+    State,
+    System,
+    Trajectory,
+    UsageError,
+    check_results,
+    element_limits,
+    essentials,
+    motion_checks,
+    motions,
+)
+from linkwright.api import kernel_sets as kernels
 from linkwright.compiler import native
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.kernels import kernels
-from linkwright.model.description import Description
-from linkwright.numerics.pickling import essentials
-from linkwright.results.checks import Check
-from linkwright.results.element_limits import FINER, known_limits
-from linkwright.results.measures import Measure
-from linkwright.results.measures.motions import MeasuredMotions
-from linkwright.results.motion_checks import SINGULAR, inputs_check, measured_loads_check, motion_checks, why_no_loads
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.design.studies.cases import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
 from linkwright.rings.design.studies.run_lanes import BatchedRuns
 from linkwright.rings.design.studies.targets import VariedNumbers
 from linkwright.system.cycles import cycles
-from linkwright.system.system import System
 
 RUN_ALONE = ("loops", "velocities", "energy", "branch", "estimated error")  # checks of the certificate, which runs in lanes have none of
 
@@ -167,15 +170,15 @@ class Work:
         if limits.limits:
             r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok), found.near_singular)
             judged = limits.judged(values, ok, r, nominal.place, partial(self._closer, values, threads))
-        return self._judged(*both, ok, why, judged, {int(i): {SINGULAR: text} for i, text in found.unknown.items()})
+        return self._judged(*both, ok, why, judged, {int(i): {motion_checks.SINGULAR: text} for i, text in found.unknown.items()})
 
-    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> MeasuredMotions | None:
+    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> motions.MeasuredMotions | None:
         """A channel of the cycles of some rows with more samples; None if one of them has none."""
         assert isinstance(self.case, Cycle)
         asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
         nominal = self.system.cycle(**asked)
         try:
-            found = cycles(self.system, given, {**asked, "steps": FINER * asked["steps"]}, [channel], threads)
+            found = cycles(self.system, given, {**asked, "steps": element_limits.FINER * asked["steps"]}, [channel], threads)
         except LinkwrightError:  # too many samples
             return None
         table = found.read([channel])
@@ -203,16 +206,18 @@ class Work:
     @cached_property
     def _shared(self) -> dict[str, str]:
         """Unknown checks that rows in lanes share: loads that are not unique in the mechanism, inputs of the file that are doubtful."""
-        found = [inputs_check(self.numbers.described)]
+        found = [motion_checks.inputs_check(self.numbers.described)]
         if isinstance(self.case, Cycle):
             loads = self._loads_check(self.system.cycle(**self.case.asked))
             found = [loads, *found] if loads is not None else found
         return {x.name: x.text for x in found if not x}
 
-    def _loads_check(self, c: Trajectory) -> Check | None:
+    def _loads_check(self, c: Trajectory) -> check_results.Check | None:
         """The check on the loads that are measured."""
         known = frozenset(c.channels)
-        return measured_loads_check(c, [n for m in self.measures if isinstance(m, Measure) for n in m.channels(c.drive, known)])
+        return motion_checks.measured_loads_check(
+            c, [n for m in self.measures if isinstance(m, Measure) for n in m.channels(c.drive, known)]
+        )
 
     @cached_property
     def _limits(self) -> StudyLimits:
@@ -221,8 +226,8 @@ class Work:
             return self._batched.limits
         assert isinstance(self.case, Cycle)
         nominal = self.system.cycle(**self.case.asked)
-        why = why_no_loads(nominal)
-        return StudyLimits(self.numbers, self.case, lambda limits: known_limits(limits, nominal.channels, why))
+        why = motion_checks.why_no_loads(nominal)
+        return StudyLimits(self.numbers, self.case, lambda limits: element_limits.known_limits(limits, nominal.channels, why))
 
     @cached_property
     def not_checked(self) -> tuple[str, ...]:
@@ -271,7 +276,7 @@ class Work:
         """Checks of a motion that failed, and those that are unknown, with their texts; "" if there are none."""
         if not isinstance(result, Trajectory):
             return "", ""
-        found, loads = motion_checks(result, loads=False), self._loads_check(result)
+        found, loads = motion_checks.motion_checks(result, loads=False), self._loads_check(result)
         every = [*found[:-1], *([] if loads is None else [loads]), found[-1]]  # inputs are the last
         failed, unknown = ({x.name: x.text for x in every if x.verdict == v} for v in ("failed", "unknown"))
         return failure(failed) if failed else "", named(unknown)

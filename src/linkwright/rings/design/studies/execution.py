@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, package
+from linkwright.api import UsageError, package
 from linkwright.rings.design.studies.evaluation import RowResults, Work
 from linkwright.rings.design.studies.plans import Plan
 from linkwright.rings.design.studies.store import FolderStore, MemoryStore, Part

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, nearest
 from linkwright.rings.design.studies.variations import Variation
 
 BLOCK = 1024  # rows whose draws come from one stream

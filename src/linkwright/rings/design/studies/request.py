@@ -12,15 +12,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, call_explained
+from linkwright.api import (
+    Description,
+    LinkwrightError,
+    Measure,
+    Mechanism,
+    State,
+    UsageError,
+    call_explained,
+    load,
+    modelfile,
+    parse_unit,
+    ranges,
+    written_values,
+)
 from linkwright.kernels import sources
-from linkwright.model import file as modelfile
-from linkwright.model.description import Description
-from linkwright.model.file.written_values import bare_size
 from linkwright.results.files import versions
-from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, unit_of_measure
+from linkwright.results.measures import BEGINNINGS, REDUCTIONS, check, unit_of_measure
 from linkwright.results.measures import measure as measure_of
-from linkwright.results.state import State
 from linkwright.rings.design.studies.cases import Case, Equilibrium, case, case_again
 from linkwright.rings.design.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.rings.design.studies.execution import run
@@ -30,9 +39,6 @@ from linkwright.rings.design.studies.store import FORMAT, FolderStore, MemorySto
 from linkwright.rings.design.studies.study import VERDICT_COLUMNS, Study
 from linkwright.rings.design.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.rings.design.studies.variations import Variation, variation
-from linkwright.system.mechanism import Mechanism, load
-from linkwright.text.ranges import unit_written
-from linkwright.text.units import parse_unit
 
 EQUATIONS = ("rings.design.studies.evaluation",)  # what this module imports decides the rows
 
@@ -204,18 +210,18 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, co
         t = target(key, described, done)
         if not known:
             _need_unit(described, t, given)
-        sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
+        sizes = partial(written_values.bare_size, described) if t.bare or t.dimension is not None else None
         found.append(variation(key, given, t.dimension, sizes, nominal=t.nominal))
     return plan_of(name, found, count, seed)
 
 
 def _need_unit(described: Description, t: Target, given: Any) -> None:
     """Raise UsageError where a parameter of the file is given in a unit that does not suit what is written with it."""
-    unit = unit_written(given) if not hasattr(given, "ppf") else ""
+    unit = ranges.unit_written(given) if not hasattr(given, "ppf") else ""
     if unit and t.bare and described.document is not None:
         size, dimension = parse_unit(unit)
         try:
-            modelfile.reread(described, **{t.name: f"{t.nominal * bare_size(described, dimension) / size!r} {unit}"})
+            modelfile.reread(described, **{t.name: f"{t.nominal * written_values.bare_size(described, dimension) / size!r} {unit}"})
         except LinkwrightError as problem:
             raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
 

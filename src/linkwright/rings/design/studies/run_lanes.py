@@ -12,20 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import ChannelError, LinkwrightError, Measure, State, System, UsageError, channel_kinds, every_parameter, trace_graph
 from linkwright.compiler import native
-from linkwright.compiler.graph import TracingError
 from linkwright.drives import prescribed
-from linkwright.errors import ChannelError, LinkwrightError, UsageError
-from linkwright.model.parameters import every_parameter
 from linkwright.results.channel_programs import UNTRACEABLE, Batch
-from linkwright.results.channels import Channels
-from linkwright.results.measures import Measure
-from linkwright.results.state import State
 from linkwright.rings.design.studies.cases import Case, Run
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, measured
 from linkwright.rings.design.studies.targets import VariedNumbers
 from linkwright.simulation.run_batch import BatchRun, run_batch
-from linkwright.system.system import System
 
 
 class BatchedRows(NamedTuple):
@@ -63,7 +57,7 @@ class BatchedRuns:
         try:
             trial = made.batch(trials, 1)
             made.channels(trial, trials)
-        except (LinkwrightError, TracingError, *UNTRACEABLE):  # among them options that a batch has not
+        except (LinkwrightError, trace_graph.TracingError, *UNTRACEABLE):  # among them options that a batch has not
             return None
         return made if trial.finished.all() else None
 
@@ -122,7 +116,7 @@ class BatchedRuns:
         return StudyLimits(self.numbers, self.case, lambda limits: (limits, {}))
 
     @cached_property
-    def _program(self) -> tuple[Batch, Channels]:
+    def _program(self) -> tuple[Batch, channel_kinds.Channels]:
         """The mechanism on symbols, its numbers among them."""
         core = self.system.core
         sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "free": len(core.free)}
@@ -130,7 +124,7 @@ class BatchedRuns:
             core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda free: core.kernels.equations(list(free)).loops
         )
         batch.native = native.available()
-        return batch, Channels(batch.skel)
+        return batch, channel_kinds.Channels(batch.skel)
 
     def channels(self, found: BatchRun, values: np.ndarray) -> dict[str, np.ndarray]:
         """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.files.tables import Cell, Result, Table
+from linkwright.api import Cell, Result, Table, UsageError, counted
 from linkwright.results.measures.numbers import DEPENDS, STATED
 
 CONSTANT_SHARE = 1e-11  # of the largest: what differs by less does not vary

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, package
+from linkwright.api import UsageError, files, package
 from linkwright.files.writing import atomic
 
 FORMAT = 1

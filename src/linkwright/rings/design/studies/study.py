@@ -12,18 +12,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, calls_explained, counted, nearest, package
-from linkwright.files.tables import Column, Result, Table
-from linkwright.numerics.pickling import essentials
-from linkwright.results.checks import Verdict
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import (
+    Mechanism,
+    Result,
+    State,
+    Table,
+    Trajectory,
+    UsageError,
+    calls_explained,
+    check_results,
+    counted,
+    essentials,
+    nearest,
+    package,
+    shown,
+    text_tables,
+)
 from linkwright.rings.design.studies.evaluation import Work
 from linkwright.rings.design.studies.plans import Grid, Plan, Saltelli
 from linkwright.rings.design.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
 from linkwright.rings.design.studies.store import FolderStore, MemoryStore, Part
-from linkwright.system.mechanism import Mechanism
-from linkwright.text.units import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +46,7 @@ VERDICT_COLUMNS = ("ok", "verdict", "why")
 class RowVerdict(NamedTuple):
     """The verdict of a row, and why it did not pass."""
 
-    verdict: Verdict
+    verdict: check_results.Verdict
     why: str
 
 
@@ -157,11 +165,17 @@ class Study(Result):
         empty = (np.zeros(0, dtype=int), np.zeros((0, len(self.names))), np.zeros((0, len(self.measures))))
         rows, numbers, values = (np.concatenate([x[k] for x in parts]) if parts else empty[k] for k in range(3))
         found = [x for *_, every in parts for x in every]
-        varied = [Column.of(n, "SI", numbers[:, i], "varied", ".6g") for i, n in enumerate(self.names)]
-        measured = [Column.of(n, self.units.get(n) or "-", values[:, i], "measured", ".6g") for i, n in enumerate(self.measures)]
-        passed = Column.of("ok", "", np.array([x.verdict == "passed" for x in found], dtype=bool))
-        outcome = [passed, Column.of("verdict", "", [x.verdict for x in found]), Column.of("why", "", [x.why for x in found])]
-        return Table((Column.of("row", "", rows), *varied, *measured, *outcome), "study", parts=(self._facts(),))
+        varied = [text_tables.Column.of(n, "SI", numbers[:, i], "varied", ".6g") for i, n in enumerate(self.names)]
+        measured = [
+            text_tables.Column.of(n, self.units.get(n) or "-", values[:, i], "measured", ".6g") for i, n in enumerate(self.measures)
+        ]
+        passed = text_tables.Column.of("ok", "", np.array([x.verdict == "passed" for x in found], dtype=bool))
+        outcome = [
+            passed,
+            text_tables.Column.of("verdict", "", [x.verdict for x in found]),
+            text_tables.Column.of("why", "", [x.why for x in found]),
+        ]
+        return Table((text_tables.Column.of("row", "", rows), *varied, *measured, *outcome), "study", parts=(self._facts(),))
 
     def _facts(self) -> Table:
         plan = [("plan", json.dumps(self.manifest["plan"]), ""), ("rows", str(len(self)), ""), ("rows of the plan", str(self.total), "")]

@@ -14,16 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model import file as modelfile
-from linkwright.model.coordinates import coordinate, is_rotary, movable, start_channel
-from linkwright.model.description import Description
+from linkwright.api import (
+    KINDS,
+    NONE,
+    Description,
+    Dimension,
+    Parameter,
+    UsageError,
+    coordinates,
+    every_parameter,
+    is_rotary,
+    modelfile,
+    movable,
+    nearest,
+    parameters,
+    patterns,
+    ranges,
+)
 from linkwright.model.file.overrides import place_of
-from linkwright.model.parameters import Parameter, every_parameter, holes, matched
 from linkwright.rings.design.studies.cases import Case
-from linkwright.text.patterns import is_pattern
-from linkwright.text.ranges import Tolerance, tolerance_in
-from linkwright.text.units import KINDS, NONE, Dimension
 
 DRIVE_KINDS = {  # of drives along and about an axis
     "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "dc_motor": ("voltage", "voltage"),
@@ -70,10 +79,10 @@ def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = T
     out: dict[str, Any] = {}
     for key, given in vary.items():
         names = _components(str(key), known)
-        tolerance = tolerance_in(given) if parts else None
+        tolerance = ranges.tolerance_in(given) if parts else None
         of_parts = tolerance is not None
         if of_parts and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
-            names = [n for b in described.bodies for n in (p.name for p in matched(known, f"{b.name}.{key}"))] or names
+            names = [n for b in described.bodies for n in (p.name for p in parameters.matched(known, f"{b.name}.{key}"))] or names
         if tolerance is not None:
             names = [hole for name in names for hole in _holes(name, known, described, tolerance)]
         for name in names:
@@ -85,16 +94,16 @@ def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = T
 
 def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
     """Return the numbers that a name of `vary` means; the name itself if it may be one of a start, a drive or a controller."""
-    found = [p.name for p in matched(known, name)]
-    if not found and is_pattern(name):
+    found = [p.name for p in parameters.matched(known, name)]
+    if not found and patterns.is_pattern(name):
         raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
     return found or [name]
 
 
-def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: Tolerance) -> list[str]:
+def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: ranges.Tolerance) -> list[str]:
     """Return the numbers of which a tolerance is one: of a coordinate of a drawn pin those of the holes there, else the name itself."""
     p, pin = known.get(name), name.rpartition(".")[0]
-    found = [name] if p is None else [x.name for x in holes(known, described, p)]
+    found = [name] if p is None else [x.name for x in parameters.holes(known, described, p)]
     if found == [name]:
         return found
     if not found:
@@ -112,7 +121,7 @@ def _holes(name: str, known: Mapping[str, Parameter], described: Description, gi
 
 def _of_start(name: str, described: Description) -> Target:
     inner = name.removeprefix(START)
-    several = start_channel(described, inner)
+    several = coordinates.start_channel(described, inner)
     if several is not None:
         given = dict(described.numbers().start).get(several[0])
         return Target(name, "start", several[0], 0.0 if given is None else float(given), KINDS[several[1]])
@@ -120,7 +129,7 @@ def _of_start(name: str, described: Description) -> Target:
     names = movable(described)
     if joint not in names:
         raise UsageError(f"vary: start: there is no joint '{joint}'. {nearest(joint, names, 'Joints')}")
-    on = coordinate(described, joint)
+    on = coordinates.coordinate(described, joint)
     kind = on.speed_kind if rate else on.kind
     given = dict(described.numbers().start).get(inner)
     return Target(name, "start", inner, 0.0 if given is None else float(given), KINDS[kind])

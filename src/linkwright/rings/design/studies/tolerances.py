@@ -17,17 +17,32 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import Renamed, UsageError, counted, listing, nearest
-from linkwright.files.tables import Column, Result, Table
-from linkwright.model.description import Description
-from linkwright.model.file import quantity
-from linkwright.model.parameters import choose, every_parameter
-from linkwright.motion import cycle
-from linkwright.results.measures import Measure, dimension_of_measure
+from linkwright.api import (
+    KINDS,
+    Description,
+    Measure,
+    Place,
+    Result,
+    System,
+    Table,
+    Trajectory,
+    UsageError,
+    counted,
+    errors,
+    every_parameter,
+    listing,
+    meaning,
+    motion_checks,
+    nearest,
+    parameters,
+    quantity,
+    ranges,
+    singular_positions,
+    text_tables,
+)
+from linkwright.api import cycles as cycle
+from linkwright.results.measures import dimension_of_measure
 from linkwright.results.measures.places import extreme_place
-from linkwright.results.motion_checks import measured_loads_check
-from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.design.measure_slopes import measure_slopes
 from linkwright.rings.design.studies.cases import Cycle
 from linkwright.rings.design.studies.request import study as study_of
@@ -35,9 +50,6 @@ from linkwright.rings.design.studies.request import without_rows
 from linkwright.rings.design.studies.statistics import CONSTANT_SHARE
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.design.studies.variations import SIGMAS, Law, ListedValues, ToleranceBand, ValueRange, Variation
-from linkwright.system.system import System
-from linkwright.text.ranges import Place, Values, half_width, meaning
-from linkwright.text.units import KINDS
 
 METHODS = ("linear", "corners", "sobol", "latin", "random")
 DRAWN = METHODS[2:]
@@ -68,7 +80,7 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class ToleranceResult(Renamed):
+class ToleranceResult(errors.Renamed):
     """One measure under tolerances; SI. `shown` is the unit for people and its size; numbers of designs are NaN where none was drawn."""
 
     measure: str
@@ -211,7 +223,7 @@ class ToleranceAnalysis(Result):
 
 def _measured(measure: str, t: Table) -> Table:
     """A table with the measure as its first column."""
-    return Table((Column.of("measure", "", [measure] * len(t)), *t.columns), t.title)
+    return Table((text_tables.Column.of("measure", "", [measure] * len(t)), *t.columns), t.title)
 
 
 def tolerances(
@@ -224,7 +236,7 @@ def tolerances(
     if how == "linear" and options:
         raise UsageError(f"{listing(options)} belong to designs that are computed; the method 'linear' computes none.")
     if named:
-        chosen = choose(every_parameter(described), vary, described)
+        chosen = parameters.choose(every_parameter(described), vary, described)
         if not chosen:
             raise UsageError("tolerances: no number is named, so nothing varies.")
         return _analysis(without_rows(described, {p.name: [p.value] for p in chosen}, measure, of), limits, how, named=True)
@@ -256,7 +268,7 @@ def _analysis(study: Study, limits: Any, how: str, named: bool = False) -> Toler
     in_file = np.array([t.nominal for t in study.work.numbers.targets])
     nominal = study.work.of_file if np.array_equal(middle, in_file) else study.work.result(middle)
     linear = _linear(study, nominal, middle, variations, named)
-    notes = [n for n in nominal.notes if n != PEAKS] if named and isinstance(nominal, Trajectory) else []
+    notes = [n for n in nominal.notes if n != singular_positions.PEAKS] if named and isinstance(nominal, Trajectory) else []
     notes += linear.notes
     notes += [_elsewhere(study, v, x) for v, x in zip(variations, in_file, strict=True) if _is_elsewhere(v, x)]
     places = [_extreme(nominal, m) for m in study.work.measures]
@@ -301,7 +313,7 @@ def _extreme(c: Any, m: Any) -> tuple[str, str]:
         return "", f"{m.name}: samples near a singular position are part of it. It depends on how close they are." if grows else ""
     top = extreme_place(m, c)
     if m.read_from(c).grows:
-        return top.place, NEAR_PEAK
+        return top.place, singular_positions.NEAR_PEAK
     if top.end:
         return top.place, f"{m.name}: the extreme lies at an end of the motion, {top.place}; derivatives are taken there."
     if top.rivals:
@@ -315,8 +327,8 @@ def half_widths(vary: Any) -> Any:
         raise UsageError('tolerances are a dict by the names of numbers, {"rod": "+- 0.1 mm", "*.mass": "2 %"}.')
     out = {}
     for name, given in vary.items():
-        out[name] = given if hasattr(given, "ppf") else half_width(meaning(given, str(name)), str(name))
-        if isinstance(out[name], Values):
+        out[name] = given if hasattr(given, "ppf") else ranges.half_width(meaning(given, str(name)), str(name))
+        if isinstance(out[name], ranges.Values):
             raise Place(str(name)).refused(out[name], "a tolerance")
     return out
 
@@ -502,7 +514,7 @@ def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence
         found = measure_slopes(nominal, measures, [t.inner for t in work.numbers.targets])
         slopes, why = found.values, dict(found.why)
         # designs that are computed have their own verdicts
-        loads = None if len(study) else measured_loads_check(nominal, [m.channel for m in measures])
+        loads = None if len(study) else motion_checks.measured_loads_check(nominal, [m.channel for m in measures])
         said = [f"{loads.text}: these numbers are unknown."] if loads is not None and not loads else []
         if np.isfinite(slopes).all():
             return _Linear(slopes, values, every, True, tuple(said))

@@ -20,9 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.text.ranges import DEFAULT_COUNT, Distribution, Place, Range, Values, meaning
-from linkwright.text.units import Dimension
+from linkwright.api import Dimension, Place, UsageError, meaning, ranges
 
 SIGMAS = 3.0  # standard deviations in a tolerance
 
@@ -167,12 +165,12 @@ def variation(name: str, given: Any, dimension: Dimension | None, bare: Any = No
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
     meant, place = meaning(given, name), Place(name, dimension, bare, nominal)
     text = given.strip() if isinstance(given, str) else str(meant)
-    if isinstance(meant, Range):
-        return ValueRange(name, text, *place.ends(meant), meant.count or DEFAULT_COUNT)
-    if isinstance(meant, Values):
+    if isinstance(meant, ranges.Range):
+        return ValueRange(name, text, *place.ends(meant), meant.count or ranges.DEFAULT_COUNT)
+    if isinstance(meant, ranges.Values):
         numbers = tuple(place.values(meant))
         return ListedValues(name, text, min(numbers), max(numbers), numbers)
-    if isinstance(meant, Distribution):
+    if isinstance(meant, ranges.Distribution):
         return _law(meant, place)
     middle, width = place.middle(meant), place.width(meant)
     if not width > 0.0:
@@ -180,7 +178,7 @@ def variation(name: str, given: Any, dimension: Dimension | None, bare: Any = No
     return ToleranceBand(name, text, middle - width, middle + width, middle, width)
 
 
-def _law(meant: Distribution, place: Place) -> Variation:
+def _law(meant: ranges.Distribution, place: Place) -> Variation:
     name, text, law = place.name, meant.text, meant.law
     if law not in LAWS:
         raise UsageError(f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.")
@@ -191,7 +189,7 @@ def _law(meant: Distribution, place: Place) -> Variation:
     if law == "uniform":
         if not numbers[0] < numbers[1]:
             raise UsageError(f"{name}: the range of {text} is empty.")
-        return ValueRange(name, text, *numbers, DEFAULT_COUNT)
+        return ValueRange(name, text, *numbers, ranges.DEFAULT_COUNT)
     if law == "triangular":
         if not numbers[0] <= numbers[1] <= numbers[2] or not numbers[0] < numbers[2]:
             raise UsageError(f"{name}: {text} needs low <= mode <= high.")

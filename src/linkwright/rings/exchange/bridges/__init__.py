@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 if TYPE_CHECKING:
+    from linkwright.api import Compiled
     from linkwright.rings.exchange.bridges.functions import Bridge, Library
-    from linkwright.system.compiled import Compiled
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.program import Block, Program, pruned
-from linkwright.errors import UsageError, nearest
+from linkwright.api import Program, UsageError, kernel_sets, nearest, programs
 from linkwright.kernels.implicit import COORDINATES, MEASURES
 from linkwright.kernels.kernel import POOLED_STATES, Kernel
-from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
 
 HELD = ("near",)  # inputs without derivatives: whole turns are counted from them
@@ -30,7 +28,7 @@ INTERNAL = tuple(name for name, x in KERNELS.items() if x.packed) + FOLLOWING  #
 class KernelCall:
     """A kernel with its derivatives. `measures`: with the outputs that say how good others are, which have no derivatives."""
 
-    kernels: Kernels
+    kernels: kernel_sets.Kernels
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)  # drives, tasks, formulation
     measures: bool = False
@@ -48,11 +46,11 @@ class KernelCall:
         return self.kernels.get(self.name, **self.options)
 
     @property
-    def inputs(self) -> tuple[Block, ...]:
+    def inputs(self) -> tuple[programs.Block, ...]:
         return self.kernel.inputs
 
     @cached_property
-    def outputs(self) -> tuple[Block, ...]:
+    def outputs(self) -> tuple[programs.Block, ...]:
         return tuple(b for b in self.kernel.outputs if self.measures or b.name not in MEASURES)
 
     @cached_property
@@ -83,8 +81,8 @@ class KernelCall:
         places = {b.name: b for b in whole.outputs}
         spans = [places[b.name] for b in self.outputs]
         starts = np.cumsum([0, *(b.size for b in spans)])
-        blocks = tuple(Block(b.name, b.shape, int(at)) for b, at in zip(spans, starts, strict=False))
-        return pruned(list(whole.ops), [r for b in spans for r in whole.results[b.span]], whole.inputs, blocks)
+        blocks = tuple(programs.Block(b.name, b.shape, int(at)) for b, at in zip(spans, starts, strict=False))
+        return programs.pruned(list(whole.ops), [r for b in spans for r in whole.results[b.span]], whole.inputs, blocks)
 
     # ---------------------------------------------------------------- arguments
 
@@ -105,7 +103,7 @@ class KernelCall:
             raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {', '.join(missing)} is missing.")
         return [self._by_name(b, values[b.name], stack) for b in self.inputs]
 
-    def _by_name(self, b: Block, value: Any, stack: Any) -> Any:
+    def _by_name(self, b: programs.Block, value: Any, stack: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
         names = list(self.kernels.entries.get(b.name, ()))
@@ -115,7 +113,7 @@ class KernelCall:
         base = self.kernels.defaults.get(b.name, np.zeros(b.size))
         return stack([value.get(name, base[i]) for i, name in enumerate(names)])
 
-    def leading(self, b: Block, shape: Sequence[int]) -> tuple[int, ...]:
+    def leading(self, b: programs.Block, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the leading axes of an array for an input; raise UsageError unless the others are those of the input. A single number may
         be a scalar."""
         own = tuple(shape) or b.shape[:1]
@@ -156,6 +154,6 @@ def on_host(kernel: Kernel, names: Sequence[str], arrays: Sequence[np.ndarray], 
     return list(kernel.batch((), {k: x for k, x in given.items() if k in kernel.reads}, cores))
 
 
-def lead_of(b: Block, x: Any) -> tuple[int, ...]:
+def lead_of(b: programs.Block, x: Any) -> tuple[int, ...]:
     """Leading axes of an array for a block."""
     return tuple(x.shape[: x.ndim - len(b.shape)])

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from linkwright.api import LinkwrightError, UsageError, programs
 from linkwright.compiler import cache
-from linkwright.compiler.program import Block
-from linkwright.errors import LinkwrightError, UsageError
 from linkwright.files import children
 from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall
@@ -146,7 +145,7 @@ def _expressions(call: KernelCall) -> Any:
     return ca.Function(f"lw_{call.name}", inputs, outputs, [b.name for b in call.inputs], _distinct(call))
 
 
-def _shaped(b: Block, entries: Sequence[Any]) -> Any:
+def _shaped(b: programs.Block, entries: Sequence[Any]) -> Any:
     """An output as a matrix: one axis a column, two as they are, of three the first two as rows."""
     import casadi as ca
 

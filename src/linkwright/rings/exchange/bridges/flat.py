@@ -6,31 +6,31 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from linkwright.compiler.program import Op, Program
+from linkwright.api import Program, programs
 
 _PLAIN: dict[int, Callable[..., Any]] = {
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
-    Op.DIV: operator.truediv,
-    Op.NEG: operator.neg,
+    programs.Op.ADD: operator.add,
+    programs.Op.SUB: operator.sub,
+    programs.Op.MUL: operator.mul,
+    programs.Op.DIV: operator.truediv,
+    programs.Op.NEG: operator.neg,
 }
 NAMES = {
-    Op.SQRT: "sqrt",
-    Op.ABS: "abs",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.TANH: "tanh",
-    Op.ATAN2: "atan2",
-    Op.POW: "pow",
-    Op.ROUND: "round",
-    Op.MIN: "min",
-    Op.MAX: "max",
-    Op.LT: "lt",
-    Op.LE: "le",
-    Op.SELECT: "select",
+    programs.Op.SQRT: "sqrt",
+    programs.Op.ABS: "abs",
+    programs.Op.SIN: "sin",
+    programs.Op.COS: "cos",
+    programs.Op.EXP: "exp",
+    programs.Op.LOG: "log",
+    programs.Op.TANH: "tanh",
+    programs.Op.ATAN2: "atan2",
+    programs.Op.POW: "pow",
+    programs.Op.ROUND: "round",
+    programs.Op.MIN: "min",
+    programs.Op.MAX: "max",
+    programs.Op.LT: "lt",
+    programs.Op.LE: "le",
+    programs.Op.SELECT: "select",
 }
 
 
@@ -40,11 +40,11 @@ def evaluate(program: Program, x: Sequence[Any], functions: Mapping[str, Callabl
     table = {**_PLAIN, **{op: functions[name] for op, name in NAMES.items()}}
     values: list[Any] = []
     for op, a, b, c in program.ops:
-        if op == Op.CONST:
+        if op == programs.Op.CONST:
             values.append(number(float(a)))
-        elif op == Op.INPUT:
+        elif op == programs.Op.INPUT:
             values.append(x[a])
-        elif op == Op.SELECT:
+        elif op == programs.Op.SELECT:
             values.append(table[op](values[a], values[b], values[c]))
         else:
             values.append(table[op](values[a]) if b < 0 else table[op](values[a], values[b]))

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.errors import UsageError, calls_explained
+from linkwright.api import UsageError, calls_explained, tolerances
 from linkwright.integrators.environments import scheme_of
-from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges.calls import KernelCall
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
-    from linkwright.errors.arguments import Names
+    from linkwright.api import Compiled, Names
     from linkwright.integrators.problem import Tableau
-    from linkwright.system.compiled import Compiled
 
 NEWTON_STEPS = 25  # from a guess, at most
 PROJECTIONS = 3  # after a time step
@@ -244,7 +242,7 @@ class Bridge:
         v, a, gap = found.v, found.a, found.residual
         if speed is not None or acceleration is not None:
             a = newton(q, v, drive, rest if speed is None else speed, rest if acceleration is None else acceleration, **more).a
-        return DrivenMotion(*(lib.checked(x, gap, OPEN_STEP) for x in (q, v, a)))
+        return DrivenMotion(*(lib.checked(x, gap, tolerances.OPEN_STEP) for x in (q, v, a)))
 
     # ---------------------------------------------------------------- time steps
 
@@ -305,7 +303,9 @@ class Bridge:
             q = project(q, v, t=t, **more).q
         found = project(q, v, t=t, **more)
         q = found.q
-        return self.library.checked(q, found.residual, OPEN_STEP), self.library.checked(found.v, found.residual, OPEN_STEP)
+        return self.library.checked(q, found.residual, tolerances.OPEN_STEP), self.library.checked(
+            found.v, found.residual, tolerances.OPEN_STEP
+        )
 
     @cached_property
     def _quaternions(self) -> tuple[int, ...]:

@@ -19,10 +19,8 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from linkwright.compiler.program import Block
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, programs, tolerances
 from linkwright.kernels.kernel import Kernel
-from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall, column, lead_of, on_host
 from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
@@ -170,7 +168,7 @@ class JaxLibrary:
 
         def going(state: Values) -> Any:
             _, gap, n = state
-            return (n < NEWTON_STEPS) & jnp.any(gap > 0.01 * OPEN_STEP)
+            return (n < NEWTON_STEPS) & jnp.any(gap > 0.01 * tolerances.OPEN_STEP)
 
         def newton(state: Values) -> Values:
             found = f(state[0], *arrays[1:])
@@ -239,7 +237,7 @@ class _Derivative:
         return [b.name for b in self._varied]
 
     @property
-    def _varied(self) -> list[Block]:
+    def _varied(self) -> list[programs.Block]:
         return [b for b in self.call.outputs if self.call.has_derivative(b.name)]
 
     def shapes(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -273,7 +271,7 @@ def _zeros(x: Any) -> Any:
     return np.zeros(x.shape, jax.dtypes.float0) if np.issubdtype(x.dtype, np.integer) else jax.numpy.zeros_like(x)
 
 
-def _times(b: Block, D: Any, d: Any) -> Any:
+def _times(b: programs.Block, D: Any, d: Any) -> Any:
     """Derivatives (..., *shape, n) of an output along a direction (..., n)."""
     lead = d.shape[:-1]
     return (D.reshape(*lead, b.size, d.shape[-1]) @ d[..., None]).reshape(*lead, *b.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 
 def package(name: str, verb: str) -> Any:

@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.program import Block
-from linkwright.errors import SingularityError, UsageError
+from linkwright.api import SingularityError, UsageError, programs, tolerances
 from linkwright.kernels.kernel import Kernel
-from linkwright.numerics.tolerances import OPEN_STEP
 from linkwright.rings.exchange.bridges import flat
 from linkwright.rings.exchange.bridges.calls import KernelCall, column, lead_of, on_host
 from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
@@ -190,9 +188,9 @@ class _Functions:
             for _ in range(NEWTON_STEPS):
                 found = dict(zip([b.name for b in call.outputs], on_host(call.kernel, names, [q, *rest], _cores()), strict=True))
                 q, gap = found["q"], found["residual"]
-                if not (gap > 0.01 * OPEN_STEP).any():
+                if not (gap > 0.01 * tolerances.OPEN_STEP).any():
                     break
-            if alone and not gap.max() <= OPEN_STEP:
+            if alone and not gap.max() <= tolerances.OPEN_STEP:
                 raise SingularityError("the loops do not close at these positions of the drives from this guess: give one that is nearer.")
             return [q[0]]
 
@@ -248,7 +246,7 @@ def _function(host: Callable[..., list[np.ndarray]], back: Any, ahead: Any, name
     return made
 
 
-def _times(b: Block, D: Any, d: Any) -> Any:
+def _times(b: programs.Block, D: Any, d: Any) -> Any:
     """Derivatives (..., *shape, n) of an output along a direction (..., n)."""
     lead = d.shape[:-1]
     return (D.reshape(*lead, b.size, d.shape[-1]) @ d.unsqueeze(-1)).reshape(*lead, *b.shape)

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, files, nearest
 from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
 from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 
 if TYPE_CHECKING:
-    from linkwright.errors.arguments import Names
-    from linkwright.results.state import State
+    from linkwright.api import Names, State
 
 PYTHON_ONLY = "-"  # flag of an option that the command line has not, or has in its own way
 DRIVE = "drive"  # the option by which a format takes drives, as `m.simulate` does: dict by joint

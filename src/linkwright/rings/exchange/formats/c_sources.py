@@ -34,7 +34,8 @@ def texts(
     joints: Any = None,
 ) -> ExportedTexts:
     """The header and the source; `file` is either of them."""
-    from linkwright.kernels import c_sources, transmission_sources
+    from linkwright.api import transmission_sources
+    from linkwright.kernels import c_sources
 
     stem = Path(file).stem
     prefix = prefix_of(stem) if name is None else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from linkwright import files
+from linkwright.api import files
 from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption, listed
 
 OWN_DATA = "LINKWRIGHT"  # application whose data name pins and links, so that a drawing can be read back
@@ -13,7 +13,7 @@ WEIGHTS = (0, 5, 9, 13, 15, 18, 20, 25, 30, 35, 40, 50, 53, 60, 70)  # hundredth
 
 
 def texts(mechanism: Any, file: str, folder: str | None, **options: Any) -> ExportedTexts:
-    from linkwright.errors import package
+    from linkwright.api import package
     from linkwright.rings.studio.scale_drawing import LAYERS, scale_drawing
 
     ezdxf = package("ezdxf", "cad")

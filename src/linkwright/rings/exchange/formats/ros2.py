@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.exchange.formats.base import TRANSMISSION, ExportedTexts, ExportFormat, ExportOption, transmission_of
 from linkwright.rings.exchange.formats.c_sources import prefix_of
 
@@ -14,7 +14,7 @@ def texts(
     mechanism: Any, file: str, folder: str | None, *, namespace: str = "linkage", motors: Any = None, joints: Any = None
 ) -> ExportedTexts:
     """The C++ of `file`, and beside it the C, the loader, its description and the elements of the URDF."""
-    from linkwright.kernels import transmission_sources
+    from linkwright.api import transmission_sources
     from linkwright.rings.robots.transmission import ros2
 
     t = transmission_of(mechanism, motors, joints, {})

@@ -27,7 +27,8 @@ def texts(
     motors: Any = None,
     joints: Any = None,
 ) -> ExportedTexts:
-    from linkwright.kernels import export, transmission_sources
+    from linkwright.api import transmission_sources
+    from linkwright.kernels import export
 
     t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free, "drives": drives})
     if t is not None:

@@ -6,23 +6,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.errors import ModelError, Source, UsageError, counted, nearest
-from linkwright.model.description import (
+from linkwright.api import (
     GROUND,
     Body,
-    CoilSpring,
-    Coupling,
-    Damper,
     Description,
-    Drive,
-    Friction,
     Joint,
+    ModelError,
     Placement,
-    Point,
-    Stop,
-    TorsionSpring,
+    Source,
+    UsageError,
     Vec3,
     Visual,
+    counted,
+    description,
+    nearest,
 )
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.names import NameTable, usable
@@ -46,12 +43,12 @@ class RobotDraft:
     joints: dict[str, Joint] = field(default_factory=dict)
     closing: list[str] = field(default_factory=list)
     points_only: list[str] = field(default_factory=list)
-    couplings: list[Coupling] = field(default_factory=list)
-    dampers: list[Damper] = field(default_factory=list)
-    frictions: list[Friction] = field(default_factory=list)
+    couplings: list[description.Coupling] = field(default_factory=list)
+    dampers: list[description.Damper] = field(default_factory=list)
+    frictions: list[description.Friction] = field(default_factory=list)
     springs: list[Any] = field(default_factory=list)
-    stops: list[Stop] = field(default_factory=list)
-    drives: dict[str, Drive] = field(default_factory=dict)
+    stops: list[description.Stop] = field(default_factory=list)
+    drives: dict[str, description.Drive] = field(default_factory=dict)
     efforts: dict[str, float] = field(default_factory=dict)  # largest effort of a joint, where the file gives it
     gears: dict[str, float] = field(default_factory=dict)  # reduction of a joint's motor, where the file gives it
 
@@ -64,7 +61,7 @@ class RobotDraft:
     def be_ground(self, link: str, visuals: tuple[Visual, ...], where: Source | None) -> None:
         """Take a link of the file as the ground, which gets a point of its name."""
         self.links.of[link] = GROUND
-        points = () if link == GROUND else (Point(usable(link), (0.0, 0.0, 0.0)),)
+        points = () if link == GROUND else (description.Point(usable(link), (0.0, 0.0, 0.0)),)
         self.bodies[GROUND] = Body(GROUND, points, where=where, visuals=visuals)
 
     def add_joint(self, joint: Joint, *, closes: bool = False) -> None:
@@ -91,7 +88,7 @@ class RobotDraft:
         """A new point of a body: its reference."""
         b = self.bodies[body]
         name = self.point_name(wanted, {p.name for p in b.points})
-        self.bodies[body] = replace(b, points=(*b.points, Point(name, at)))
+        self.bodies[body] = replace(b, points=(*b.points, description.Point(name, at)))
         return (body, name)
 
     @staticmethod
@@ -108,27 +105,27 @@ class RobotDraft:
     ) -> None:
         """A coil spring and a damper between two points."""
         if stiffness:
-            self.springs.append(CoilSpring(name, ends, stiffness, free))
+            self.springs.append(description.CoilSpring(name, ends, stiffness, free))
         if damping:
-            self.dampers.append(Damper(name, damping, between=ends))
+            self.dampers.append(description.Damper(name, damping, between=ends))
 
     def resist(self, joint: str, damping: float, friction: float, where: Source | None) -> None:
         """Damping and dry friction of a joint, on each of its coordinates."""
         if damping:
-            self.dampers.append(Damper(usable(joint), damping, joint=joint, where=where))
+            self.dampers.append(description.Damper(usable(joint), damping, joint=joint, where=where))
         if friction:
-            self.frictions.append(Friction(usable(joint), joint, coulomb=friction, where=where))
+            self.frictions.append(description.Friction(usable(joint), joint, coulomb=friction, where=where))
 
     def spring(self, joint: str, stiffness: float, free: float, where: Source | None) -> None:
         if stiffness:
-            self.springs.append(TorsionSpring(usable(joint), joint, stiffness, free, where=where))
+            self.springs.append(description.TorsionSpring(usable(joint), joint, stiffness, free, where=where))
 
     def drive(self, joint: str, where: Source | None = None) -> None:
         """Name a joint as driven, once."""
         if joint not in self.drives and self.joints[joint].type in ONE_COORDINATE:
             most = self.efforts.get(joint)
             limits = (None, None) if most is None else (-most, most)
-            self.drives[joint] = Drive(joint, "undriven", where=where, limits=limits, gear_ratio=self.gears.get(joint, 1.0))
+            self.drives[joint] = description.Drive(joint, "undriven", where=where, limits=limits, gear_ratio=self.gears.get(joint, 1.0))
 
     def name_drives(self, named: Sequence[str]) -> None:
         """Name the drives that a caller asks for; without any, and without those that the file marks, all hinges and sliders of a tree."""
@@ -148,7 +145,7 @@ class RobotDraft:
             self.notes.lose(f"effort limits of {counted(len(lost), 'joint')} without a drive")
 
     def couple(self, name: str, first: str, second: str, ratio: float, offset: float, where: Source | None) -> None:
-        self.couplings.append(Coupling(name, first, second, ratio, offset, where=where))
+        self.couplings.append(description.Coupling(name, first, second, ratio, offset, where=where))
 
     def couple_sums(self, name: str, first: list[str], second: list[str], ratio: float, where: Source | None) -> None:
         """Couple sums of joint coordinates: second = ratio * first."""
@@ -156,7 +153,7 @@ class RobotDraft:
             self.couple(name, first[0], second[0], ratio, 0.0, where)
         else:
             plus = (*((x, ratio) for x in first[1:]), *((x, -1.0) for x in second[:-1]))
-            self.couplings.append(Coupling(name, first[0], second[-1], ratio, 0.0, where=where, plus=plus))
+            self.couplings.append(description.Coupling(name, first[0], second[-1], ratio, 0.0, where=where, plus=plus))
 
     def coupling_name(self, wanted: str) -> str:
         """A name for a coupling that is not taken yet."""

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 
 PACKAGE = "package.xml"
 HIGHEST = 4  # folders above a file in which its package is looked for

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from linkwright.joints import JOINTS
-from linkwright.model.description import Joint, Placement, Scalar, Vec3
-from linkwright.model.file.geometry import columns, cross, dot, scale, sub, unit
+from linkwright.api import JOINTS, Joint, Placement, Vec3, description, geometry
 from linkwright.rings.exchange.reading.poses import axes_along, times
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
@@ -33,10 +31,10 @@ def axes(kind: str, element: XmlElement, first: Vec3 = Z, second: Vec3 | None = 
     main = JOINTS[kind].axes[0]
     if kind != "universal" or second is None:
         return axes_along(main, first)
-    if abs(dot(first, second)) > SQUARE:
+    if abs(geometry.dot(first, second)) > SQUARE:
         raise element.error("the two axes of a universal joint must be at a right angle.")
-    y = unit(sub(second, scale(dot(first, second), first)))
-    return Placement((0.0, 0.0, 0.0), columns(first, y, cross(first, y)))
+    y = geometry.unit(geometry.sub(second, geometry.scale(geometry.dot(first, second), first)))
+    return Placement((0.0, 0.0, 0.0), geometry.columns(first, y, geometry.cross(first, y)))
 
 
 def framed(
@@ -46,7 +44,7 @@ def framed(
     frames: tuple[Placement, Placement],
     own: tuple[Placement, Placement],
     element: XmlElement,
-    options: tuple[tuple[str, Scalar], ...] = (),
+    options: tuple[tuple[str, description.Scalar], ...] = (),
 ) -> Joint:
     """A joint between frames of two bodies; `own` are its axes in these frames, alike where the frames coincide at its zero."""
     F, M = times(frames[0], own[0]), times(frames[1], own[1])

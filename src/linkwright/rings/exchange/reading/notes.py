@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from linkwright.errors import counted, listing
+from linkwright.api import counted, listing
 from linkwright.rings.exchange.import_report import ImportReport
 
 MOST_TOGETHER = 12  # in one sentence about several

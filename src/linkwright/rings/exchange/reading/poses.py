@@ -5,39 +5,42 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from linkwright.model.description import EYE3, ZERO3, Description, Joint, Mat3, Placement, Vec3
-from linkwright.model.file.geometry import add, frame_along, product, rotate, rotation_quaternion, rotation_rpy, scale, transpose
+from linkwright.api import Description, Joint, Mat3, Placement, Vec3, description, geometry
 
 HERE = Placement()
 
 
-def pose(xyz: Sequence[float] = ZERO3, rpy: Sequence[float] = ZERO3) -> Placement:
+def pose(xyz: Sequence[float] = description.ZERO3, rpy: Sequence[float] = description.ZERO3) -> Placement:
     """The placement of a translation and fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
-    return Placement((xyz[0], xyz[1], xyz[2]), rotation_rpy(*rpy))
+    return Placement((xyz[0], xyz[1], xyz[2]), geometry.rotation_rpy(*rpy))
 
 
 def pose_wxyz(xyz: Sequence[float], w: float, x: float, y: float, z: float) -> Placement:
     """The placement of a translation and a quaternion, which need not be a unit one."""
-    return Placement((xyz[0], xyz[1], xyz[2]), rotation_quaternion(w, x, y, z))
+    return Placement((xyz[0], xyz[1], xyz[2]), geometry.rotation_quaternion(w, x, y, z))
 
 
 def times(*factors: Placement) -> Placement:
     """The product of placements, from the left: the last frame in the first one's reference."""
     out = HERE
     for x in factors:
-        out = x if out is HERE else Placement(add(out.at, rotate(out.rotation, x.at)), product(out.rotation, x.rotation))
+        out = (
+            x
+            if out is HERE
+            else Placement(geometry.add(out.at, geometry.rotate(out.rotation, x.at)), geometry.product(out.rotation, x.rotation))
+        )
     return out
 
 
 def inverse(x: Placement) -> Placement:
-    back = transpose(x.rotation)
-    return Placement(scale(-1.0, rotate(back, x.at)), back)
+    back = geometry.transpose(x.rotation)
+    return Placement(geometry.scale(-1.0, geometry.rotate(back, x.at)), back)
 
 
 def axes_along(main: str, direction: Sequence[float]) -> Placement:
     """A frame at the origin whose axis `main` has the direction; parallel to the reference where that is its own axis."""
     d = (float(direction[0]), float(direction[1]), float(direction[2]))
-    return Placement(ZERO3, frame_along(main, d, d))
+    return Placement(description.ZERO3, geometry.frame_along(main, d, d))
 
 
 def distance(one: Placement, other: Placement) -> float:
@@ -58,7 +61,7 @@ def joint_motion(joint: Joint, q: float) -> Placement:
     if q == 0.0 or joint.type not in ("revolute", "prismatic", "screw"):
         return HERE
     if joint.type == "prismatic":
-        return Placement((q, 0.0, 0.0), EYE3)
+        return Placement((q, 0.0, 0.0), description.EYE3)
     travel = float(dict(joint.options).get("pitch", 0.0)) * q
     return Placement((0.0, 0.0, travel), rotation_about("z", q))
 

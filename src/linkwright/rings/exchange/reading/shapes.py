@@ -6,16 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from linkwright.errors import listing
-from linkwright.model.description import Mat3, Placement, Visual
-from linkwright.model.file.geometry import matrix, product, transpose
+from linkwright.api import NEGLIGIBLE, Mat3, Placement, Visual, geometry, listing, unit_kinds
 from linkwright.model.file.inertia import principal, why_impossible
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
-from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.rings.exchange.reading.folders import ABSENT, OUTSIDE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.text.units import UnitSystem
 
 ZERO_PRODUCT = 1e-18  # of the largest moment, below which a product of inertia is zero
 SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count
@@ -81,18 +77,18 @@ def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes:
 
     An inertia that no body can have is reported.
     """
-    tensor = matrix([[values["ixx"], values["ixy"], values["ixz"]], [values["ixy"], values["iyy"], values["iyz"]],
+    tensor = geometry.matrix([[values["ixx"], values["ixy"], values["ixz"]], [values["ixy"], values["iyy"], values["iyz"]],
                      [values["ixz"], values["iyz"], values["izz"]]])  # fmt: skip
     least, _, largest = principal(tensor)
     if least < 0.0:
         if least < -NEGLIGIBLE * abs(largest):
             notes.warn(f"link '{link}': a principal moment of inertia is negative ({least:.3g} kg m^2) and is taken as zero")
         tensor = _positive(tensor)
-    why = why_impossible(tensor, False, UnitSystem([]))
+    why = why_impossible(tensor, False, unit_kinds.UnitSystem([]))
     if why:
         notes.warn(f"link '{link}': {why}. No body can have this inertia; it is used as the file has it")
-    turned = product(rotation, product(tensor, transpose(rotation)))
-    return matrix([[x if abs(x) > ZERO_PRODUCT * abs(largest) else 0.0 for x in row] for row in turned])
+    turned = geometry.product(rotation, geometry.product(tensor, geometry.transpose(rotation)))
+    return geometry.matrix([[x if abs(x) > ZERO_PRODUCT * abs(largest) else 0.0 for x in row] for row in turned])
 
 
 def _positive(tensor: Mat3) -> Mat3:
@@ -100,4 +96,4 @@ def _positive(tensor: Mat3) -> Mat3:
 
     moments, axes = np.linalg.eigh(np.array(tensor, float))
     out = (axes * np.maximum(moments, 0.0)) @ axes.T
-    return matrix((0.5 * (out + out.T)).tolist())
+    return geometry.matrix((0.5 * (out + out.T)).tolist())

@@ -12,14 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
-from linkwright.model.description import Description
-from linkwright.numerics.tolerances import CLOSED_GIVEN, SAME_PLACE
-from linkwright.results.state import State
+from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, tolerances
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding.gaps import gaps
 from linkwright.rings.exchange.reading.understanding.geometry import placement
-from linkwright.system.system import System
 
 LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
@@ -34,7 +30,7 @@ def near_closed(imported: Imported) -> Imported:
     d = imported.description
     distances, angles = gaps(d, imported.closing)
     report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
-    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED_GIVEN
+    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > tolerances.CLOSED_GIVEN
     if open_there or (d.stops and imported.closing and not imported.start_given):
         # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
         with suppress(LinkwrightError), np.errstate(all="ignore"):
@@ -86,10 +82,10 @@ def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> tuple[St
 
     True if that was looked for: from a closed state beyond them."""
     best, least = _best(system, drawn)
-    if least >= CLOSED_GIVEN or not limits.beyond(best.q):
+    if least >= tolerances.CLOSED_GIVEN or not limits.beyond(best.q):
         return best, False
     found, left = _best(system, best, limits)
-    return found if left < CLOSED_GIVEN and not limits.beyond(found.q) else best, True
+    return found if left < tolerances.CLOSED_GIVEN and not limits.beyond(found.q) else best, True
 
 
 def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
@@ -98,9 +94,9 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, system.core.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
-        if left < least and (least >= LATER_CLOSED or left < CLOSED_GIVEN):  # of gaps that later steps close, that in the file
+        if left < least and (least >= LATER_CLOSED or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
             best, least = found, left
-        if least < CLOSED_GIVEN:
+        if least < tolerances.CLOSED_GIVEN:
             break
     return best, least
 

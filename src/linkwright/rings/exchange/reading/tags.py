@@ -10,7 +10,7 @@ from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from linkwright.errors import ModelError
+from linkwright.api import ModelError
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from linkwright import joints
-from linkwright.model.coordinates import joint_name
-from linkwright.model.description import Description, Joint
+from linkwright.api import Description, Joint, coordinates, joints
 
 
 class ActedCoordinates(NamedTuple):
@@ -18,6 +16,6 @@ class ActedCoordinates(NamedTuple):
 
 def acted(description: Description, name: str) -> ActedCoordinates | None:
     """Return the joint and its entries for `"A"` (all of them) or `"C.slide"`; None if no joint is called so (a cylinder is)."""
-    joint = next((j for j in description.joints if j.name == joint_name(name)), None)
+    joint = next((j for j in description.joints if j.name == coordinates.joint_name(name)), None)
     entries = None if joint is None else joints.velocity_parts(joints.JOINTS[joint.type]).get(name.partition(".")[2])
     return None if joint is None or entries is None else ActedCoordinates(joint, entries)

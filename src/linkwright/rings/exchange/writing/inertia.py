@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.system.system import System
+from linkwright.api import System, UsageError
 
 
 class Solid(NamedTuple):

@@ -15,24 +15,32 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, ModelError, UsageError, counted, listing
-from linkwright.errors.arguments import spelled
-from linkwright.joints import JOINTS
-from linkwright.mechanics import forces
+from linkwright.api import (
+    JOINTS,
+    KINDS,
+    Instant,
+    Joint,
+    ModelError,
+    Placement,
+    State,
+    System,
+    UsageError,
+    argument_types,
+    counted,
+    dynamics,
+    errors,
+    forces,
+    kinematics,
+    linalg,
+    listing,
+    loop_constraints,
+    motion,
+    pose_of,
+    quantity,
+    tolerances,
+)
 from linkwright.mechanics.constraints.cut_joint import CutJoint
-from linkwright.mechanics.constraints.loops import closure
-from linkwright.mechanics.dynamics.tree import mass_matrix
-from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Joint, Placement
-from linkwright.model.file import quantity
-from linkwright.numerics.linalg import least_squares
-from linkwright.numerics.tolerances import ZERO_SHARE
-from linkwright.results.state import State
 from linkwright.rings.exchange.writing.pieces import refuse
-from linkwright.system.system import System
-from linkwright.text.units import KINDS
 from linkwright.topology.cuts import protected_joints
 
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}
@@ -62,7 +70,7 @@ def system_of(model: System | HasSystem) -> System:
     """The System of a mechanism, or the System itself."""
     found = model if isinstance(model, System) else getattr(model, "system", None)
     if not isinstance(found, System):
-        raise UsageError(f"a mechanism (lw.load(...)) or its System is needed, not {spelled(model)}.")
+        raise UsageError(f"a mechanism (lw.load(...)) or its System is needed, not {argument_types.spelled(model)}.")
     return found
 
 
@@ -85,9 +93,9 @@ def _is_closable(system: System, name: str) -> bool:
         return bool(closed_by(joint))
     st = system.start
     point = CutJoint.of(system.skel, replace(joint, type="spherical"))
-    rows = closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
+    rows = loop_constraints.closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
     J = system.closure(st).J * system.loops.columns
-    along = rows[2] - J.T @ least_squares(J.T, rows[2])
+    along = rows[2] - J.T @ linalg.least_squares(J.T, rows[2])
     level = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
     return bool(along @ along <= level**2 * np.sum(rows[:2] ** 2))
 
@@ -160,7 +168,7 @@ def _exchanges(system: System) -> Iterator[System]:
                 seen.add(frozenset(cuts))
                 try:
                     other = System(d, cuts)
-                except (ModelError, UsageError, AssemblyError):
+                except (ModelError, UsageError, errors.AssemblyError):
                     continue  # this set leaves a body without a name of its own or a loop closed: not a tree for us
                 wave.append(other)
                 if all(_is_closable(other, c) for c in cuts):
@@ -182,10 +190,10 @@ def _not_closable(system: System, cut: str, program: str) -> UsageError:
 def mass_is_singular(system: System, state: State) -> bool:
     """True if the tree alone has a degree of freedom without inertia at a state (of any tree of the same mechanism)."""
     st = in_tree_of(system, state)
-    M = mass_matrix(system.skel, motion(system.skel, st.q, np.zeros(system.tree.nv)))
+    M = dynamics.mass_matrix(system.skel, motion(system.skel, st.q, np.zeros(system.tree.nv)))
     M = M * system.loops.columns * system.loops.columns[:, None]
     values = np.linalg.eigvalsh(M) if len(M) else np.ones(1)
-    return bool(values[0] <= ZERO_SHARE * values[-1])
+    return bool(values[0] <= tolerances.ZERO_SHARE * values[-1])
 
 
 # -------------------------------------------------------------------- states and efforts
@@ -200,7 +208,7 @@ def in_tree_of(system: System, state: State) -> State:
         raise UsageError(f"the state belongs to another mechanism, '{other}', not to '{system.description.name}'.")
     m = motion(state.skel, state.q, state.v)
     references = {**system.skel.start_coordinates, **state.references}
-    rates = [joint_rate(state.skel, m, n.joint, references[n.joint.name]) for n in system.tree.nodes]
+    rates = [kinematics.joint_rate(state.skel, m, n.joint, references[n.joint.name]) for n in system.tree.nodes]
     references.update({n.joint.name: r.q for n, r in zip(system.tree.nodes, rates, strict=True)})
     q = np.concatenate([r.q for r in rates]) if rates else np.zeros(0)
     v = np.concatenate([r.v for r in rates]) if rates else np.zeros(0)
@@ -223,5 +231,5 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
             raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.")
         out += given
     for node, wrench in pushes:
-        out += body_jacobian(system.skel, m, node).T @ wrench
+        out += kinematics.body_jacobian(system.skel, m, node).T @ wrench
     return out

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import UsageError
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import quaternion_rotation
+from linkwright.api import Description, Joint, UsageError, joints, quaternion_rotation
 
 
 class JointPiece(NamedTuple):

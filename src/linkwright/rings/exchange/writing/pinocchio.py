@@ -15,14 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained
-from linkwright.model.description import Placement
-from linkwright.numerics.spatial import Pose, cross, quaternion_rotation
-from linkwright.results.state import State
+from linkwright.api import Placement, Pose, State, System, UsageError, call_explained, cross, quaternion_rotation
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, solids
 from linkwright.rings.exchange.writing.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
-from linkwright.system.system import System
 
 ACCURACY, MU, ITERATIONS = 1e-13, 1e-10, 20
 

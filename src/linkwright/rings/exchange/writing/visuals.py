@@ -9,9 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from linkwright.model.description import Description, Mat3, Placement, Visual
+from linkwright.api import Description, Mat3, Placement, System, Visual
 from linkwright.rings.exchange.writing.losses import Loss
-from linkwright.system.system import System
 
 THIN = 0.02  # radius of the drawn bars against the size of the mechanism
 GRAY = "#597399"  # of bodies without a color

@@ -1,11 +1,11 @@
 """Identification of masses, inertias and friction from measured motion and torques, motions that excite them, calibration of geometry.
 
-    tables.py        columns of files, tables and trajectories
-    regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
-    least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
-    fit.py           filters, derivatives, all of it in order        result.py         its result
-    fourier_excitation.py   motions of least condition number
-    calibration_fit.py   geometry and encoder offsets from poses    calibration_result.py   its result
+tables.py        columns of files, tables and trajectories
+regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
+least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
+fit.py           filters, derivatives, all of it in order        result.py         its result
+fourier_excitation.py   motions of least condition number
+calibration_fit.py   geometry and encoder offsets from poses    calibration_result.py   its result
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError, call_explained
-from linkwright.errors.arguments import Names
+from linkwright.api import Names, UsageError, call_explained
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.identification.calibration_result import Calibration

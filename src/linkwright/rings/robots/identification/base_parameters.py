@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.numerics.tolerances import RANK
+from linkwright.api import UsageError, tolerances
 
 SPARE = 10  # torques more than groups, from which the noise is estimated
 ZERO_COEFFICIENT = 1e-8  # coefficient of a group, in scaled columns, that is round-off
@@ -63,12 +62,12 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     from scipy.linalg import solve_triangular
 
     size = np.linalg.norm(W, axis=0)
-    size[size <= RANK * size.max(initial=0.0)] = np.inf  # columns of round-off
+    size[size <= tolerances.RANK * size.max(initial=0.0)] = np.inf  # columns of round-off
     if not np.isfinite(size).any():
         raise UsageError("the measured motion excites nothing: all columns of the regressor are zero. Move the drives.")
     R, order = _triangular(np.asarray(np.linalg.qr(W / size, mode="r")))
     diagonal = np.abs(np.diag(R))
-    rank = int((diagonal > RANK * diagonal[0]).sum())
+    rank = int((diagonal > tolerances.RANK * diagonal[0]).sum())
     if len(W) < rank + SPARE:
         raise UsageError(f"{len(W)} measured torques are too few for {rank} unknown groups. Measure more samples, or seek less.")
     C = solve_triangular(R[:rank, :rank], R[:rank, rank:])

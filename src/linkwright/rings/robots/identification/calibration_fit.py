@@ -14,17 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, degrees_of_freedom, nearest
-from linkwright.joints import JOINTS, is_hinge
-from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.description import Description
-from linkwright.model.file import quantity
-from linkwright.numerics.tolerances import CLOSED_FIT
+from linkwright.api import (
+    ANGLE,
+    JOINTS,
+    LENGTH,
+    Description,
+    Dimension,
+    System,
+    UsageError,
+    counted,
+    degrees_of_freedom,
+    is_hinge,
+    is_rotary,
+    nearest,
+    qdot,
+    quantity,
+    tolerances,
+)
 from linkwright.rings.robots.identification.calibration_result import Calibration
 from linkwright.rings.robots.identification.tables import MeasuredTable, measured_table
-from linkwright.system.system import System
-from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 MOST, NEWTON, HALVINGS = 40, 12, 10
 OBSERVABLE = 1e-7  # singular value against the largest
@@ -60,7 +68,7 @@ class _CalibrationProblem:
             if out.failed or not np.isfinite(out.q).all():
                 return None
             q = out.q
-            if np.abs(out.residual).max() < CLOSED_FIT:
+            if np.abs(out.residual).max() < tolerances.CLOSED_FIT:
                 break
         else:
             return None

@@ -7,11 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import counted
-from linkwright.files.tables import Result, Table
-from linkwright.model.description import Description
-from linkwright.model.file import reread
-from linkwright.system.mechanism import Mechanism
+from linkwright.api import Description, Mechanism, Result, Table, counted, modelfile
 
 VISIBLE = 0.05  # share of a direction below which a parameter is not named in it
 
@@ -58,7 +54,7 @@ class Calibration(Result):
     @property
     def mechanism(self) -> Mechanism:
         """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
-        return Mechanism(reread(self.description, **dict(zip(self.parameters, self.values.tolist(), strict=False))))
+        return Mechanism(modelfile.reread(self.description, **dict(zip(self.parameters, self.values.tolist(), strict=False))))
 
     def __repr__(self) -> str:
         open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""

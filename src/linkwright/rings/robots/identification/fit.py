@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.description import Description
-from linkwright.model.file import quantity
+from linkwright.api import Description, System, UsageError, is_rotary, nearest, quantity, unit_kinds
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.consistency import consistent as possible
 from linkwright.rings.robots.identification.consistency import least_change
@@ -19,8 +16,6 @@ from linkwright.rings.robots.identification.least_squares import fitted
 from linkwright.rings.robots.identification.measurements import DriveMeasurements, drive_measurements
 from linkwright.rings.robots.identification.regressor import KINDS, Regressor, Sought, need_drives, regressor
 from linkwright.rings.robots.identification.result import Identification, identified
-from linkwright.system.system import System
-from linkwright.text.units import FORCE, TORQUE
 
 ROUNDS, SETTLED, RELATIVE = 12, 0.1, 1e-3  # of friction by load, whose column depends on its loads: changes over deviations and values
 DEFAULT = ("coulomb", "viscous")
@@ -137,7 +132,9 @@ def _noise(system: System, noise: Mapping[str, Any]) -> np.ndarray:
     if missing:
         raise UsageError(f"noise: give the standard deviation of every drive's torque; {', '.join(missing)} is missing.")
     d = system.description
-    values = [quantity(noise[n], TORQUE if is_rotary(d, n) else FORCE, f"noise of '{n}'") for n in system.core.drive_names]
+    values = [
+        quantity(noise[n], unit_kinds.TORQUE if is_rotary(d, n) else unit_kinds.FORCE, f"noise of '{n}'") for n in system.core.drive_names
+    ]
     if not all(x > 0.0 for x in values):
         raise UsageError("noise: standard deviations must be positive.")
     return np.array(values)

@@ -16,17 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest, whole_number
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.file import quantity
-from linkwright.numerics.tolerances import CLOSED_GIVEN
-from linkwright.results.records import cut_rows
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import KINDS, System, Trajectory, UsageError, counted, is_rotary, nearest, quantity, records, tolerances, whole_number
 from linkwright.rings.robots.identification.base_parameters import base_parameters
 from linkwright.rings.robots.identification.regressor import Sought, TwistHistory
 from linkwright.rings.robots.identification.result import condition_number
-from linkwright.system.system import System
-from linkwright.text.units import KINDS
 
 SAMPLES, A_WAVE = 120, 30  # of the search, in a period and in one of its highest harmonic
 MARGIN = 0.99  # of limits: between samples a wave is higher by 0.5 %
@@ -162,7 +155,7 @@ class _Search:
         kernel, st = self.system.kernel("kinematics"), self.system.start
         x, v, a = series(self.t)
         q, still = np.tile(st.q, (len(x), 1)), np.zeros((len(x), len(st.v)))
-        near = np.tile(cut_rows(self.system.skel, [st.references]), (len(x), 1))
+        near = np.tile(records.cut_rows(self.system.skel, [st.references]), (len(x), 1))
         more = {"near": near} if any(b.name == "near" for b in kernel.inputs) else {}
         out = None
         for s in np.linspace(0.0, 1.0, STRIDES + 1)[1:]:
@@ -171,7 +164,7 @@ class _Search:
                 if out.failed or not np.isfinite(out.q).all():
                     return None
                 q = out.q
-        if out is None or np.abs(out.residual).max() > CLOSED_GIVEN:
+        if out is None or np.abs(out.residual).max() > tolerances.CLOSED_GIVEN:
             return None
         moving = kernel(q, still, x, v, a, **more)
         final = kernel(q, moving.v, x, v, a, **more)

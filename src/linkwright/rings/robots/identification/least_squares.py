@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 HUBER = 1.345  # 95 % of the efficiency of least squares where the noise is normal
 MAD = 1.4826  # standard deviation over the median of absolute values, of normal noise

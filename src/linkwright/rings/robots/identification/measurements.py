@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.file import quantity
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import KINDS, TIME, System, Trajectory, UsageError, is_rotary, quantity, unit_kinds
 from linkwright.rings.robots.identification.tables import MeasuredTable, measured_table
-from linkwright.system.system import System
-from linkwright.text.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, TORQUE
 
 FEWEST = 12  # samples that a spline and a filter need
 RATE, RATE2 = ("angular speed", "speed"), ("angular acceleration", "acceleration")
@@ -75,13 +70,13 @@ def drive_measurements(
         u.append(_effort(table, name, turns, name in gains))
     if cutoff is None:
         return _differentiated(t, np.stack(x, 1), v, a, np.stack(u, 1), drives)
-    return _filtered(t, np.stack(x, 1), np.stack(u, 1), drives, quantity(cutoff, FREQUENCY, "filter"), what)
+    return _filtered(t, np.stack(x, 1), np.stack(u, 1), drives, quantity(cutoff, unit_kinds.FREQUENCY, "filter"), what)
 
 
 def _effort(table: MeasuredTable, name: str, turns: bool, gained: bool) -> np.ndarray:
     if gained and table.has(f"{name}.current"):
-        return table.column(f"{name}.current", CURRENT)
-    return table.column(f"{name}.{'torque' if turns else 'force'}", TORQUE if turns else FORCE)
+        return table.column(f"{name}.current", unit_kinds.CURRENT)
+    return table.column(f"{name}.{'torque' if turns else 'force'}", unit_kinds.TORQUE if turns else unit_kinds.FORCE)
 
 
 def _optional(table: MeasuredTable, name: str, kind: str) -> np.ndarray | None:

@@ -16,14 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, degrees_of_freedom
-from linkwright.joints import JOINTS, is_hinge
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.description import Description, Friction
-from linkwright.results.records import cut_rows
-from linkwright.results.trajectory import Trajectory
-from linkwright.system.inertia_regressor import labels, of_body
-from linkwright.system.system import System
+from linkwright.api import (
+    JOINTS,
+    Description,
+    System,
+    Trajectory,
+    UsageError,
+    counted,
+    degrees_of_freedom,
+    description,
+    inertia_regressor,
+    is_hinge,
+    is_rotary,
+    records,
+)
 
 KINDS = ("coulomb", "viscous", "load")
 SMOOTH = 0.01  # speed below which friction of new joints is smoothed, rad/s or m/s: the model's own default
@@ -91,7 +97,7 @@ def need_drives(system: System) -> None:
 def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
     """Return the regressor at the samples of a motion with as many drives as degrees of freedom."""
     x, acceleration = (np.stack([c[f"{name}.{tail}"] for name in system.core.drive_names], axis=1) for tail in ("v", "a"))
-    motion = TwistHistory.of(system, c.t, c.q, c.v, x, acceleration, cut_rows(c.skel, c.references))
+    motion = TwistHistory.of(system, c.t, c.q, c.v, x, acceleration, records.cut_rows(c.skel, c.references))
     loads = {j: np.reshape(c[f"{j}.load"], (len(c), -1)) for j, kinds in sought.friction.items() if "load" in kinds}
     columns, W = motion.columns(sought, loads)
     u = np.stack([c[f"{name}.{'torque' if is_rotary(system.description, name) else 'force'}"] for name in motion.drives], axis=1)
@@ -125,12 +131,12 @@ def model_friction(d: Description, joint: str, kind: str) -> float:
     return 0.0 if f is None else float(f.mu * f.radius if kind == "load" else getattr(f, kind))
 
 
-def frictions_of(d: Description) -> list[Friction]:
+def frictions_of(d: Description) -> list[description.Friction]:
     """Everything with a part that grows with the load of its joint: friction."""
     return [x for x in d.acting if x.by_load]
 
 
-def friction_of(d: Description, joint: str) -> Friction | None:
+def friction_of(d: Description, joint: str) -> description.Friction | None:
     """The friction of a joint in the model."""
     return next((f for f in frictions_of(d) if f.joint == joint), None)
 
@@ -175,10 +181,12 @@ class TwistHistory:
     def columns(self, sought: Sought, loads: Mapping[str, np.ndarray]) -> tuple[tuple[RegressorColumn, ...], np.ndarray]:
         """All unknowns and their columns, (samples, drives, unknowns); `loads` has the reactions of joints with friction by load."""
         d, parts, columns = self.system.description, [np.zeros((*self.speed.shape, 0))], []
-        names = labels(d.planar)
+        names = inertia_regressor.labels(d.planar)
         for body in sought.bodies:
             parts.append(self.inertia_columns(body, names))
-            columns += [RegressorColumn(body, n, float(x)) for n, x in zip(names, of_body(d.body(body), names), strict=True)]
+            columns += [
+                RegressorColumn(body, n, float(x)) for n, x in zip(names, inertia_regressor.of_body(d.body(body), names), strict=True)
+            ]
         for joint, kinds in sought.friction.items():
             parts.append(self.friction_columns(joint, kinds, loads.get(joint)))
             columns += [RegressorColumn(joint, kind, model_friction(d, joint, kind)) for kind in kinds]

@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements import held_in
-from linkwright.errors import UsageError, counted
-from linkwright.files.tables import Result, Table
-from linkwright.model.description import Description, Friction
-from linkwright.model.file import reread
-from linkwright.model.parameters import single_parameters, with_values
+from linkwright.api import Description, Mechanism, Result, System, Table, UsageError, counted, elements, modelfile, parameters
+from linkwright.model.description import Friction
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.least_squares import LeastSquares
 from linkwright.rings.robots.identification.regressor import (
@@ -26,8 +22,6 @@ from linkwright.rings.robots.identification.regressor import (
     frictions_of,
     possible_columns,
 )
-from linkwright.system.mechanism import Mechanism
-from linkwright.system.system import System
 
 LEVER = 0.01  # m: radius of new friction by load in a pin; only its product with mu is known
 
@@ -170,9 +164,13 @@ def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.nda
     changes: dict[str, float] = {}
     for name, values in owned.items():
         changes |= _masses(d, name, values) if "m" in values else _rubbing(d, name, values)
-    known = single_parameters(d)
+    known = parameters.single_parameters(d)
     placed = {name: x for name, x in changes.items() if name in known}
-    described = reread(d, **placed) if d.document is not None else with_values(d, [known[n] for n in placed], list(placed.values()))
+    described = (
+        modelfile.reread(d, **placed)
+        if d.document is not None
+        else parameters.with_values(d, [known[n] for n in placed], list(placed.values()))
+    )
     if len(placed) == len(changes):
         return described
     frictions, joints = frictions_of(described), list(described.joints)
@@ -182,7 +180,7 @@ def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.nda
             _with_friction(frictions, name, kinds)
         if "armature" in values:
             joints = [replace(j, armature=values["armature"]) if j.name == name else j for j in joints]
-    return replace(described, joints=tuple(joints), **{held_in(Friction): tuple(frictions)})
+    return replace(described, joints=tuple(joints), **{elements.held_in(Friction): tuple(frictions)})
 
 
 def _masses(d: Description, body: str, values: Mapping[str, float]) -> dict[str, float]:

@@ -13,12 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, nearest, package
-from linkwright.files.sheets import HEADER
+from linkwright.api import Dimension, Trajectory, UsageError, files, nearest, package, sheets
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet, unit_factor
-from linkwright.results.trajectory import Trajectory
-from linkwright.text.units import Dimension
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ def _of_parquet(path: str, what: str, renamed: Mapping[str, str]) -> MeasuredTab
 
 def _head(text: str) -> tuple[str, str]:
     """Name and unit of a head."""
-    found = HEADER.fullmatch(text)
+    found = sheets.HEADER.fullmatch(text)
     return (text, "") if found is None else (found["name"].strip(), (found["unit"] or "").strip())
 
 

@@ -20,22 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, LinkwrightError, SingularityError, UsageError, whole_number
-from linkwright.model.file import quantity
+from linkwright.api import KINDS, LinkwrightError, SingularityError, System, Trajectory, UsageError, errors, quantity, records, whole_number
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following import along, drive_speeds
 from linkwright.motion.following.authority import authority_shares
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
-from linkwright.results.records import Column
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.time_optimal.limits import MotionLimit, read_limits
 from linkwright.rings.robots.time_optimal.one_piece import MotionTask, SolvedPiece, solved
 from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
 from linkwright.rings.robots.time_optimal.smooth import LAWS
 from linkwright.rings.robots.time_optimal.stops import pieces
 from linkwright.rings.robots.time_optimal.terms import PathTerms
-from linkwright.system.system import System
-from linkwright.text.units import KINDS
 
 PATH_PARAMETER = re.compile(r"((?:^|[-+*(,]|\*\*)\s*)s(?![\w(])")  # an operand of its own; behind a number or / it is the second
 TIME_FOR_S = "(t / (1 s))"  # in formulas of a path, in place of s
@@ -177,8 +172,8 @@ def _by_s(text: str) -> str:
 
 def _of_path(error: LinkwrightError) -> LinkwrightError:
     text = _by_s(str(error))
-    if isinstance(error, AssemblyError):
-        return AssemblyError(text, gap=error.gap, loop=error.loop)
+    if isinstance(error, errors.AssemblyError):
+        return errors.AssemblyError(text, gap=error.gap, loop=error.loop)
     if isinstance(error, SingularityError):
         return SingularityError(text, singular_values=error.singular_values)
     return type(error)(text) if type(error) is UsageError else error
@@ -199,9 +194,9 @@ def _joined(task: MotionTask, found: Sequence[SolvedPiece], limits: Sequence[Mot
     references = [one for x, pick, _ in picked for one in list(x.path.references)[pick]]
     use = {n: _larger([x.use[n] for x in found]) for n in found[0].use}
     columns = {
-        "path.s": Column(both(lambda x: x.s), "none"),
-        "path.rate": Column(both(lambda x: x.rate), "none"),
-        "path.acceleration": Column(both(lambda x: x.second), "none"),
+        "path.s": records.Column(both(lambda x: x.s), "none"),
+        "path.rate": records.Column(both(lambda x: x.rate), "none"),
+        "path.acceleration": records.Column(both(lambda x: x.second), "none"),
     }
     settings = {"law": task.law, "heat": _heat(found, limits, task.pause)}
     put = {"t": t, "q": both(lambda x: x.after.q), "v": both(lambda x: x.after.v), "a": both(lambda x: x.after.a), "references": references}

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
-from linkwright.model.file.written_values import bare_size
-from linkwright.results.trajectory import Trajectory
-from linkwright.text.patterns import is_pattern, matching
-from linkwright.text.ranges import Place, Range, limits, meaning
-from linkwright.text.units import KINDS
+from linkwright.api import KINDS, Place, Trajectory, UsageError, meaning, nearest, patterns, ranges, written_values
 
 RMS = "rms "
 EXAMPLE = "{'A.torque': '1.5 N m', 'A.v': '300 rpm', '*.load': '200 N'}"
@@ -69,10 +64,10 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
         found = _matching(pattern, names, c)
         for name in found:
             limit = _limit(name, "heat" if heat else _kind(name, c), value, c, str(key))
-            if is_pattern(pattern) and limit.name in out:
+            if patterns.is_pattern(pattern) and limit.name in out:
                 continue  # a name alone decides before a pattern
             out[limit.name] = limit
-    exact = {k for k in given if not is_pattern(str(k))}
+    exact = {k for k in given if not patterns.is_pattern(str(k))}
     for key in exact & set(out):
         out[key] = _limit(out[key].channel, out[key].kind, given[key], c, key)
     return list(out.values())
@@ -81,7 +76,7 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
 def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
     if not isinstance(pattern, str):
         raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.")
-    several, found = is_pattern(pattern), matching(pattern, names)
+    several, found = patterns.is_pattern(pattern), patterns.matching(pattern, names)
     if several and pattern.endswith((".v", ".a", ".jerk")):  # "*.v": of the drives; other joints and points by their names
         found = [n for n in found if n.rsplit(".", 1)[0] in c.drives] or found
     if not found:
@@ -105,9 +100,9 @@ def _kind(name: str, c: Trajectory) -> str:
 
 def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
     dimension, (unit, size) = c.dimension(name), c.unit(name)
-    place = Place(f"limits: '{key}'", KINDS[dimension], partial(bare_size, c.skel.tree.description))
+    place = Place(f"limits: '{key}'", KINDS[dimension], partial(written_values.bare_size, c.skel.tree.description))
     meant = meaning(value, place.name)
-    if isinstance(meant, Range) and kind not in ("effort", "acceleration"):
+    if isinstance(meant, ranges.Range) and kind not in ("effort", "acceleration"):
         raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.")
-    low, high = limits(meant, place)
+    low, high = ranges.limits(meant, place)
     return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
-from linkwright.errors import calls_explained, counted
-from linkwright.files.tables import Result, Table
-from linkwright.model.curves import Curve
+from linkwright.api import Result, State, Table, Trajectory, calls_explained, check_results, counted, curves
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.model.curves.reference_kinds import Components, Reference
-from linkwright.results.checks import Check, Checks
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.time_optimal.limits import RMS, MotionLimit
 
 if TYPE_CHECKING:
@@ -37,7 +32,7 @@ class DriveLaw(Reference):
     name: str
     curve: Piecewise = field(repr=False)
 
-    def bind(self, to: Components) -> Curve:
+    def bind(self, to: Components) -> curves.Curve:
         return self.curve
 
     def __repr__(self) -> str:
@@ -119,11 +114,14 @@ class TimeOptimalMotion(Result):
         best, most = both.argmax(axis=0), both.max(axis=0)
         return [names[k] if x > 1.0 - ACTIVE else "" for k, x in zip(best, most, strict=True)]
 
-    def checks(self) -> Checks:
+    def checks(self) -> check_results.Checks:
         """Every limit as a check, from the finished trajectory: the value is the share of the limit that is used."""
         texts = [f"{x.largest} of {x.limit}, {100.0 * x.share:.2f} % used" for x in self.used]
-        found = [Check.of(x.name, x.ok, text, value=x.share, limit=1.0 + TOLERATED) for x, text in zip(self.used, texts, strict=True)]
-        return Checks(tuple(found))
+        found = [
+            check_results.Check.of(x.name, x.ok, text, value=x.share, limit=1.0 + TOLERATED)
+            for x, text in zip(self.used, texts, strict=True)
+        ]
+        return check_results.Checks(tuple(found))
 
     @cached_property
     def used(self) -> tuple[LimitUse, ...]:
@@ -163,9 +161,7 @@ class TimeOptimalMotion(Result):
             ("limit", ""), ("allowed", ""), ("largest", ""), ("used", "%", ".2f"), ("at s", "-", ".4g"),
             ("decides", "%", ".0f", "of the time"),
         ]  # fmt: skip
-        rows = [
-            (x.name, x.limit, x.largest, 100.0 * x.share, None if x.name.startswith(RMS) else x.s, 100.0 * x.active) for x in self.used
-        ]
+        rows = [(x.name, x.limit, x.largest, 100.0 * x.share, None if x.name.startswith(RMS) else x.s, 100.0 * x.active) for x in self.used]
         return Table.of(heads, rows, "limits", self.notes)
 
     def __repr__(self) -> str:
@@ -176,9 +172,7 @@ class TimeOptimalMotion(Result):
         head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"
         return "\n".join([head, self.table().text(), *(f"note: {x}" for x in self.notes)])
 
-    def plot(
-        self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]
-    ) -> Figure | Path:
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]) -> Figure | Path:
         """Plot channels over time; by default the speed along the path, and drive torques and forces."""
         c = self.trajectory
         names = [n for n in c.channels if n.endswith((".torque", ".force")) and n.rsplit(".", 1)[0] in c.drives]

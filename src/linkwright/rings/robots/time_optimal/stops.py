@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import SAME_PLACE, UsageError
 from linkwright.model.curves.tables import SampledSpline
 from linkwright.motion.following.prescribed import PrescribedPath
 from linkwright.motion.following.smoothness import JUMP, break_places, jets, sizes
-from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.robots.time_optimal.smooth import grid
 
 SAMPLES = 400  # at which a path is examined for stops

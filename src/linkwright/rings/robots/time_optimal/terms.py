@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError
 from linkwright.rings.robots.time_optimal.limits import MotionLimit
 from linkwright.rings.robots.time_optimal.reachability import LimitRows
 

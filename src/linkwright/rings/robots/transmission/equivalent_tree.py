@@ -14,18 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import UsageError, listing
-from linkwright.mechanics.kinematics.motion import node_motion
-from linkwright.model.coordinates import joint_name, lengths
-from linkwright.model.description import Body, Description, Drive
-from linkwright.numerics.spatial import Pose
+from linkwright.api import Body, Description, Pose, UsageError, coordinates, elements, kinematics, lengths, listing
+from linkwright.model.description import Drive
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.rings.robots.transmission.parts import ends
 
 if TYPE_CHECKING:
+    from linkwright.api import System
     from linkwright.rings.robots.transmission.maps import Transmission
-    from linkwright.system.system import System
 
 
 class Difference(NamedTuple):
@@ -59,7 +55,7 @@ class EquivalentTree:
     @cached_property
     def system(self) -> System:
         """The tree as a System, with the diagonal of the armature matrix."""
-        from linkwright.system.system import System
+        from linkwright.api import System
 
         return System(self.description)
 
@@ -94,7 +90,7 @@ def equivalent_tree(t: Transmission) -> EquivalentTree:
     core, d = t.core, t.core.description
     several = [n for n in t.joints if "." in n]
     if several:
-        head = joint_name(several[0])
+        head = coordinates.joint_name(several[0])
         raise UsageError(
             f"'{several[0]}' is one of several coordinates of '{head}', which share one armature: write '{head}' as single hinges and "
             "sliders (`chain:` under joints) for an equivalent tree."
@@ -120,7 +116,9 @@ def equivalent_tree(t: Transmission) -> EquivalentTree:
     drives = [x for x in d.drives if x.joint not in t.motors and x.joint in left]
     drives += [Drive(n, "torque", 0.0) for n in t.joints if n not in {x.joint for x in drives}]
     start = tuple((n, float(x)) for n, x in zip(t.joints, t.at(core.start).joint, strict=True))
-    start += tuple((n, x) for n, x in d.start if joint_name(n) in {j.name for j in joints} and joint_name(n) not in t.joints)
+    start += tuple(
+        (n, x) for n, x in d.start if coordinates.joint_name(n) in {j.name for j in joints} and coordinates.joint_name(n) not in t.joints
+    )
     names = {
         "name": f"{d.name}-tree" if d.name else "tree",
         "about": f"{d.name or 'mechanism'} without its transmission: {listing(t.joints)} driven directly",
@@ -136,7 +134,7 @@ def _elements(d: Description, gone: set[str], joints: set[str], motors: set[str]
 
     def stays(x: Any) -> bool:
         places = elements.body_names(x)
-        named = [joint_name(n) for n in elements.joint_names(x)]
+        named = [coordinates.joint_name(n) for n in elements.joint_names(x)]
         lines = {name for name, ends in lengths(d).items() if name not in motors and not {r[0] for r in ends} & gone}
         return not set(places) & gone and all(n in joints | lines for n in named) and x.name not in motors
 
@@ -165,7 +163,7 @@ def _poses(t: Transmission) -> dict[str, Pose]:
     core, here = t.core, t.core.motion(t.core.start)
     out = {core.description.bodies[0].name: Pose(np.eye(3), np.zeros(3))}
     for i, n in enumerate(core.tree.nodes):
-        X = node_motion(core.skel, here, i)[0]
+        X = kinematics.node_motion(core.skel, here, i)[0]
         out[n.body] = Pose(np.asarray(X.R, float), np.asarray(X.p + core.skel.origin(i), float))
     return out
 

@@ -17,18 +17,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, Renamed, SingularityError, UsageError, calls_explained, listing, nearest
+from linkwright.api import (
+    KINDS,
+    Body,
+    Description,
+    Joint,
+    LinkwrightError,
+    Placement,
+    Pose,
+    SingularityError,
+    State,
+    Trajectory,
+    UsageError,
+    Vec3,
+    calls_explained,
+    errors,
+    essentials,
+    is_rotary,
+    listing,
+    nearest,
+    pose_of,
+    quantity,
+    records,
+)
 from linkwright.mechanics.kinematics.base import base_joints
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.description import Body, Description, Joint, Placement, Vec3
-from linkwright.model.file import quantity
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.spatial import Pose
 from linkwright.results.labeled_arrays import Labeled
-from linkwright.results.records import cut_rows
-from linkwright.results.state import LaterReferences, State
-from linkwright.results.trajectory import Trajectory
+from linkwright.results.state import LaterReferences
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree, equivalent_tree
 from linkwright.rings.robots.transmission.naming import named, place, position, scaled
 from linkwright.rings.robots.transmission.parts import between, half_inertia
@@ -36,17 +50,15 @@ from linkwright.rings.robots.transmission.polynomials import Polynomials, polyno
 from linkwright.rings.robots.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table, conditioning
 from linkwright.system.named_terms import NamedTerms, TermsByName
 from linkwright.system.states import StateBatch, assembled
-from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
-    from linkwright.system.compiled import Compiled
-    from linkwright.system.system import System
+    from linkwright.api import Compiled, System
 
 EFFORTS = {True: "torque", False: "force"}
 
 
 @calls_explained
-class Transmission(Renamed):
+class Transmission(errors.Renamed):
     """The map between motors and joints of a mechanism; both determine each other.
 
     `motors`, `joints`: their names. `parts`: the bodies between them (cranks, rods), which `x.reflected` counts.
@@ -129,7 +141,9 @@ class Transmission(Renamed):
         if isinstance(state, State) and state.skel is self.core.skel:
             return TransmissionTerms(self, np.asarray(state.q), np.asarray(state.v), self.core.packed_references(state))
         if isinstance(state, Trajectory) and state.skel is self.core.skel:
-            return TransmissionTerms(self, state.q, state.v, cut_rows(state.skel, state.references), np.ones(len(state.q), dtype=bool))
+            return TransmissionTerms(
+                self, state.q, state.v, records.cut_rows(state.skel, state.references), np.ones(len(state.q), dtype=bool)
+            )
         raise UsageError("a transmission is computed at a State or Trajectory of its own system, or at joints= or motors=.")
 
     def closed(
@@ -226,9 +240,9 @@ class Transmission(Renamed):
                 "C and scripts close the loops with the base at rest: write the model with the base fixed (a `fixed` joint in the place of "
                 "the free one) and take the transmission of that; it is the same."
             )
-        from linkwright.kernels.transmission_sources import Sides
+        from linkwright.api import transmission_sources
 
-        return Sides(self.motors, self.joints, self.drivable)
+        return transmission_sources.Sides(self.motors, self.joints, self.drivable)
 
     # ---------------------------------------------------------------- simpler models
 

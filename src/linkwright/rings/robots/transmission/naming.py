@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, listing
-from linkwright.model.coordinates import is_rotary
+from linkwright.api import KINDS, UsageError, counted, is_rotary, listing, shown
 from linkwright.system.independent_velocities import FIRM, Independent, independent_velocities
 from linkwright.system.named_terms import NamedTerms
-from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
-    from linkwright.system.compiled import Compiled
+    from linkwright.api import Compiled
 
 
 class TransmissionNames(NamedTuple):

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwright.model.coordinates import joint_name, lengths
-from linkwright.model.description import Description
+from linkwright.api import Description, coordinates, lengths
 
 
 def between(d: Description, motors: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
@@ -30,7 +29,7 @@ def ends(d: Description, name: str) -> tuple[str, str]:
     between = lengths(d).get(name)
     if between is not None:
         return between[0][0], between[1][0]
-    joint = d.joint(joint_name(name))
+    joint = d.joint(coordinates.joint_name(name))
     return joint.first, joint.second
 
 

@@ -16,8 +16,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, listing, whole_number
-from linkwright.files.tables import Cell, Result, Table
+from linkwright.api import Cell, Result, Table, UsageError, counted, listing, whole_number
 from linkwright.rings.robots.transmission.naming import position
 
 if TYPE_CHECKING:

@@ -15,12 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import UsageError, listing, nearest
-from linkwright.model.file import quantity
-from linkwright.motion import joint_limits
+from linkwright.api import KINDS, UsageError, elements, joint_limits, listing, nearest, quantity
 from linkwright.rings.robots.transmission.naming import place, position, scaled
-from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
-from linkwright.results.state import State
+from linkwright.api import KINDS, Compiled, State, UsageError, counted, nearest, unit_kinds
 from linkwright.rings.robots.workspace import measures, request
 from linkwright.rings.robots.workspace.coordinates import PoseCoordinates, pose_coordinates
 from linkwright.rings.robots.workspace.grid import PoseGrid
@@ -33,8 +32,6 @@ from linkwright.rings.robots.workspace.one_mode import ComputedMap, MapTask, com
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
 from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis
-from linkwright.system.compiled import Compiled
-from linkwright.text.units import KINDS, quantity
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {
@@ -151,7 +148,7 @@ def _fixed(coordinates: PoseCoordinates, pose: np.ndarray, at: Mapping[str, Any]
         if name not in coordinates.names:
             raise UsageError(f"at: '{name}' is no coordinate. {nearest(str(name), coordinates.names, 'Coordinates')}")
         k = coordinates.names.index(name)
-        out[k] = quantity(value, KINDS[coordinates.kinds[k]], f"at: '{name}'")
+        out[k] = unit_kinds.quantity(value, KINDS[coordinates.kinds[k]], f"at: '{name}'")
     return out
 
 

@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, degrees_of_freedom, nearest
-from linkwright.model.description import Description
+from linkwright.api import Description, UsageError, counted, degrees_of_freedom, nearest
 
 PLANAR = ("x", "y", "angle")
 SPATIAL = ("x", "y", "z", "roll", "pitch", "yaw")

@@ -11,27 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, listing, nearest
-from linkwright.errors.arguments import spelled
+from linkwright.api import (
+    KINDS,
+    Compiled,
+    Description,
+    Instant,
+    System,
+    Trajectory,
+    UsageError,
+    argument_types,
+    counted,
+    curve_lines,
+    cycles,
+    display_unit,
+    driven_constraints,
+    is_rotary,
+    joint_limits,
+    listing,
+    movable,
+    nearest,
+    records,
+    shown,
+    singular_positions,
+    unit_kinds,
+)
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.constraints.driver import driven
-from linkwright.mechanics.instant import Instant
-from linkwright.model.coordinates import is_rotary, movable
-from linkwright.model.curves.lines import Line
-from linkwright.model.description import Description
-from linkwright.motion.cycle import independent
 from linkwright.motion.cycle_samples import native_walk
-from linkwright.motion.joint_limits import check_driven, coordinate_now, stops_of
-from linkwright.results.records import CutReferences
-from linkwright.results.singular_positions import steep_minima
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.robots.workspace import request
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
 from linkwright.rings.robots.workspace.result import Workspace, axis
-from linkwright.system.compiled import Compiled
-from linkwright.system.system import System
-from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 REASONS = ("", "out of reach", "beyond a stop")
 OPTIONS = ("at", "limits")
@@ -56,11 +65,16 @@ def drive_map(system: System, what: Any, over: Any, options: Mapping[str, Any]) 
     if len(names) > request.MOST_AXES:
         raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Hold others by at=.")
     kinds = ["angle" if is_rotary(d, n) else "length" for n in names]
-    home = np.array([coordinate_now(core.loops, n, core.start.instant) for n in names])
+    home = np.array([joint_limits.coordinate_now(core.loops, n, core.start.instant) for n in names])
     values = [_axis(core.described, n, over, kind, len(names), float(x)) for n, kind, x in zip(names, kinds, home, strict=True)]
     held = _held(core, names, options.get("at"))
-    tied = core.loops.with_([driven(d, n, Line(coordinate_now(core.loops, n, core.start.instant), 0.0)) for n in [*names, *held]])
-    check_driven(core.loops, tied, core.start.instant, [*names, *held])
+    tied = core.loops.with_(
+        [
+            driven_constraints.driven(d, n, curve_lines.Line(joint_limits.coordinate_now(core.loops, n, core.start.instant), 0.0))
+            for n in [*names, *held]
+        ]
+    )
+    joint_limits.check_driven(core.loops, tied, core.start.instant, [*names, *held])
     grid = DriveGrid(core, names, values, held)
     limits = JointLimits(core, request.joint_ranges(core, options.get("limits")))
     shape = tuple(len(v) for v in values)
@@ -97,7 +111,7 @@ def _axis(d: Description, name: str, over: Any, kind: str, axes: int, present: f
     found = request.axis_values(name, over.get(name) if isinstance(over, Mapping) else None, kind, axes, d, present)
     if found is not None:
         return found
-    lows, highs = stops_of(d, name)
+    lows, highs = joint_limits.stops_of(d, name)
     if not lows or not highs:
         example = "0..90 deg / 40" if kind == "angle" else "800..1200 mm / 40"
         raise UsageError(f"over: '{name}' has no stroke: give a range, {{'{name}': '{example}'}}.")
@@ -108,15 +122,15 @@ def _held(core: Compiled, names: Sequence[str], at: Any) -> dict[str, float]:
     """Positions of the other drives: as in the start, or as `at` says."""
     if at is not None and not isinstance(at, Mapping):
         raise UsageError(f"at is a dict of positions of other drives, {{'swing': '20 deg'}}, not {at!r:.60}.")
-    others = independent(core.loops, core.start.instant, names, core.drive_names)
+    others = cycles.independent(core.loops, core.start.instant, names, core.drive_names)
     for name in at or {}:
         if name not in others:
             raise UsageError(f"at: '{name}' is no drive beside the axes. {nearest(str(name), others, 'Drives')}")
     out = {}
     for n in others:
         kind = KINDS["angle" if is_rotary(core.description, n) else "length"]
-        here = coordinate_now(core.loops, n, core.start.instant)
-        out[n] = quantity(at[n], kind, f"at: '{n}'") if at and n in at else here
+        here = joint_limits.coordinate_now(core.loops, n, core.start.instant)
+        out[n] = unit_kinds.quantity(at[n], kind, f"at: '{n}'") if at and n in at else here
     return out
 
 
@@ -153,7 +167,7 @@ class DriveGrid:
     def _begin(self) -> tuple[tuple[int, ...], Instant]:
         """The position of the grid nearest to the start, and the state there."""
         here = self.core.start.instant
-        now = {n: coordinate_now(self.loops, n, here) for n in [*self.names, *self.held]}
+        now = {n: joint_limits.coordinate_now(self.loops, n, here) for n in [*self.names, *self.held]}
         at = tuple(int(np.argmin(np.abs(v - now[n]))) for n, v in zip(self.names, self.values, strict=True))
         ends = {**{n: float(v[i]) for n, v, i in zip(self.names, self.values, at, strict=True)}, **self.held}
         found = self._walked(here, now, ends)
@@ -163,7 +177,7 @@ class DriveGrid:
 
     def _walked(self, here: Instant, now: Mapping[str, float], ends: Mapping[str, float]) -> Instant | None:
         """The state at other positions of the drives; None where the way is blocked."""
-        tied = self.loops.with_([driven(self.desc, n, Line(now[n], ends[n] - now[n])) for n in now])
+        tied = self.loops.with_([driven_constraints.driven(self.desc, n, curve_lines.Line(now[n], ends[n] - now[n])) for n in now])
         there = walk(tied, walker(tied, here.q, here.references), 1.0).at
         return Instant(self.core.skel, there.q, np.zeros(self.core.tree.nv), references=there.references) if there.t == 1.0 else None
 
@@ -172,9 +186,9 @@ class DriveGrid:
 
     def _swept(self, at: tuple[int, ...], k: int) -> None:
         """Follow one drive both ways from a position, the others held, as far as it goes."""
-        laws = {n: Line(x, 0.0) for n, x in self._place(at).items()}
-        laws[self.names[k]] = Line(0.0, 1.0)  # its position is the parameter
-        tied = self.loops.with_([driven(self.desc, n, law) for n, law in laws.items()])
+        laws = {n: curve_lines.Line(x, 0.0) for n, x in self._place(at).items()}
+        laws[self.names[k]] = curve_lines.Line(0.0, 1.0)  # its position is the parameter
+        tied = self.loops.with_([driven_constraints.driven(self.desc, n, law) for n, law in laws.items()])
         native = native_walk(self.loops, laws, {}, self.core.walking)
         beside = 3  # strides before trouble that a native walk is left for one on floats
         for step in (1, -1):
@@ -183,9 +197,9 @@ class DriveGrid:
             here, done = self.states[at], 0
             if native is not None and len(times) > beside:
                 found = native(here.q, here.references, times)
-                done = max(0, min([found.reached, *steep_minima(np.abs(found.determinant[: found.reached]))]) - 1)
+                done = max(0, min([found.reached, *singular_positions.steep_minima(np.abs(found.determinant[: found.reached]))]) - 1)
                 done = done if done == len(times) - 1 else max(0, done - beside)
-                counted = CutReferences(tied.skel, found.q, found.references)
+                counted = records.CutReferences(tied.skel, found.q, found.references)
                 for j in range(1, done + 1):
                     self._store(at, k, at[k] + step * j, found.q[j], counted[j])
             self._on_floats(tied, at, k, step, times, done)
@@ -228,7 +242,7 @@ def _channels(system: Any, what: Any, drives: Sequence[str]) -> list[str]:
             return []
         return [f"{n}.{'torque' if is_rotary(system.description, n) else 'force'}" for n in drives]
     if not isinstance(what, (str, Sequence)):
-        raise UsageError(f"what is the name of a channel, a list of names, 'all' or 'reach', not {spelled(what)}.")
+        raise UsageError(f"what is the name of a channel, a list of names, 'all' or 'reach', not {argument_types.spelled(what)}.")
     return [what] if isinstance(what, str) else [str(x) for x in what if x != "reach"]
 
 

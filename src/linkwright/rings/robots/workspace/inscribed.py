@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.workspace.result import Workspace

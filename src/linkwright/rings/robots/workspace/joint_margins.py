@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.kinematics.motion import pose_of
-from linkwright.model.coordinates import is_rotary, lengths
-from linkwright.system.compiled import Compiled
+from linkwright.api import Compiled, UsageError, is_rotary, joints, kinematics, lengths, nearest
 
 
 def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
@@ -43,7 +39,7 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
 
 def joint_frame(core: Compiled, poses: Any, body: str, frame: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and origin of a joint frame at all states."""
-    X, node = pose_of(frame), core.skel.node(body)
+    X, node = kinematics.pose_of(frame), core.skel.node(body)
     if node < 0:
         n = len(poses.p)
         return np.broadcast_to(X.R, (n, 3, 3)), np.broadcast_to(X.p, (n, 3))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.coordinates import is_rotary
+from linkwright.api import is_rotary
 from linkwright.rings.robots.workspace.pose_solver import AT_ONCE, PoseRows, PoseSolver
 
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)

@@ -15,12 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
-from linkwright.mechanics.kinematics.motion import displaced, velocity_kinds
-from linkwright.model.coordinates import is_rotary
+from linkwright.api import Compiled, UsageError, counted, degrees_of_freedom, is_rotary, kinematics, listing
 from linkwright.rings.robots.workspace.coordinates import PoseCoordinates
 from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_frame
-from linkwright.system.compiled import Compiled
 
 AT_ONCE = 4096  # states in one batch: matrices of more would leave the cache
 CONTRACTING = 0.5  # share of the step before that a Newton step may have: more, and the pose is not near enough to be on the same branch
@@ -85,7 +82,7 @@ class PoseSolver:
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """States moved by a dimensionless step."""
-        return displaced(self.core.skel, q, step * self.core.loops.columns)
+        return kinematics.displaced(self.core.skel, q, step * self.core.loops.columns)
 
     def solve(self, q: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(q, ok) with the wanted poses, from near states; ok where Newton's steps contract from the first on and det A keeps its sign:
@@ -207,7 +204,7 @@ class WorkingModes:
 def working_modes(solver: PoseSolver, q: np.ndarray, pose: np.ndarray, limits: JointLimits | None = None, seed: int = 0) -> WorkingModes:
     """Return all states with a pose that were found, nearest to q first."""
     rng, core = np.random.default_rng(seed), solver.core
-    span = np.array([np.pi if k == "angle" else 2.0 * core.loops.kappa for k in velocity_kinds(core.skel)]) / core.loops.columns
+    span = np.array([np.pi if k == "angle" else 2.0 * core.loops.kappa for k in kinematics.velocity_kinds(core.skel)]) / core.loops.columns
     found, keys, counts = q[None].copy(), _key(solver, q[None]), [0]
     starts, good, quiet, rounds = 0, 0, 0, 0
     most_rounds = 30

@@ -8,17 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import UsageError, listing, nearest
-from linkwright.model.coordinates import is_rotary
-from linkwright.model.description import Description
-from linkwright.model.file.written_values import bare_size
+from linkwright.api import (
+    KINDS,
+    Compiled,
+    Description,
+    Place,
+    UsageError,
+    elements,
+    is_rotary,
+    listing,
+    meaning,
+    nearest,
+    parse_unit,
+    ranges,
+    readings,
+    unit_kinds,
+    written_values,
+)
 from linkwright.rings.robots.workspace.joint_margins import positions
 from linkwright.rings.robots.workspace.measures import RobotData
-from linkwright.system.compiled import Compiled
-from linkwright.text.ranges import Place, Range, Values, meaning, open_ends
-from linkwright.text.readings import typed_angle
-from linkwright.text.units import KINDS, parse_unit, quantity
 
 COUNTS = {1: 400, 2: 100, 3: 30, 4: 16}  # values of an axis, by the number of axes
 MOST_POSES = 2_000_000
@@ -46,12 +54,12 @@ def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, pre
     if kind == "angle" and isinstance(given, tuple | list):
         for end in given[:2] if isinstance(given, tuple) else given:
             if isinstance(end, int):
-                typed_angle(end, place.name)
+                readings.typed_angle(end, place.name)
     meant = meaning(given, place.name)
-    if isinstance(meant, Values) and meant.single:
+    if isinstance(meant, ranges.Values) and meant.single:
         raise place.refused(meant, "a range")
-    if not isinstance(meant, Values):
-        count = (isinstance(meant, Range) and meant.count) or COUNTS[axes]
+    if not isinstance(meant, ranges.Values):
+        count = (isinstance(meant, ranges.Range) and meant.count) or COUNTS[axes]
         return np.linspace(*place.ends(meant), count)
     values = np.array(place.values(meant))
     if len(values) < 2 or not (np.diff(values) > 0.0).all():
@@ -60,7 +68,7 @@ def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, pre
 
 
 def _place(what: str, kind: str, d: Description, present: float | None = None) -> Place:
-    return Place(what, KINDS[kind], partial(bare_size, d), present)
+    return Place(what, KINDS[kind], partial(written_values.bare_size, d), present)
 
 
 def by_drive(drives: Sequence[str], d: Description, given: Any, kinds: tuple[str, str], what: str) -> np.ndarray | None:
@@ -78,7 +86,7 @@ def by_drive(drives: Sequence[str], d: Description, given: Any, kinds: tuple[str
     for name in drives:
         kind = kinds[0 if is_rotary(d, name) else 1]
         x = given[name] if isinstance(given, Mapping) else given
-        value = quantity(x, KINDS[kind], f"{what} of '{name}'")
+        value = unit_kinds.quantity(x, KINDS[kind], f"{what} of '{name}'")
         if not value > 0.0:
             raise UsageError(f"{what} of '{name}' must be positive, not {x!r}.")
         out.append(value)
@@ -107,7 +115,7 @@ def _payload(given: Any) -> tuple[float, np.ndarray]:
     for name in parts:
         if name not in ("mass", "force", "moment"):
             raise UsageError(f"payload has no '{name}'. {nearest(str(name), ['mass', 'force', 'moment'], 'Parts')}")
-    mass = quantity(parts.get("mass", 0.0), KINDS["mass"], "payload: mass")
+    mass = unit_kinds.quantity(parts.get("mass", 0.0), KINDS["mass"], "payload: mass")
     if mass < 0.0:
         raise UsageError(f"payload: mass must not be negative, not {parts['mass']!r}.")
     for name, at, kind in (("moment", 0, "torque"), ("force", 3, "force")):
@@ -115,7 +123,7 @@ def _payload(given: Any) -> tuple[float, np.ndarray]:
             items = parts[name]
             if isinstance(items, str) or not isinstance(items, (Sequence, np.ndarray)) or len(items) != 3:
                 raise UsageError(f"payload: {name} needs three components in world axes, such as [0, 0, '-50 N'], not {items!r:.40}.")
-            wrench[at : at + 3] = [quantity(x, KINDS[kind], f"payload: {name}") for x in items]
+            wrench[at : at + 3] = [unit_kinds.quantity(x, KINDS[kind], f"payload: {name}") for x in items]
     return mass, wrench
 
 
@@ -130,7 +138,7 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
     for name, ends in given.items():
         present = float(positions(core, str(name), core.start.q[None])[0])
         kind = "angle" if is_rotary(core.description, str(name)) else "length"
-        out[str(name)] = open_ends(ends, _place(f"limits: '{name}'", kind, core.described, present))
+        out[str(name)] = ranges.open_ends(ends, _place(f"limits: '{name}'", kind, core.described, present))
     return out
 
 

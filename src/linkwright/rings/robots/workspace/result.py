@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, call_explained, calls_explained, counted, nearest
-from linkwright.files.tables import ENDINGS, Result, Table
+from linkwright.api import (
+    KINDS,
+    Result,
+    Table,
+    UsageError,
+    call_explained,
+    calls_explained,
+    counted,
+    display_unit,
+    files,
+    nearest,
+    shown,
+    text_tables,
+    unit_kinds,
+)
 from linkwright.rings.robots.workspace import pieces
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed
-from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -180,7 +191,9 @@ class Workspace(Result):
             if name not in names:
                 raise UsageError(f"slice: '{name}' is not an axis. {nearest(str(name), names, 'Axes')}")
             k = names.index(name)
-            chosen[k] = int(np.argmin(np.abs(self.axes[k].values - quantity(value, KINDS[self.axes[k].kind], f"slice: '{name}'"))))
+            chosen[k] = int(
+                np.argmin(np.abs(self.axes[k].values - unit_kinds.quantity(value, KINDS[self.axes[k].kind], f"slice: '{name}'")))
+            )
         if len(names) - len(chosen) < 2:
             raise UsageError(f"slice: two of {', '.join(names)} must stay axes.")
         return self.cut(chosen)
@@ -300,7 +313,7 @@ class Workspace(Result):
 
     def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
         """Write all poses as a table (.csv, .xlsx, .parquet, .json), or all arrays (.npz)."""
-        if files.checked(path, (*ENDINGS, ".npz")).suffix.lower() != ".npz":
+        if files.checked(path, (*text_tables.ENDINGS, ".npz")).suffix.lower() != ".npz":
             return super().save(path, sep=sep, decimal=decimal)
         with files.replacing(path, (".npz",)) as temporary, open(temporary, "wb") as file:
             curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}

@@ -6,30 +6,34 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from linkwright import elements
-from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
+from linkwright.api import (
+    Description,
+    Expr,
+    LinkwrightError,
+    ModelError,
+    edit_sheet,
+    elements,
+    errors,
+    file_nodes,
+    plausibility,
+    unit_kinds,
+)
 from linkwright.model import edits
-from linkwright.model.description import Description
 from linkwright.model.edits.draft import Draft, DraftProblem, number_or_none, read_draft
 from linkwright.model.edits.missing import count, missing
-from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.inertia import DENSITIES
-from linkwright.model.file.nodes import ENCODING
-from linkwright.model.plausibility import implausible
 from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.editor.motion import KernelSets, values_json
 from linkwright.rings.studio.editor.parts import kinds_json
 from linkwright.rings.studio.editor.session import Conflict, Session
 from linkwright.rings.studio.live.data import units
-from linkwright.text.expressions import Expr
-from linkwright.text.units import ACCELERATION
 
 
 @dataclass
 class TextReading:
     """The draft of a text, and the mechanism it is; of a text that is no YAML, those of the last one that was."""
 
-    sheet: EditSheet
+    sheet: edit_sheet.EditSheet
     draft: Draft
     known: Description | None
     problems: list[DraftProblem]
@@ -53,7 +57,7 @@ class Reader:
 
     def _read(self) -> TextReading:
         name, folder = self.session.path.name, self.session.path.parent
-        sheet = EditSheet(self.session.text.removeprefix(ENCODING), name)
+        sheet = edit_sheet.EditSheet(self.session.text.removeprefix(file_nodes.ENCODING), name)
         try:
             draft = read_draft(sheet)
         except ModelError as error:
@@ -76,19 +80,19 @@ class Reader:
         problem = DraftProblem("error", "unreadable", error.message, error.where.line if error.where else 0)
         if self._good is not None:
             return TextReading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
-        empty = EditSheet("", self.session.path.name)
+        empty = edit_sheet.EditSheet("", self.session.path.name)
         return TextReading(empty, read_draft(empty), None, [problem], stale=True)
 
 
-def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -> list[DraftProblem]:
+def _problems(sheet: edit_sheet.EditSheet, draft: Draft, found: Description | ModelError) -> list[DraftProblem]:
     """Everything wrong or missing, each thing once."""
     out = list(draft.problems)
-    if isinstance(found, ModelError) and not isinstance(found, UnfinishedModel):
+    if isinstance(found, ModelError) and not isinstance(found, errors.UnfinishedModel):
         line = found.where.line if found.where else 0
         if not any(p.text == found.message for p in out):
             out.append(DraftProblem("error", "unreadable", found.message, line))
     if isinstance(found, Description):
-        said = [(w, _line_of(w)) for w in implausible(found)]
+        said = [(w, _line_of(w)) for w in plausibility.implausible(found)]
         out += [DraftProblem("note", "warning", w.partition(": ")[2] if line else w, line) for w, line in said]
         out += _without_mass(draft, found)
         if not found.planar:
@@ -129,7 +133,7 @@ class EditAnswers:
             return {
                 "kind": "answer",
                 "version": session.version,
-                "text": session.text.removeprefix(ENCODING),
+                "text": session.text.removeprefix(file_nodes.ENCODING),
                 "name": (name.text or "").strip() if name is not None and name.text else session.path.stem,
                 "axes": draft.axes,
                 "planar": True,
@@ -183,8 +187,10 @@ class EditAnswers:
 def conflict_json(session: Session, conflict: Conflict) -> dict[str, Any]:
     """Both texts of a conflict."""
     said = f"{session.path.name} was changed by another program while you edited. Choose which text to keep; undo brings back the others."
-    texts = {k: None if x is None else x.removeprefix(ENCODING) for k, x in (("mine", conflict.mine), ("theirs", conflict.theirs))}
-    merged = None if conflict.merged is None else conflict.merged.removeprefix(ENCODING)
+    texts = {
+        k: None if x is None else x.removeprefix(file_nodes.ENCODING) for k, x in (("mine", conflict.mine), ("theirs", conflict.theirs))
+    }
+    merged = None if conflict.merged is None else conflict.merged.removeprefix(file_nodes.ENCODING)
     return {"kind": "conflict", "version": session.version, "text": said, **texts, "merged": merged}
 
 
@@ -193,7 +199,7 @@ def _mobility(draft: Draft) -> dict[str, Any]:
     return {"count": found.freedoms, "bodies": found.bodies, "joints": found.joints, "text": found.text}
 
 
-def _shown_units(sheet: EditSheet) -> tuple[str, ...]:
+def _shown_units(sheet: edit_sheet.EditSheet) -> tuple[str, ...]:
     """Units in which a page shows numbers."""
     listed = sheet.node("show")
     if listed is not None and listed.items is not None:
@@ -201,15 +207,15 @@ def _shown_units(sheet: EditSheet) -> tuple[str, ...]:
     return sheet.units.units
 
 
-def _gravity(sheet: EditSheet) -> list[float] | None:
+def _gravity(sheet: edit_sheet.EditSheet) -> list[float] | None:
     node = sheet.node("gravity")
     if node is None or node.items is None:
         return None
-    values = [number_or_none(sheet.context, n, ACCELERATION) for n in node.items[:2]]
+    values = [number_or_none(sheet.context, n, unit_kinds.ACCELERATION) for n in node.items[:2]]
     return [x if x is not None else 0.0 for x in values]
 
 
-def _parameters(sheet: EditSheet) -> list[dict[str, Any]]:
+def _parameters(sheet: edit_sheet.EditSheet) -> list[dict[str, Any]]:
     out = []
     for name in sheet.names("parameters"):
         node = sheet.node("parameters", name)

@@ -6,8 +6,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.api import UsageError, files
 from linkwright.model.file.backdrop import DRAWINGS, FILES, IMAGES
 
 MOST_BYTES = 20_000_000

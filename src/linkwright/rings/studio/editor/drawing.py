@@ -9,24 +9,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from linkwright import joints
-from linkwright.errors import LinkwrightError
-from linkwright.model.description import Description
+from linkwright.api import ANGLE, LENGTH, NONE, Description, Dimension, LinkwrightError, edit_sheet, joints, matches, unit_kinds
 from linkwright.model.edits.draft import Draft, DraftPart, dimension_or_none, number_or_none
 from linkwright.model.edits.missing import loose_pins
 from linkwright.model.edits.naming import KINDS
-from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.rings.studio.editor.parts import coordinate_part, elements_json, listed
 from linkwright.rings.studio.style import DRIVEN, PALETTE
-from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, MASS, NONE, SPEED, TORQUE, Dimension, matches
 
 GROUND_COLOR = "#8593a0"
 DRIVE_KINDS = ("speed", "position", "moves", "torque", "force", "dc_motor", "undriven")
 FORMS = {"hinge": joints.is_hinge, "slider": joints.is_slider}
 
 
-def drawing_json(sheet: EditSheet, draft: Draft, known: Description | None) -> dict[str, Any]:
+def drawing_json(sheet: edit_sheet.EditSheet, draft: Draft, known: Description | None) -> dict[str, Any]:
     """Everything that is drawn; `known` is the mechanism, where there is one, for masses and lengths that follow from others."""
     return {
         "points": _points(draft),
@@ -65,7 +61,7 @@ def _points(draft: Draft) -> list[dict[str, Any]]:
     return out
 
 
-def _bodies(sheet: EditSheet, draft: Draft, known: Description | None) -> list[dict[str, Any]]:
+def _bodies(sheet: edit_sheet.EditSheet, draft: Draft, known: Description | None) -> list[dict[str, Any]]:
     masses = {} if known is None else {b.name: b for b in known.bodies}
     driven = {draft.joints[d.name].second for d in draft.section("drive") if d.name in draft.joints}
     joined = {b for j in draft.joints.values() for b in (j.first, j.second)}
@@ -77,7 +73,11 @@ def _bodies(sheet: EditSheet, draft: Draft, known: Description | None) -> list[d
         color = GROUND_COLOR if b.ground else DRIVEN if b.name in driven else PALETTE[shade % len(PALETTE)]
         shade += color not in (GROUND_COLOR, DRIVEN)
         ends = [draft.points[names[n]].at for n in b.points if names[n] in draft.points]
-        mass = float(own.mass) if own is not None and isinstance(own.mass, (int, float)) else _number(sheet, MASS, "bodies", b.name, "mass")
+        mass = (
+            float(own.mass)
+            if own is not None and isinstance(own.mass, (int, float))
+            else _number(sheet, unit_kinds.MASS, "bodies", b.name, "mass")
+        )
         out.append(
             {
                 "id": f"body:{b.name}",
@@ -102,7 +102,7 @@ def _bodies(sheet: EditSheet, draft: Draft, known: Description | None) -> list[d
     return out
 
 
-def _own_length(sheet: EditSheet, body: str, points: Sequence[str]) -> float | None:
+def _own_length(sheet: edit_sheet.EditSheet, body: str, points: Sequence[str]) -> float | None:
     """Length of a bar by its stations."""
     node = sheet.node("bodies", body, "along")
     if node is None or node.entries is None or len(node.entries) != 2:
@@ -111,7 +111,7 @@ def _own_length(sheet: EditSheet, body: str, points: Sequence[str]) -> float | N
     return None if ends[0] is None or ends[1] is None else abs(ends[1] - ends[0])
 
 
-def _section(sheet: EditSheet, body: str) -> tuple[dict[str, str] | None, str | None]:
+def _section(sheet: edit_sheet.EditSheet, body: str) -> tuple[dict[str, str] | None, str | None]:
     """Section and material as typed; the thickness of a plate counts as one."""
     for key in ("bar", "plate"):
         node = sheet.node("bodies", body, key)
@@ -127,7 +127,7 @@ def _section(sheet: EditSheet, body: str) -> tuple[dict[str, str] | None, str | 
     return None, None
 
 
-def _bars(sheet: EditSheet, body: str) -> list[list[str]]:
+def _bars(sheet: edit_sheet.EditSheet, body: str) -> list[list[str]]:
     """Ends of the bars along which the file puts the body's mass."""
     node = sheet.node("bodies", body, "bars")
     rows = () if node is None else node.items or ()
@@ -167,7 +167,7 @@ def _part(p: DraftPart) -> dict[str, Any]:
     return {"id": f"{kind}:{p.name}", "name": p.name, "line": p.line, "fixed": p.fixed}
 
 
-def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _drive(sheet: edit_sheet.EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     """The drive of a joint or of an element between two points; `value` in SI where it is constant."""
     joint = draft.joints.get(p.name)
     line = coordinate_part(draft, p.name)
@@ -176,7 +176,9 @@ def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     node = sheet.node("drive", p.name, kind) if kind else sheet.node("drive", p.name)
     written = (node.text or "").strip() if node is not None and node.text is not None else ""
     rates: dict[str, Dimension] = (
-        {"speed": SPEED, "position": LENGTH, "torque": FORCE} if slides else {"speed": ANGULAR_SPEED, "position": ANGLE, "torque": TORQUE}
+        {"speed": unit_kinds.SPEED, "position": LENGTH, "torque": unit_kinds.FORCE}
+        if slides
+        else {"speed": unit_kinds.ANGULAR_SPEED, "position": ANGLE, "torque": unit_kinds.TORQUE}
     )
     if not kind and written and written != "undriven":
         found = dimension_or_none(sheet.context, node)
@@ -193,16 +195,16 @@ def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     return _part(p) | {"joint": p.name, "kind": kind, "value": value, "written": written, "at": listed(place), "slides": slides}
 
 
-def _mass(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _mass(sheet: edit_sheet.EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     body, at = str(p.values.get("body", "")), p.values.get("at")
     place = draft.place(body, at) if isinstance(at, str) else None
     if isinstance(at, list):
         x, y = (_number(sheet, LENGTH, "masses", p.name, "at", i) for i in range(2))
         place = (x, y) if x is not None and y is not None else None
-    return _part(p) | {"body": body, "at": listed(place), "mass": _number(sheet, MASS, "masses", p.name, "mass")}
+    return _part(p) | {"body": body, "at": listed(place), "mass": _number(sheet, unit_kinds.MASS, "masses", p.name, "mass")}
 
 
-def _number(sheet: EditSheet, dimension: Dimension, *path: Any) -> float | None:
+def _number(sheet: edit_sheet.EditSheet, dimension: Dimension, *path: Any) -> float | None:
     return number_or_none(sheet.context, sheet.node(*path), dimension)
 
 
@@ -213,7 +215,7 @@ def _extent(draft: Draft) -> dict[str, Any] | None:
     return {"low": [min(p[i] for p in places) for i in range(2)], "high": [max(p[i] for p in places) for i in range(2)]}
 
 
-def _backdrop(sheet: EditSheet) -> dict[str, Any] | None:
+def _backdrop(sheet: edit_sheet.EditSheet) -> dict[str, Any] | None:
     try:
         found = read_backdrop(sheet.context, sheet.node("backdrop"))
     except LinkwrightError:

@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model.description import Description
-from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.api import Description, LinkwrightError, Parameter, System, UsageError, every_parameter
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
-from linkwright.system.system import System
 
 MOST = 4  # sets at hand: those before an undo are among them
 IDLE = 0.3  # s without an edit before kernels are compiled: both want the same processor

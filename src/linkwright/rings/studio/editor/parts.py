@@ -11,12 +11,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from linkwright import elements, joints
-from linkwright.elements import COORDINATES, ELEMENTS, ChoiceRole, EndsRole, JointRole, NumberRole, PointRole, key_of, roles
+from linkwright.api import ANGLE, LENGTH, NONE, Dimension, display_unit, edit_sheet, elements, joints, unit_kinds
 from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.text.units import ANGLE, LENGTH, NONE, OF_PAIR, Dimension, dimension_of, display_unit, of_pair
 
 TAKEN = "vglpsefm"  # letters of tools that draw no element
 
@@ -24,12 +21,12 @@ TAKEN = "vglpsefm"  # letters of tools that draw no element
 @cache
 def kinds_json() -> list[dict[str, Any]]:
     """Kinds of elements, actuators first and then constraints: the order of the tools."""
-    letters = set(TAKEN) | {x.letter for x in ELEMENTS}
+    letters = set(TAKEN) | {x.letter for x in elements.ELEMENTS}
     drawn: dict[str, Any] = {}  # kind that the tool of a word draws: between two points rather than in a joint
-    for x in sorted((x for x in ELEMENTS if addable(x)), key=addable):
+    for x in sorted((x for x in elements.ELEMENTS if addable(x)), key=addable):
         drawn.setdefault(x.word, x)
     out = []
-    for x in sorted(ELEMENTS, key=lambda x: (not x.coordinate, not x.constraint)):
+    for x in sorted(elements.ELEMENTS, key=lambda x: (not x.coordinate, not x.constraint)):
         tool = None
         if drawn.get(x.word) is x:
             letter = x.letter or next((c for c in (*x.word, *"abcdefghijklmnopqrstuvwxyz") if c not in letters), "")
@@ -41,12 +38,12 @@ def kinds_json() -> list[dict[str, Any]]:
     return out
 
 
-def elements_json(sheet: EditSheet, draft: Draft) -> list[dict[str, Any]]:
+def elements_json(sheet: edit_sheet.EditSheet, draft: Draft) -> list[dict[str, Any]]:
     """All elements that are drawn or half drawn, in the order of their sections."""
     return [element_json(sheet, draft, p) for section in elements.SECTIONS for p in draft.section(section)]
 
 
-def element_json(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def element_json(sheet: edit_sheet.EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     """An entry of the file: its kind, places, looks and numbers."""
     kind = elements.kind_of(p.kind, p.values, str(p.values.get("type", "")))
     ends = [{"body": e.body, "point": e.point, "at": listed(e.at)} for e in p.ends]
@@ -62,8 +59,8 @@ def element_json(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]
     out["numbers"] = [_number(sheet, draft, p, kind, n, r) for n, r in fields]
     out["choices"] = [
         {"key": n, "label": _title(n), "meaning": r.meaning, "choices": list(r.choices), "text": str(p.values.get(n, r.choices[0]))}
-        for n, r in roles(kind).items()
-        if isinstance(r, ChoiceRole)
+        for n, r in elements.roles(kind).items()
+        if isinstance(r, elements.ChoiceRole)
     ]
     return out
 
@@ -74,7 +71,7 @@ def listed(x: At | None) -> list[float] | None:
 
 def coordinate_part(draft: Draft, name: str) -> DraftPart | None:
     """The element of this name whose travel can be driven."""
-    return next((draft.parts[s, name] for s in COORDINATES if (s, name) in draft.parts), None)
+    return next((draft.parts[s, name] for s in elements.COORDINATES if (s, name) in draft.parts), None)
 
 
 # -------------------------------------------------------------------- pieces of them
@@ -85,8 +82,8 @@ def _title(word: str) -> str:
 
 
 def _places(kind: Any) -> list[str]:
-    names = {EndsRole: "ends", JointRole: "joint", PointRole: "point"}
-    found = [names[type(r)] for r in roles(kind).values() if type(r) in names]
+    names = {elements.EndsRole: "ends", elements.JointRole: "joint", elements.PointRole: "point"}
+    found = [names[type(r)] for r in elements.roles(kind).values() if type(r) in names]
     return found or (["joints"] if kind.constraint else [])
 
 
@@ -94,16 +91,16 @@ def _looks(kind: Any) -> dict[str, Any]:
     return {"shape": kind.looks.shape, "width": kind.looks.width, "dashes": list(kind.looks.dashes), "mark": kind.looks.mark}
 
 
-def _described(name: str, role: NumberRole) -> dict[str, Any]:
-    key = key_of(name, role)
+def _described(name: str, role: elements.NumberRole) -> dict[str, Any]:
+    key = elements.key_of(name, role)
     out: dict[str, Any] = {"key": key, "label": _title(key.replace("_", " ")), "meaning": role.meaning, "dimension": role.dimension}
     out |= {"optional": role.optional, "preset": list(role.preset) if role.preset else None, "axes": role.axes}
     return out | {"above": role.above, "least": role.least, "drawn": role.drawn}
 
 
-def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, role: NumberRole) -> dict[str, Any]:
+def _number(sheet: edit_sheet.EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, role: elements.NumberRole) -> dict[str, Any]:
     """A number with its text, its value in SI where it is constant, and the unit that a bare number would have or needs."""
-    key, written = key_of(name, role), p.values.get(key_of(name, role))
+    key, written = elements.key_of(name, role), p.values.get(elements.key_of(name, role))
     dimension = _dimension(draft, p, role)
     symbol, per_si = display_unit(sheet.units, dimension) if dimension != NONE else ("", 1.0)
     bare = sheet.units.bare_factor(dimension)
@@ -123,15 +120,15 @@ def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, 
     }
 
 
-def _dimension(draft: Draft, p: DraftPart, role: NumberRole) -> Dimension:
+def _dimension(draft: Draft, p: DraftPart, role: elements.NumberRole) -> Dimension:
     """By where it acts; of what ties two joints by their coordinates."""
-    if role.dimension not in OF_PAIR:
-        return dimension_of(role.dimension, _slides(draft, p.joints, p.ends))
+    if role.dimension not in unit_kinds.OF_PAIR:
+        return unit_kinds.dimension_of(role.dimension, _slides(draft, p.joints, p.ends))
     first, second = (LENGTH if _slides(draft, p.joints[i : i + 1]) else ANGLE for i in range(2))
-    return of_pair(role.dimension, first, second)
+    return unit_kinds.of_pair(role.dimension, first, second)
 
 
-def _value(sheet: EditSheet, dimension: Dimension, p: DraftPart, *path: Any) -> float | None:
+def _value(sheet: edit_sheet.EditSheet, dimension: Dimension, p: DraftPart, *path: Any) -> float | None:
     return number_or_none(sheet.context, sheet.node(p.kind, p.name, *path), dimension)
 
 
@@ -164,7 +161,7 @@ def _on(draft: Draft, p: DraftPart) -> dict[str, Any] | None:
     return {"body": end.body, "point": end.point or None, "at": listed(place)}
 
 
-def _wheels(sheet: EditSheet, p: DraftPart, kind: Any) -> dict[str, Any] | None:
+def _wheels(sheet: edit_sheet.EditSheet, p: DraftPart, kind: Any) -> dict[str, Any] | None:
     """Pitch radii of a gear pair, or of a pinion on its rack."""
     if not kind.touching:
         return None

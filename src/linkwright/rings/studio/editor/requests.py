@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, ModelError, UsageError
+from linkwright.api import LinkwrightError, ModelError, UsageError, files
 from linkwright.model.edits import Edited
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.rings.studio import live

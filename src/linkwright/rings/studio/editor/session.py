@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, ModelError, UsageError
+from linkwright.api import LinkwrightError, ModelError, UsageError, file_nodes, files
 from linkwright.model import edits
-from linkwright.model.file.nodes import text_of
 
 SETTLE = 0.15  # s a file must stay the same before what another program wrote is taken: editors write in pieces
 PATIENCE = 1.0  # s an edit waits for such a file
@@ -81,7 +79,7 @@ class Session:
 
     def _read(self) -> str:
         try:
-            return text_of(self.path)
+            return file_nodes.text_of(self.path)
         except ModelError as problem:
             raise UsageError(str(problem)) from problem
 
@@ -124,7 +122,7 @@ class Session:
         """The text that is in the file now."""
         self._pending, self._stamp = None, stamp
         try:
-            text = text_of(self.path)
+            text = file_nodes.text_of(self.path)
         except LinkwrightError as problem:
             self._why = str(problem)
             return
@@ -168,7 +166,7 @@ class Session:
         """Note what is on the disk now; a text that another program wrote in the same moment is noticed at the next look."""
         self._why, self._disk, stamp = "", self.text, files.stamp(self.path)
         try:
-            self._stamp = stamp if text_of(self.path) == self.text else (0,)
+            self._stamp = stamp if file_nodes.text_of(self.path) == self.text else (0,)
         except ModelError:
             self._stamp = (0,)
 

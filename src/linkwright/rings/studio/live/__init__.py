@@ -18,12 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright import elements, files
+from linkwright.api import System, Trajectory, UsageError, elements, files, process
 from linkwright.compiler.javascript import short
-from linkwright.errors import UsageError
-from linkwright.numerics.process import one_thread
-from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import System
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
@@ -97,7 +93,7 @@ def contents(
     from linkwright.rings.studio.live.data import data
     from linkwright.rings.studio.scene import Scene
 
-    with one_thread(system.tree.nv + 1):
+    with process.one_thread(system.tree.nv + 1):
         motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
         free = sliders.sliders(system, drawn=drawn) if designs is None else designs.sliders(system)

@@ -13,22 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements, joints
-from linkwright.errors import LinkwrightError, SingularityError, counted
+from linkwright.api import (
+    Instant,
+    LinkwrightError,
+    SingularityError,
+    System,
+    Trajectory,
+    coordinates,
+    counted,
+    curve_lines,
+    curves,
+    driven_constraints,
+    elements,
+    factor,
+    joints,
+    lengths,
+    load_channels,
+    movable,
+    records,
+    unit_of,
+)
+from linkwright.api import cycles as cycle
 from linkwright.mechanics.closing.idle import idle_rows
-from linkwright.mechanics.constraints.driver import driven
-from linkwright.mechanics.instant import Instant
-from linkwright.model.coordinates import coordinate, lengths, movable
-from linkwright.model.curves import Curve
-from linkwright.model.curves.lines import Line, Parabola
-from linkwright.motion import cycle
-from linkwright.numerics.linalg import factor
-from linkwright.results.load_channels import eyes
-from linkwright.results.records import cut_rows
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
-from linkwright.system.system import System
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -48,7 +56,7 @@ class PageMotion:
 
     drives: tuple[str, ...]
     turn: Trajectory | None
-    laws: tuple[Curve, ...]  # of the drives over the cycle's time
+    laws: tuple[curves.Curve, ...]  # of the drives over the cycle's time
     offset: float  # of the laws' time at the first sample
     still: bool  # statics: positions only
     why: str = ""  # there is no cycle, or no drives of the file
@@ -79,7 +87,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
-    if plan.open_ended and isinstance(lead, Line):
+    if plan.open_ended and isinstance(lead, curve_lines.Line):
         first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
     return PageMotion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
@@ -98,7 +106,7 @@ def independent(system: System) -> tuple[str, ...]:
     chosen: list[str] = []
 
     def rank(names: list[str]) -> int:
-        tied = loops.with_([driven(d, n, Parabola(1.0)) for n in names])
+        tied = loops.with_([driven_constraints.driven(d, n, curve_lines.Parabola(1.0)) for n in names])
         J = tied.dimensionless(tied.at(st.q, still, 0.0, st.references))[1]
         return factor(np.concatenate([J, idle])).rank
 
@@ -111,7 +119,7 @@ def independent(system: System) -> tuple[str, ...]:
 
 
 def kinds(system: System, drives: tuple[str, ...]) -> list[str]:
-    return [coordinate(system.description, n).kind for n in drives]
+    return [coordinates.coordinate(system.description, n).kind for n in drives]
 
 
 def jump_sentences(c: Trajectory) -> list[str]:
@@ -136,7 +144,7 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "kinds": kinds(system, motion.drives),
         "t": encoded(c.t),
         "q": encoded(c.q),
-        "near": encoded(np.round(cut_rows(c.skel, c.references), 6)),  # only whole turns are read from it
+        "near": encoded(np.round(records.cut_rows(c.skel, c.references), 6)),  # only whole turns are read from it
         "value": encoded(value),
         "speed": encoded(rate * speed),
         "acceleration": encoded(rate * acceleration),
@@ -163,7 +171,7 @@ def _over(c: Trajectory, motion: PageMotion, value: np.ndarray) -> dict[str, Any
     lead = motion.drives.index(c.drive)
     steps = np.diff(value[:, lead])
     if np.all(steps > 0.0) or np.all(steps < 0.0):
-        kind = coordinate(c.skel.tree.description, c.drive).kind
+        kind = coordinates.coordinate(c.skel.tree.description, c.drive).kind
         symbol, size = unit_of(units, kind)
         label = f"{'angle' if kind == 'angle' else 'travel'} of {c.drive}"
         return {"name": c.drive, "label": label, "symbol": symbol, "size": size, "values": encoded(value[:, lead])}
@@ -211,7 +219,7 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
             loads = x.loads
         except LinkwrightError:
             continue
-        for pin, body in eyes(system.description):
+        for pin, body in load_channels.eyes(system.description):
             w = loads.on(pin, body)
             out[pin, body] = out.get((pin, body), True) and bool(w.unique_force[pick].all())
     return out
@@ -243,7 +251,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "t": encoded(run.t),
         "q": encoded(run.q),
         "v": encoded(run.v),
-        "near": encoded(cut_rows(run.skel, run.references)),
+        "near": encoded(records.cut_rows(run.skel, run.references)),
         "off": [{"name": name, "open": encoded(1.0 - held)} for name, held in _switched(system, run)],
         "channels": listed,
         "main": _main(system, run, names),
@@ -285,7 +293,7 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     wanted += [f"{x}.pump.{kind}" for x in lengths(d) for kind in ("pressure", "flow")]
     wanted += [f"{x.name}.tension.{end}" for x in d.ties for end in ("max", "min")]
     wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
-    wanted += [f"{pin}.on.{body}.magnitude" for pin, body in eyes(d)]
+    wanted += [f"{pin}.on.{body}.magnitude" for pin, body in load_channels.eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
     wanted += [f"{b.name}.angle" for b in d.moving] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
     wanted += [f"{p}.curvature" for p in _points(system)]

@@ -12,14 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright.api import (
+    KINDS,
+    System,
+    coordinates,
+    display_unit,
+    element_limits,
+    joints,
+    lengths,
+    line_loads,
+    mesh_losses,
+    plausibility,
+    unit_of,
+)
+from linkwright.api import solve_orders as order
+from linkwright.api import topology_report as report
 from linkwright.mechanics.closing.idle import idle_rows
-from linkwright.mechanics.inverse.lines import line_eyes
-from linkwright.mechanics.inverse.meshes import meshes_not_modeled
-from linkwright.model.coordinates import joint_part, lengths
-from linkwright.model.plausibility import elastic_loads
-from linkwright.results.element_limits import element_limits
-from linkwright.results.trajectory import unit_of
 from linkwright.rings.studio.applied_loads import largest_loads
 from linkwright.rings.studio.live import cycle_data, geometry, source
 from linkwright.rings.studio.live.kernels import Script
@@ -27,16 +35,13 @@ from linkwright.rings.studio.live.motion_channels import channel_data
 from linkwright.rings.studio.planar import colors
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.traced_points import tips
-from linkwright.system.system import System
-from linkwright.text.units import KINDS, display_unit
-from linkwright.topology import order, report
 
 
 def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
     """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
-    loads, meshes = "loads" in made.names, meshes_not_modeled(d)
+    loads, meshes = "loads" in made.names, mesh_losses.meshes_not_modeled(d)
     return {
         "name": d.name,
         "about": d.about,
@@ -69,10 +74,10 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
         "checks": [] if motion.turn is None else motion.turn.checks().as_dict()["checks"],
-        "limits": [asdict(x) for x in element_limits(d)],
+        "limits": [asdict(x) for x in element_limits.element_limits(d)],
         "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
         "motors": any(x.motor for x in d.drives),
-        "notes": [*elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],
+        "notes": [*plausibility.elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }
@@ -143,10 +148,10 @@ def _rows_of(part: Any) -> tuple[str, ...]:
 
 def _eyes(system: System, acting: list[dict[str, Any]], turn: Any) -> list[dict[str, Any]]:
     """Eyes of elements between two points, with the rows of the kernel `acting` that make up their forces."""
-    node = {e.pin: system.skel.node(e.body) + 1 for e in line_eyes(system.description)}
+    node = {e.pin: system.skel.node(e.body) + 1 for e in line_loads.line_eyes(system.description)}
     out = []
-    for e in line_eyes(system.description):
-        other = next(x for x in line_eyes(system.description) if x.part is e.part and x.side != e.side)
+    for e in line_loads.line_eyes(system.description):
+        other = next(x for x in line_loads.line_eyes(system.description) if x.part is e.part and x.side != e.side)
         own, sign = (node[e.pin], 1.0) if node[e.pin] else (system.skel.node(other.body) + 1, -1.0)
         named = [i for i, x in enumerate(acting) if (x["name"], x["body"]) == (e.part.name, own)]
         rows = [i for i in named if acting[i]["kind"] in _rows_of(e.part)]
@@ -165,7 +170,7 @@ def _stops(system: System) -> list[dict[str, Any]]:
         if s.joint in distances:
             ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in distances[s.joint]]
         else:
-            part = joint_part(d, s.joint)
+            part = coordinates.joint_part(d, s.joint)
             node = tree.node_of_joint.get(part.joint.name)
             if node is None:
                 continue

@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.model.description import Description, Joint
+from linkwright.api import SAME_PLACE, Description, Joint, joints
 from linkwright.model.meshes import closed
-from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.rings.studio.outlines import guide_samples, hull
 from linkwright.rings.studio.scene import Arrow, Pin, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.rings.studio.scene_belts import SceneBelt

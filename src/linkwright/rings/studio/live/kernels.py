@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
+from linkwright.api import Description, System, elements, kernel_sets
 from linkwright.kernels import export
-from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.page_kernels import TracedKernel, acting_on
 from linkwright.kernels.page_motion import beside
-from linkwright.model.description import Description
 from linkwright.rings.studio.live.geometry import Ref, places, references
 from linkwright.rings.studio.scene import Scene
-from linkwright.system.system import System
 
 ALWAYS = ("poses", "twists", "closure")
 MOVED = ("kinematics", "branch", "derivatives")  # where the drives determine the motion
@@ -59,7 +56,7 @@ def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Sc
     return Script(text, tuple(names), rows, why, shape if free else [])
 
 
-def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
+def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], str]:
     """The kernels this mechanism has, and what is missing for the others."""
     d = system.description
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
@@ -86,7 +83,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     return names, why
 
 
-def _acting(kernels: Kernels, system: System) -> list[dict[str, Any]]:
+def _acting(kernels: kernel_sets.Kernels, system: System) -> list[dict[str, Any]]:
     """Name, kind and body of every row of the kernel `acting`."""
     sizes, st = kernels.sizes, system.start
     near = system.skel.pack(st.references)

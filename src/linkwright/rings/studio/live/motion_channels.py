@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements import Belt
+from linkwright.api import (
+    PointRef,
+    System,
+    Trajectory,
+    belt_constraints,
+    coordinates,
+    description,
+    elements,
+    joint_limits,
+    line_loads,
+    records,
+)
 from linkwright.kernels import page_motion
-from linkwright.mechanics.constraints.belt import center_on
-from linkwright.mechanics.inverse.lines import line_eyes, line_parts
 from linkwright.mechanics.inverse.places import resting_points
-from linkwright.model.coordinates import Distance, coordinates, joint_coordinates
-from linkwright.model.description import Cylinder, PointRef
-from linkwright.motion.joint_limits import stops_of
 from linkwright.results.cylinder_channels import areas
-from linkwright.results.records import THIRD
-from linkwright.results.trajectory import Trajectory
 from linkwright.rings.studio.live.cycle_data import PageMotion, encoded
-from linkwright.system.system import System
 
 
 def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
@@ -37,7 +40,7 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "cams": _cams(system),
         "cylinders": [_cylinder(system, x) for x in system.description.cylinders if x.bore is not None],
         "belts": [_belt(system, b) for b in system.description.belts],
-        "lines": [{"name": name, "ends": _ends(system, between)} for name, between in line_parts(system.description).items()],
+        "lines": [{"name": name, "ends": _ends(system, between)} for name, between in line_loads.line_parts(system.description).items()],
         "first": _first_angles(system, c),
         "third": encoded(_third(c, motion)),
     }
@@ -46,18 +49,18 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
 def _cams(system: System) -> list[dict[str, Any]]:
     """Every cam: the pins of disc and follower, and whether its lift is a length or an angle."""
     d = system.description
-    kinds = {x.joint.name: x.kind for x in joint_coordinates(d)}
+    kinds = {x.joint.name: x.kind for x in coordinates.joint_coordinates(d)}
     pins = {j.name: j.pin or j.name for j in d.joints}
     cams = d.cams
     return [{"name": c.name, "pins": [pins[c.first], pins[c.second]], "kind": kinds[c.second]} for c in cams]
 
 
-def _cylinder(system: System, c: Cylinder) -> dict[str, Any]:
+def _cylinder(system: System, c: description.Cylinder) -> dict[str, Any]:
     """Areas and ends of a cylinder with a bore; `eye` is the key of the load at its second end."""
     d = system.description
     cap, rod = areas(c)
-    lows, highs = stops_of(d, c.name)
-    eye = next(e for e in line_eyes(d) if e.part is c and e.side > 0.0)
+    lows, highs = joint_limits.stops_of(d, c.name)
+    eye = next(e for e in line_loads.line_eyes(d) if e.part is c and e.side > 0.0)
     low, high = max(lows, default=None), min(highs, default=None)
     whole = {"cap": float(cap), "rod": None if rod is None else float(rod), "low": low, "high": high}
     return {"name": c.name, **whole, "eye": f"{eye.pin}|{eye.body}", "ends": _ends(system, c.between)}
@@ -69,13 +72,13 @@ def _ends(system: System, between: Sequence[PointRef]) -> list[dict[str, Any]]:
     return [{"body": system.skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in between]
 
 
-def _belt(system: System, b: Belt) -> dict[str, Any]:
+def _belt(system: System, b: elements.Belt) -> dict[str, Any]:
     """Pulleys, spans and the rows of lam of a belt."""
     skel, d = system.skel, system.description
     pulleys = []
     for p, radius in zip(b.pulleys, b.radii, strict=True):
         pin = d.joint(p.joint).pin or p.joint if p.joint else ""
-        at = [float(x) for x in center_on(skel, p)]
+        at = [float(x) for x in belt_constraints.center_on(skel, p)]
         pulleys.append({"body": skel.node(p.body) + 1, "at": at, "radius": float(radius), "turn": p.turn, "pin": pin})
     rows = next(x.rows for x in system.tree.loops if (x.kind, x.name) == ("belt", b.name))
     spans, parts = [list(x) for x in b.spans], [list(x) for x in b.parts]
@@ -89,9 +92,9 @@ def _coordinates(system: System) -> list[dict[str, Any]]:
     skel, d = system.skel, system.description
     beside = {x.name: k for k, x in enumerate(page_motion.beside(skel))}
     out = []
-    for x in coordinates(d):
-        entry = {"name": x.name, "pin": x.name if isinstance(x, Distance) else x.joint.pin or x.joint.name, "kind": x.kind}
-        if isinstance(x, Distance) or x.name in beside:
+    for x in coordinates.coordinates(d):
+        entry = {"name": x.name, "pin": x.name if isinstance(x, coordinates.Distance) else x.joint.pin or x.joint.name, "kind": x.kind}
+        if isinstance(x, coordinates.Distance) or x.name in beside:
             out.append({**entry, "beside": beside[x.name]})
         else:
             node = skel.tree.nodes[skel.tree.node_of_joint[x.joint.name]]
@@ -109,6 +112,6 @@ def _first_angles(system: System, c: Trajectory) -> list[float]:
 
 def _third(c: Trajectory, motion: PageMotion) -> np.ndarray:
     """(n, drives): third derivatives of the drives' laws; zero at rest."""
-    known = [c.arrays.get(THIRD + name, np.zeros((len(c), 1))) for name in motion.drives]
+    known = [c.arrays.get(records.THIRD + name, np.zeros((len(c), 1))) for name in motion.drives]
     found = np.concatenate(known, axis=1) if known else np.zeros((len(c), 0))
     return 0.0 * found if motion.still else found

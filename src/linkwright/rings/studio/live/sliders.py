@@ -15,18 +15,34 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.graph import TraceGraph, TracingError
-from linkwright.errors import LinkwrightError, Source, UsageError, listing
+from linkwright.api import (
+    ANGLE,
+    KINDS,
+    LENGTH,
+    NONE,
+    SAME_NUMBER,
+    Body,
+    Description,
+    Expr,
+    LinkwrightError,
+    Parameter,
+    Source,
+    System,
+    TraceGraph,
+    UsageError,
+    display_unit,
+    every_parameter,
+    expressions,
+    listing,
+    modelfile,
+    parameters,
+    trace_graph,
+    unit_kinds,
+    written_values,
+)
 from linkwright.kernels import export
-from linkwright.model import file as modelfile
-from linkwright.model.description import Body, Description
 from linkwright.model.file.overrides import dimension
-from linkwright.model.file.written_values import inside, parameter_dimension, parameter_path, root
-from linkwright.model.parameters import PAIRS, Parameter, every_parameter
-from linkwright.numerics.tolerances import SAME_NUMBER
-from linkwright.system.system import System
-from linkwright.text.expressions import Expr, free_variables
-from linkwright.text.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
+from linkwright.model.file.written_values import parameter_dimension
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
@@ -53,7 +69,11 @@ def sliders(system: System, *, drawn: bool = False) -> list[dict[str, Any]]:
 
 def _editable(described: Description, known: Mapping[str, Parameter]) -> list[str]:
     """Numbers that an editor of the drawing changes: pins, own lengths of bars, and what bodies weigh."""
-    own = {f"{b.name}{modelfile.LINK}" for b in described.bodies if inside(root(described), "bodies", b.name, "along") is not None}
+    own = {
+        f"{b.name}{modelfile.LINK}"
+        for b in described.bodies
+        if written_values.inside(written_values.root(described), "bodies", b.name, "along") is not None
+    }
     pins = [n for n, p in known.items() if p.drawn and (n in own or not n.endswith(modelfile.LINK))]
     weighed = [b.name for b in described.bodies[1:] if b.mass is not None]
     inertial = [f"{b}.{k}" for b in weighed for k in ("mass", "inertia")]
@@ -114,7 +134,7 @@ def between(
 def _pin_yaml(described: Description, name: str) -> tuple[list[Any] | None, list[Any]]:
     """Place of a pin's coordinate in the drawing, and all of them to be written together; None of a length, or one made by `repeat`."""
     pin, _, axis = name.rpartition(".")
-    node, axes = inside(root(described), "drawing", pin), described.plane or "xyz"
+    node, axes = written_values.inside(written_values.root(described), "drawing", pin), described.plane or "xyz"
     if node is None or node.items is None or axis not in axes:
         return None, []
     symbol, size = _shown(described, "length")
@@ -136,7 +156,7 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
         return bool(kernels.equations(TraceGraph().input("free", len(chosen))))
-    except TracingError:
+    except trace_graph.TracingError:
         return False
 
 
@@ -161,7 +181,7 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
         ends = next((x[1:] for x in described.bounds if x[0] == name), (None, None))
         low, high = (end if own is None else own for end, own in zip((low, high), ends, strict=True))
         if low < high:
-            path = parameter_path(described, name)
+            path = written_values.parameter_path(described, name)
             entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
             positive = kind in POSITIVE or (kind == "length" and _is_distance(system, name, known[name].value))
             entry["positive"] = positive and known[name].value > 0.0
@@ -215,11 +235,11 @@ def _joint_points(d: Description) -> np.ndarray:
 
 def _used(described: Description) -> set[str]:
     """Names of parameters that some number of the model depends on, also through other parameters."""
-    found = set().union(*(free_variables(x) for x in _expressions(replace(described, parameters=(), drives=(), start=()))))
+    found = set().union(*(expressions.free_variables(x) for x in _expressions(replace(described, parameters=(), drives=(), start=()))))
     written = dict(described.parameters)
     todo = [n for n in found if n in written]
     while todo:
-        more = free_variables(written[todo.pop()]) - found
+        more = expressions.free_variables(written[todo.pop()]) - found
         found |= more
         todo += more
     return found
@@ -240,7 +260,7 @@ def _expressions(value: Any) -> Iterator[Expr]:
 def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
     if dimension == ANGLE:
         return value - SWING, value + SWING
-    if dimension == ACCELERATION:
+    if dimension == unit_kinds.ACCELERATION:
         return (min(0.0, 2.0 * value), max(0.0, 2.0 * value)) if value else (-20.0, 20.0)
     if value == 0.0:
         return (-0.3 * kappa, 0.3 * kappa) if dimension == LENGTH else (0.0, 0.0)
@@ -302,10 +322,14 @@ def _shown(described: Description, kind: str) -> tuple[str, float]:
 
 def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
     symbol, size = _shown(described, "mass")
-    entry = inside(root(described), "bodies", body.name)
-    written = entry is not None and inside(entry, "mass") is not None and inside(root(described), "masses") is None
+    entry = written_values.inside(written_values.root(described), "bodies", body.name)
+    written = (
+        entry is not None
+        and written_values.inside(entry, "mass") is not None
+        and written_values.inside(written_values.root(described), "masses") is None
+    )
     written = written and not any(True for _ in _expressions(described.body(body.name).inertia))  # it follows another slider
-    keeps = [] if inside(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
+    keeps = [] if written_values.inside(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
     return {
         "name": p.name,
         "label": f"mass of {body.name}",
@@ -324,7 +348,7 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
 
 def _station(described: Description, body: str, point: str) -> float:
     """Position of a point on a bar as written; nan if that is no plain number."""
-    node = inside(root(described), "bodies", body, "along", point)
+    node = written_values.inside(written_values.root(described), "bodies", body, "along", point)
     try:
         return float(node.text or "nan") if node is not None else float("nan")
     except ValueError:
@@ -340,7 +364,7 @@ def _inertia(described: Description, body: Body) -> Any:
 
     if described.planar:
         return said(body.inertia[2][2])
-    return {key: said(body.inertia[i][j]) for key, (i, j) in PAIRS.items() if body.inertia[i][j] or i == j}
+    return {key: said(body.inertia[i][j]) for key, (i, j) in parameters.PAIRS.items() if body.inertia[i][j] or i == j}
 
 
 def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
@@ -384,11 +408,11 @@ def _label(body: Body, eye: str, axis: str, d: Description) -> str:
 
 def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[list[Any] | None, list[Any]]:
     """Place of the coordinate in the file once the body's shape is written in its own coordinates."""
-    entry = inside(root(described), "bodies", body.name)
-    listed = inside(entry, "points")
-    ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if inside(entry, k) is not None]
+    entry = written_values.inside(written_values.root(described), "bodies", body.name)
+    listed = written_values.inside(entry, "points")
+    ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if written_values.inside(entry, k) is not None]
     follows = any(True for _ in _expressions(described.body(body.name)))  # something of it follows another slider
-    if entry is None or ways or follows or inside(root(described), "masses") is not None:
+    if entry is None or ways or follows or written_values.inside(written_values.root(described), "masses") is not None:
         return None, []
     count = 2 if described.planar else 3
     symbol, size = _shown(described, "length")
@@ -400,13 +424,13 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     place: list[Any]
     keeps: list[Any]
     own = listed is not None and listed.entries is not None
-    if inside(entry, "along", eye) is not None:
+    if written_values.inside(entry, "along", eye) is not None:
         if any(body.points[0].at) or float(_station(described, body.name, body.points[0].name)) != 0.0:
             return None, []
         place, keeps = ["bodies", body.name, "along", eye], []
         own = True
     elif own:
-        written = inside(listed, eye)
+        written = written_values.inside(listed, eye)
         if written is None:
             return None, []
         place = [*path, eye, "at", i] if written.entries is not None else [*path, eye, i]
@@ -414,8 +438,8 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     else:
         place, keeps = [*path, eye, i], [[path, {p.name: said(p.at) for p in body.points}]]
     if body.mass is not None:
-        if not own or inside(entry, "com") is None:
+        if not own or written_values.inside(entry, "com") is None:
             keeps.append([["bodies", body.name, "com"], said(body.com)])
-        if inside(entry, "inertia") is None:
+        if written_values.inside(entry, "inertia") is None:
             keeps.append([["bodies", body.name, "inertia"], _inertia(described, body)])
     return place, keeps

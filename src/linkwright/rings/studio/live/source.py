@@ -14,11 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright.errors import LinkwrightError
-from linkwright.model import file as modelfile
-from linkwright.model.description import Description
-from linkwright.model.file.nodes import ENCODING
-from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.api import Description, LinkwrightError, Parameter, every_parameter, file_nodes, modelfile
 
 SECTIONS = ("parameters", "drawing", "bodies")  # where sliders write
 LINEAR = 1e-9  # of a number's change: it follows the slider linearly
@@ -32,7 +28,7 @@ def model(described: Description, sliders: Sequence[Mapping[str, Any]] = ()) -> 
     overrides = dict(getattr(document, "overrides", {}) or {})
     text = getattr(document, "text", None)  # as it was read: the file may have changed since
     if file.suffix in (".yaml", ".yml") and not overrides and file.is_file() and text is not None:
-        text = text.removeprefix(ENCODING)
+        text = text.removeprefix(file_nodes.ENCODING)
         unplaced = any(not p["yaml"] for p in sliders)
         return {"text": text, "file": file.name, "places": places(text), "plain": plain(described, sliders) if unplaced else None}
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in described.name) or "model"

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.errors import UsageError, nearest, renamed_channel
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError, errors, nearest
 from linkwright.rings.studio.plots import (
     blocks,
     control,
@@ -96,7 +95,7 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
         raise UsageError(f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.")
     if isinstance(what, str) and what not in c.channels and ".advantage." not in what:
         family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []
-        hint = f"{renamed_channel(what)}{nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}"
+        hint = f"{errors.renamed_channel(what)}{nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}"
         raise UsageError(f"there is no plot and no channel '{what}'. {hint}")
     checked_options("channels", options, Entry(plot, "").options)
     return plot(c, names, path, **options)

@@ -12,13 +12,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
+from linkwright.api import UsageError, counted, solve_orders, spanning_tree
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.plots.subjects import tree_of
 from linkwright.rings.studio.style import Theme, mixed
 from linkwright.topology.elimination import eliminate, elimination_flops
-from linkwright.topology.order import gicm_pattern
-from linkwright.topology.tree import Tree
 
 MOST_LOOPS = 60
 MOST_LISTED = 12  # subsystems in the key
@@ -40,7 +38,7 @@ def gicm(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
         figure, left, right = _sheet(frame, tree, rows, columns)
         _jacobian(left, tree, order, rows, columns, frame.look)
         fills = _constraint_inertia(right, tree, order, rows, frame.look)
-        blocks = sum(1 for line in gicm_pattern(tree) for block in line if block)
+        blocks = sum(1 for line in solve_orders.gicm_pattern(tree) for block in line if block)
         dense = sum(elimination_flops(1, rest) for rest in range(int(rows.sum())))
         text = f"GICM: {blocks} of {counted(len(order) ** 2, 'block')}" + (f", {fills} filled in" if fills else "")
         below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top", "fontsize": 8.0, "linespacing": 1.4}
@@ -51,7 +49,7 @@ def gicm(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     return drawn(make, path, **paper)
 
 
-def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> tuple[Any, Any, Any]:
+def _sheet(frame: Frame, tree: spanning_tree.Tree, rows: np.ndarray, columns: np.ndarray) -> tuple[Any, Any, Any]:
     """A figure with two axes whose blocks have one scale, and the key of the subsystems below; all in inches."""
     unit = float(np.clip(3.6 / max(rows.sum(), columns.sum()), 0.05, 0.32))  # a row
     letters = max(len(loop.name) for loop in tree.loops)
@@ -67,12 +65,12 @@ def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> t
     return figure, left, right
 
 
-def _turned(tree: Tree) -> bool:
+def _turned(tree: spanning_tree.Tree) -> bool:
     """True if names above the columns are upright, for lack of room."""
     return len(tree.loops) > 2 and max(len(loop.name) for loop in tree.loops) > 4
 
 
-def elimination(tree: Tree) -> tuple[list[int], float]:
+def elimination(tree: spanning_tree.Tree) -> tuple[list[int], float]:
     """(order of the loops, operations of the block elimination)."""
     touching: list[list[int]] = [[] for _ in tree.subsystems]
     for i, loop in enumerate(tree.loops):
@@ -90,7 +88,7 @@ def filled(pattern: np.ndarray) -> np.ndarray:
     return full
 
 
-def _jacobian(axes: Any, tree: Tree, order: list[int], rows: np.ndarray, columns: np.ndarray, look: Theme) -> None:
+def _jacobian(axes: Any, tree: spanning_tree.Tree, order: list[int], rows: np.ndarray, columns: np.ndarray, look: Theme) -> None:
     _board(axes, rows, columns, look)
     for a, i in enumerate(order):
         for s in tree.loops[i].subsystems:
@@ -98,10 +96,10 @@ def _jacobian(axes: Any, tree: Tree, order: list[int], rows: np.ndarray, columns
     _names(axes, [tree.loops[i].name for i in order], rows, [str(s.index + 1) for s in tree.subsystems], columns)
 
 
-def _constraint_inertia(axes: Any, tree: Tree, order: list[int], rows: np.ndarray, look: Theme) -> int:
+def _constraint_inertia(axes: Any, tree: spanning_tree.Tree, order: list[int], rows: np.ndarray, look: Theme) -> int:
     """Draw the GICM; how many blocks the elimination fills in."""
     _board(axes, rows, rows, look)
-    pattern = gicm_pattern(tree)
+    pattern = solve_orders.gicm_pattern(tree)
     sums = [[tuple(sorted(pattern[i][j])) for j in order] for i in order]
     full = filled(np.array([[bool(x) for x in line] for line in sums]))
     for a, line in enumerate(sums):
@@ -162,7 +160,7 @@ def _names(axes: Any, loops: list[str], rows: np.ndarray, tops: list[str], colum
     axes.tick_params(length=0.0, top=False, labeltop=True, bottom=False, labelbottom=False)
 
 
-def _legend(figure: Any, tree: Tree, look: Theme, corner: tuple[float, float]) -> None:
+def _legend(figure: Any, tree: spanning_tree.Tree, look: Theme, corner: tuple[float, float]) -> None:
     """The subsystems with their bodies, below."""
     from matplotlib.patches import Patch
 

@@ -13,9 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import NEGLIGIBLE, Trajectory, UsageError, unit_of
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 from linkwright.simulation.feedback.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 
@@ -68,9 +66,7 @@ def _controlled(c: Any, who: str) -> None:
     if not isinstance(c, Trajectory):
         raise UsageError(f"'{who}' is {type(c).__name__}, not a run.")
     if not errors(c) or len(c) < 2:
-        raise UsageError(
-            f"{who} followed nothing: 'control' shows a run with a controller, such as control=lw.control.projected(...)."
-        )
+        raise UsageError(f"{who} followed nothing: 'control' shows a run with a controller, such as control=lw.control.projected(...).")
 
 
 def _kinds(c: Trajectory, names: Iterable[str]) -> dict[str, list[str]]:

@@ -12,10 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError
-from linkwright.joints import JOINTS, is_slider
-from linkwright.model.coordinates import lengths
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import JOINTS, ChannelError, Trajectory, UsageError, joints, lengths
 from linkwright.rings.studio.plots.frame import (
     Frame,
     Paper,
@@ -223,7 +220,7 @@ def main_angles(c: Trajectory, over: str = "") -> list[str]:
 def main_travels(c: Trajectory, over: str = "") -> list[str]:
     """Coordinates of sliders and lengths of cylinders, without the one plotted over and what is at rest."""
     d = c.skel.tree.description
-    names = [*(j.name for j in d.joints if is_slider(JOINTS[j.type])), *lengths(d)]
+    names = [*(j.name for j in d.joints if joints.is_slider(JOINTS[j.type])), *lengths(d)]
     moving = [n for n in names if n != over and all(f"{n}{rate}" in c.channels for rate in ("", ".v", ".a"))]
     return [n for n in moving if np.ptp(c[n]) > 1e-9][:MOST_CURVES]
 

@@ -11,8 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import ChannelError, LinkwrightError, Trajectory, UsageError, nearest, unit_of
 from linkwright.rings.design.cycle_averages import extremes, time_mean
 from linkwright.rings.studio.plots.frame import (
     Frame,

@@ -10,9 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.numerics.tolerances import CLOSED_GIVEN
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import LinkwrightError, Trajectory, UsageError, tolerances
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
 from linkwright.rings.studio.plots.motors import plate
 from linkwright.simulation.certificate import BALANCED
@@ -123,7 +121,7 @@ def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
     panels: list[tuple[str, np.ndarray, float]] = []
     if c.skel.tree.nc:
         position, velocity = residuals(seen)
-        panels += [("loops open by", position, CLOSED_GIVEN), ("loop speed off by", velocity, CLOSED_GIVEN)]
+        panels += [("loops open by", position, tolerances.CLOSED_GIVEN), ("loop speed off by", velocity, tolerances.CLOSED_GIVEN)]
     if all(name in c.columns for name in WORKS):
         gap, over = imbalance(seen)
         panels.append(("energy off by", np.abs(gap) / max(over, 1e-12), BALANCED))

@@ -18,9 +18,7 @@ from typing import Any, TypedDict
 import numpy as np
 from matplotlib.ticker import ScalarFormatter  # this module is imported when axes are drawn, so that nothing waits for matplotlib
 
-from linkwright import files
-from linkwright.errors import UsageError, counted
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError, counted, files
 from linkwright.rings.studio import style
 from linkwright.rings.studio.style import PALETTE, Theme
 
@@ -148,9 +146,7 @@ def _note(n: Name, y: float, shift: float, size: float = SMALL) -> Any:
     """The text, with a thin leader to its left end where it had to move: none goes through another name."""
     low, high = sorted(n.axes.get_ylim())
     line = (
-        {"arrowstyle": "-", "color": n.color, "lw": 0.6, "shrinkA": 1.0, "shrinkB": 0.0, "relpos": (0.0, 0.5)}
-        if abs(shift) > 2.5
-        else None
+        {"arrowstyle": "-", "color": n.color, "lw": 0.6, "shrinkA": 1.0, "shrinkB": 0.0, "relpos": (0.0, 0.5)} if abs(shift) > 2.5 else None
     )
     note = n.axes.annotate(
         n.text,

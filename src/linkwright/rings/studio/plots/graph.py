@@ -10,15 +10,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.errors import UsageError
-from linkwright.joints import JOINTS, is_hinge
-from linkwright.model.description import Description, Joint
+from linkwright.api import JOINTS, Description, Joint, UsageError, elements, is_hinge, spanning_tree
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.plots.graph_layout import HEIGHT, LAYER, Box, Layout, Link
 from linkwright.rings.studio.plots.subjects import tree_of
 from linkwright.rings.studio.style import DRIVEN, Theme, mixed
-from linkwright.topology.tree import Node, Tree
 
 FOOT = 12.0  # y of the ground line
 DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "closing": (0, (7, 2, 1.5, 2)), "holding": (0, (1, 1.6))}
@@ -37,7 +33,7 @@ class Edge:
     driven: bool
 
 
-def edges_of(tree: Tree) -> list[Edge]:
+def edges_of(tree: spanning_tree.Tree) -> list[Edge]:
     """Everything that connects bodies: joints of the tree, cut ones, rods, and cylinders that drive."""
     d, node = tree.description, tree.node_of_body
     drives = {x.joint for x in d.drives}
@@ -71,7 +67,7 @@ def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     return drawn(make, path, **paper)
 
 
-def _floats(tree: Tree, n: Node) -> bool:
+def _floats(tree: spanning_tree.Tree, n: spanning_tree.Node) -> bool:
     """True for a body that is drawn above its neighbors instead of on the ground."""
     return n.body in tree.floating or (n.parent < 0 and JOINTS[n.joint.type].floats)
 
@@ -79,7 +75,7 @@ def _floats(tree: Tree, n: Node) -> bool:
 class GraphDrawing:
     """One graph on paper, in points."""
 
-    def __init__(self, tree: Tree, frame: Frame):
+    def __init__(self, tree: spanning_tree.Tree, frame: Frame):
         self.tree, self.frame, self.look = tree, frame, frame.look
         self.edges = edges_of(tree)
         boxes = [Box(n.body, n.parent, _floats(tree, n), LETTER * 8.5 * len(n.body) + 16.0) for n in tree.nodes]
@@ -173,9 +169,7 @@ class GraphDrawing:
         return best
 
     def _line(self, e: Edge, curve: np.ndarray) -> None:
-        color = (
-            DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "holding" else self.look.faint
-        )
+        color = DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "holding" else self.look.faint
         self.axes.plot(curve[:, 0], curve[:, 1], color=color, lw=2.0 if e.driven else 1.4, ls=DASHES[e.kind], zorder=5)
 
     def _label(self, e: Edge, curve: np.ndarray) -> None:

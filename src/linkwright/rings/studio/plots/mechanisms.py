@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from linkwright.results.state import State
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import State, Trajectory
 from linkwright.rings.studio.picture import draw
 from linkwright.rings.studio.plots.subjects import system_of
 

@@ -12,9 +12,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from linkwright.api import ChannelError, LinkwrightError, Trajectory, UsageError, nearest, unit_of
 from linkwright.drives import DCMotor, motor_of
-from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_sizing import drive_sizing
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, drawn, four, legend

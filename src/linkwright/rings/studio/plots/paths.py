@@ -10,8 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import ChannelError, Trajectory, UsageError, nearest, unit_of
 from linkwright.rings.studio.plots.curves import marked_points
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, natural_axis, open_side, with_unit
 from linkwright.rings.studio.plots.subjects import system_of

@@ -11,8 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.numerics.tolerances import NEGLIGIBLE
-from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.api import NEGLIGIBLE, Trajectory, unit_of
 from linkwright.rings.design.velocity_plan import VelocityPlan, velocity_plan
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, legend, open_side, with_unit
 from linkwright.rings.studio.plots.paths import LOOKS, Behind

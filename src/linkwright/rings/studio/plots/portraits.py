@@ -10,8 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import ChannelError, Trajectory, UsageError
 from linkwright.rings.studio.plots.curves import main_angles
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, angle_ticks, color_of, drawn, width_of, with_unit
 from linkwright.rings.studio.plots.paths import heads

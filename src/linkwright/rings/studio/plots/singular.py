@@ -9,8 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.results.trajectory import Trajectory
+from linkwright.api import Trajectory, UsageError, counted
 from linkwright.rings.studio.plots.frame import PASSAGES, Flag, Frame, Paper, Place, color_of, draw_flags, drawn, x_axis
 
 VALUES = {"singular.J": "J", "singular.dependent": "dependent part", "singular.independent": "independent part"}

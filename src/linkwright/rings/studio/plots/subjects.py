@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.errors import UsageError
-from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import System
-from linkwright.topology.tree import Tree
+from linkwright.api import System, Trajectory, UsageError, spanning_tree
 
 
 def system_of(subject: Any) -> System:
@@ -21,7 +18,7 @@ def system_of(subject: Any) -> System:
     return found
 
 
-def tree_of(subject: Any) -> Tree:
+def tree_of(subject: Any) -> spanning_tree.Tree:
     return subject.skel.tree if isinstance(subject, Trajectory) else system_of(subject).tree
 
 

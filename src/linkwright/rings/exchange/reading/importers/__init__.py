@@ -10,8 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import ModelError, Source
+from linkwright.api import ModelError, Source, files
 from linkwright.rings.exchange.reading.importers import mjcf, sdf, sketch, urdf
 from linkwright.rings.exchange.reading.importers.base import ImportFormat
 from linkwright.rings.exchange.reading.xml_reading import root_name

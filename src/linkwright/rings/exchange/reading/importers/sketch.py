@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.importers.base import ImportFormat
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, nearest
-from linkwright.model.description import Description
+from linkwright.api import Description, UsageError, files, nearest
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.folders import Folders
 from linkwright.rings.exchange.reading.mjcf.bodies import MeshPaths, bodies, compensated

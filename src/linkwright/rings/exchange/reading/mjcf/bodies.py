@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.description import GROUND, Body, Description, Load, Mat3, Point, Visual
-from linkwright.numerics.spatial import Pose, quaternion_rotation
+from linkwright.api import GROUND, Body, Description, Mat3, Pose, Visual, description, quaternion_rotation
 from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
 from linkwright.rings.exchange.reading.mjcf.text import MeshFile
@@ -48,10 +47,10 @@ def pose(at: Any, quaternion: Any) -> Pose:
 def bodies(there: CompiledMjcf, names: MjcfNames, shapes: MeshPaths, notes: ImportNotes) -> list[Body]:
     """All bodies in the order of the model, the world first as ground."""
     m = there.model
-    points: dict[int, list[Point]] = {}
+    points: dict[int, list[description.Point]] = {}
     for i in range(m.nsite):
         X = placement(pose(m.site_pos[i], m.site_quat[i]))
-        points.setdefault(int(m.site_bodyid[i]), []).append(Point(names.sites[i], X.at, X.rotation))
+        points.setdefault(int(m.site_bodyid[i]), []).append(description.Point(names.sites[i], X.at, X.rotation))
     pictures = _pictures(there, shapes, names, notes)
     out = []
     for i in range(m.nbody):
@@ -87,8 +86,10 @@ def compensated(there: CompiledMjcf, names: MjcfNames, d: Description, notes: Im
         point = "center"
         while any(p.name == point for p in body.points):
             point += "_"
-        changed[body.name] = replace(body, points=(*body.points, Point(point, body.com)))
-        loads.append(Load(f"{body.name}_gravcomp", body.name, point, vector(-share * float(body.mass) * np.array(d.gravity, float))))
+        changed[body.name] = replace(body, points=(*body.points, description.Point(point, body.com)))
+        loads.append(
+            description.Load(f"{body.name}_gravcomp", body.name, point, vector(-share * float(body.mass) * np.array(d.gravity, float)))
+        )
     if loads:
         notes.infer(f"{len(loads)} bodies carry their weight by themselves (gravcomp): constant loads at their centers.")
     return replace(d, bodies=tuple(changed.get(b.name, b) for b in d.bodies), loads=(*d.loads, *loads))

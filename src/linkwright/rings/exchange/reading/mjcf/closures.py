@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import GROUND, Coupling, Joint, Rod
-from linkwright.numerics.spatial import Pose
+from linkwright.api import GROUND, Joint, Pose, description, joints, pose_of
 from linkwright.rings.exchange.reading.mjcf.bodies import pose
 from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide, moved
@@ -25,8 +22,8 @@ class Closures:
     """Joints that close loops, couplings, rods, and joints that an equality holds at one position."""
 
     joints: list[Joint] = field(default_factory=list)
-    couplings: list[Coupling] = field(default_factory=list)
-    rods: list[Rod] = field(default_factory=list)
+    couplings: list[description.Coupling] = field(default_factory=list)
+    rods: list[description.Rod] = field(default_factory=list)
     held: dict[int, float] = field(default_factory=dict)  # joint -> qpos
 
 
@@ -95,9 +92,9 @@ def _coupled(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
     q2 = float(m.qpos0[int(m.jnt_qposadr[two])])
     if any(c[2:]):
         law = np.polynomial.Polynomial(c)(np.polynomial.Polynomial([-q2, 1.0])) + q1  # in q2 itself
-        out.couplings.append(Coupling(name, names.joints[two], names.joints[one], polynomial=tuple(map(float, law.coef))))
+        out.couplings.append(description.Coupling(name, names.joints[two], names.joints[one], polynomial=tuple(map(float, law.coef))))
     else:
-        out.couplings.append(Coupling(name, names.joints[two], names.joints[one], c[1], c[0] + q1 - c[1] * q2))
+        out.couplings.append(description.Coupling(name, names.joints[two], names.joints[one], c[1], c[0] + q1 - c[1] * q2))
 
 
 def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
@@ -120,7 +117,7 @@ def _tendons(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
     one, two, c = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), [float(x) for x in m.eq_data[e][:5]]
     first, second = tendon(m, one), tendon(m, two) if two >= 0 else LinearTendon(())
     if two < 0 and isinstance(first, LineTendon):
-        out.rods.append(Rod(names.equalities[e], line_ends(m, first, names), float(m.tendon_length0[one]) + c[0]))
+        out.rods.append(description.Rod(names.equalities[e], line_ends(m, first, names), float(m.tendon_length0[one]) + c[0]))
     elif isinstance(first, LinearTendon) and isinstance(second, LinearTendon) and not any(c[2:] if two >= 0 else ()):
         factors: dict[int, float] = dict(first.terms)
         for j, b in second.terms:
@@ -142,4 +139,4 @@ def _summed(m: Any, name: str, factors: dict[int, float], constant: float, names
         out.held[last] = constant / own
         return
     (first, ratio), *plus = others
-    out.couplings.append(Coupling(name, first, names.joints[last], ratio, constant / own, plus=tuple(plus)))
+    out.couplings.append(description.Coupling(name, first, names.joints[last], ratio, constant / own, plus=tuple(plus)))

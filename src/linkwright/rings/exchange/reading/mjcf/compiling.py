@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import ModelError, Source, UsageError, listing
+from linkwright.api import ModelError, Source, UsageError, files, listing
 from linkwright.rings.exchange.reading.mjcf.text import MeshFile, MjcfText
 from linkwright.rings.exchange.reading.notes import ImportNotes
 

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.description import CoilSpring, Cylinder, Drive, Load
-from linkwright.numerics.spatial import quaternion_rotation
+from linkwright.api import description, expressions, quaternion_rotation
 from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree
 from linkwright.rings.exchange.reading.mjcf.naming import IDENTIFIER, MjcfNames
 from linkwright.rings.exchange.reading.mjcf.tendons import LineTendon, line_ends, tendon, transmission
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.text.expressions import variable
 
 OURS = "force:"  # begin of the names that the MJCF writer gives them
 
@@ -27,17 +25,17 @@ OURS = "force:"  # begin of the names that the MJCF writer gives them
 class MjcfDrives:
     """Drives by joint, loads of actuators at sites, forces along lines, and the targets and controls they name."""
 
-    drives: dict[str, Drive] = field(default_factory=dict)
-    loads: list[Load] = field(default_factory=list)
-    cylinders: list[Cylinder] = field(default_factory=list)
-    springs: list[CoilSpring] = field(default_factory=list)
+    drives: dict[str, description.Drive] = field(default_factory=dict)
+    loads: list[description.Load] = field(default_factory=list)
+    cylinders: list[description.Cylinder] = field(default_factory=list)
+    springs: list[description.CoilSpring] = field(default_factory=list)
     parameters: list[tuple[str, float]] = field(default_factory=list)
 
-    def add(self, steady: Load | Cylinder | CoilSpring) -> None:
+    def add(self, steady: description.Load | description.Cylinder | description.CoilSpring) -> None:
         """Add a force that needs no control."""
-        if isinstance(steady, Load):
+        if isinstance(steady, description.Load):
             self.loads.append(steady)
-        elif isinstance(steady, Cylinder):
+        elif isinstance(steady, description.Cylinder):
             self.cylinders.append(steady)
         else:
             self.springs.append(steady)
@@ -101,8 +99,8 @@ def drives(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, control: np.nd
     return out
 
 
-def _replaced(drive: Drive, where: Any) -> Drive:
-    return Drive(drive.joint, drive.kind, drive.value, where=where, gear_ratio=drive.gear_ratio, limits=drive.limits)
+def _replaced(drive: description.Drive, where: Any) -> description.Drive:
+    return description.Drive(drive.joint, drive.kind, drive.value, where=where, gear_ratio=drive.gear_ratio, limits=drive.limits)
 
 
 # -------------------------------------------------------------------- what an actuator is
@@ -148,7 +146,9 @@ def _clamped(x: float, between: tuple[float | None, float | None]) -> float:
 
 
 # -------------------------------------------------------------------- drives
-def _drive(m: Any, j: int, several: list[tuple[MjcfActuator, float]], names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Drive:
+def _drive(
+    m: Any, j: int, several: list[tuple[MjcfActuator, float]], names: MjcfNames, out: MjcfDrives, notes: ImportNotes
+) -> description.Drive:
     """The drive of a joint: one actuator with its gear, or the sum of several at the joint."""
     joint = names.joints[j]
     actuator, c = several[0]
@@ -163,7 +163,7 @@ def _drive(m: Any, j: int, several: list[tuple[MjcfActuator, float]], names: Mjc
     limits = _sum([_scaled(_force_limits(one), one.gear * coefficient) for one, coefficient in several])
     if m.jnt_actfrclimited[j]:
         limits = _within(limits, (float(m.jnt_actfrcrange[j][0]), float(m.jnt_actfrcrange[j][1])))
-    return Drive(joint, "torque", value, gear_ratio=gear, limits=limits)
+    return description.Drive(joint, "torque", value, gear_ratio=gear, limits=limits)
 
 
 def _force(a: MjcfActuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Any:
@@ -181,7 +181,7 @@ def _length(a: MjcfActuator, names: MjcfNames, factor: float, rate: str = "") ->
     """A factor times length or speed of the transmission: the gear times the sum of coordinates."""
     out: Any = 0.0
     for j, c in a.terms if factor else ():
-        out = out + factor * a.gear * c * variable(f"{names.joints[j]}{rate}")
+        out = out + factor * a.gear * c * expressions.variable(f"{names.joints[j]}{rate}")
     return out
 
 
@@ -196,7 +196,7 @@ def _target(a: MjcfActuator, out: MjcfDrives, notes: ImportNotes) -> Any:
     if name not in dict(out.parameters):
         out.parameters.append((name, a.control))
         notes.infer(f"the servo '{a.name}' became a torque law; its control is the parameter '{name}' = {a.control:g}.")
-    return variable(name)
+    return expressions.variable(name)
 
 
 # -------------------------------------------------------------------- limits
@@ -241,9 +241,11 @@ def _site(m: Any, a: int, made: MjcfActuator, names: MjcfNames, out: MjcfDrives,
     control: Any = made.control
     if IDENTIFIER.match(parameter):
         out.parameters.append((parameter, made.control))
-        control = variable(parameter)
+        control = expressions.variable(parameter)
     force, moment = (tuple(float(x) * made.gain[0] * control for x in R @ part) for part in (gear[:3], gear[3:]))
-    out.loads.append(Load(made.name, body, names.sites[s], (force[0], force[1], force[2]), (moment[0], moment[1], moment[2]), body))
+    out.loads.append(
+        description.Load(made.name, body, names.sites[s], (force[0], force[1], force[2]), (moment[0], moment[1], moment[2]), body)
+    )
     notes.infer(f"the actuator '{made.name}' at the site '{names.sites[s]}' became a load on '{body}'.")
     if made.force != (None, None):
         notes.lose(f"the force limits of '{made.name}'")
@@ -252,7 +254,7 @@ def _site(m: Any, a: int, made: MjcfActuator, names: MjcfNames, out: MjcfDrives,
 # Actuators that push by themselves, whatever their control: loads at sites, forces and springs along the line between two sites.
 
 
-def steady(m: Any, a: int, names: MjcfNames) -> Load | Cylinder | CoilSpring | None:
+def steady(m: Any, a: int, names: MjcfNames) -> description.Load | description.Cylinder | description.CoilSpring | None:
     """A load, a cylinder of constant force or a spring for an actuator without gain; None for all others."""
     mj = mujoco()
     kinds, name = mj.mjtTrn, names.actuators[a].removeprefix(OURS)
@@ -268,13 +270,13 @@ def steady(m: Any, a: int, names: MjcfNames) -> Load | Cylinder | CoilSpring | N
         return None
     ends, gear = line_ends(m, found, names), float(m.actuator_gear[a][0])
     if not b[1]:
-        return Cylinder(name, ends, gear * b[0])
+        return description.Cylinder(name, ends, gear * b[0])
     # push = gear (b0 + b1 gear L) = k (free - L)
     k = -b[1] * gear * gear
-    return CoilSpring(name, ends, k, gear * b[0] / k) if k > 0.0 else None
+    return description.CoilSpring(name, ends, k, gear * b[0] / k) if k > 0.0 else None
 
 
-def _load(m: Any, a: int, name: str, size: float, names: MjcfNames) -> Load | None:
+def _load(m: Any, a: int, name: str, size: float, names: MjcfNames) -> description.Load | None:
     """A constant force and moment at a site, in axes of its body or of the world."""
     site, other = (int(x) for x in m.actuator_trnid[a][:2])
     body = names.bodies.get(int(m.site_bodyid[site]))
@@ -283,4 +285,4 @@ def _load(m: Any, a: int, name: str, size: float, names: MjcfNames) -> Load | No
     R = quaternion_rotation(m.site_quat[site if other < 0 else other])
     force, moment = (tuple(float(x) for x in size * (R @ part)) for part in np.array(m.actuator_gear[a], float).reshape(2, 3))
     axes = body if other < 0 else "world"
-    return Load(name, body, names.sites[site], (force[0], force[1], force[2]), (moment[0], moment[1], moment[2]), axes)
+    return description.Load(name, body, names.sites[site], (force[0], force[1], force[2]), (moment[0], moment[1], moment[2]), axes)

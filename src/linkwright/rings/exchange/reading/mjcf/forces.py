@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.description import CoilSpring, Damper, Friction, Stop, TorsionSpring
+from linkwright.api import description
 from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide
 from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
@@ -20,10 +20,10 @@ from linkwright.rings.exchange.reading.notes import ImportNotes
 class MjcfForces:
     """Forces on joints and between points."""
 
-    springs: list[TorsionSpring | CoilSpring] = field(default_factory=list)
-    dampers: list[Damper] = field(default_factory=list)
-    frictions: list[Friction] = field(default_factory=list)
-    stops: list[Stop] = field(default_factory=list)
+    springs: list[description.TorsionSpring | description.CoilSpring] = field(default_factory=list)
+    dampers: list[description.Damper] = field(default_factory=list)
+    frictions: list[description.Friction] = field(default_factory=list)
+    stops: list[description.Stop] = field(default_factory=list)
 
 
 def forces(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, carried: Rotors, notes: ImportNotes) -> MjcfForces:
@@ -34,7 +34,7 @@ def forces(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, carried: Rotor
     acting = _acting(mj, off)
     for j, damping in carried.damping.items():
         if j in tree.moving and "damper" in acting:
-            out.dampers.append(Damper(f"{tree.moving[j].name}_actuator", damping, tree.moving[j].name))
+            out.dampers.append(description.Damper(f"{tree.moving[j].name}_actuator", damping, tree.moving[j].name))
     for j, joint in tree.moving.items():
         _joint(there, j, joint.name, acting, out, notes)
     for t in range(there.model.ntendon):
@@ -64,17 +64,17 @@ def _joint(there: CompiledMjcf, j: int, name: str, acting: set[str], out: MjcfFo
         notes.lose(f"terms of higher order in stiffness or damping of '{name}'", mechanism=True)
     if stiffness and "spring" in acting:
         if one:
-            out.springs.append(TorsionSpring(name, name, stiffness, float(m.qpos_spring[at]), where=where))
+            out.springs.append(description.TorsionSpring(name, name, stiffness, float(m.qpos_spring[at]), where=where))
         else:
             notes.drop("ball or free joint spring", name, mechanism=True)
     if damping and "damper" in acting:
-        out.dampers.append(Damper(name, damping, name, where=where))
+        out.dampers.append(description.Damper(name, damping, name, where=where))
     if friction and "friction" in acting:
-        out.frictions.append(Friction(name, name, friction, where=where))
+        out.frictions.append(description.Friction(name, name, friction, where=where))
     if m.jnt_limited[j] and "limit" in acting:
         if one:
             low, high = (float(x) for x in m.jnt_range[j])
-            out.stops.append(Stop(name, name, None, low, high, where=where))
+            out.stops.append(description.Stop(name, name, None, low, high, where=where))
         else:
             notes.drop("ball joint limit", name, mechanism=True)
 
@@ -105,15 +105,15 @@ def _tendon(m: Any, t: int, names: MjcfNames, tree: MjcfTree, acting: set[str], 
     elif isinstance(found, LineTendon):
         ends = line_ends(m, found, names)
         if k:
-            out.springs.append(CoilSpring(name, ends, k, low))
+            out.springs.append(description.CoilSpring(name, ends, k, low))
         if d:
-            out.dampers.append(Damper(name, d, between=ends))
+            out.dampers.append(description.Damper(name, d, between=ends))
     elif only is not None and only[0] in tree.moving and only[1]:
         joint, c = tree.moving[only[0]].name, only[1]
         if k:
-            out.springs.append(TorsionSpring(name, joint, k * c * c, low / c))
+            out.springs.append(description.TorsionSpring(name, joint, k * c * c, low / c))
         if d:
-            out.dampers.append(Damper(name, d * c * c, joint))
+            out.dampers.append(description.Damper(name, d * c * c, joint))
     else:
         notes.drop("multi-joint tendon spring", name, mechanism=True)
 

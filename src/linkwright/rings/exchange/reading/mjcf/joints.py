@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import GROUND, Body, Joint
-from linkwright.model.file.geometry import frame_along
-from linkwright.numerics.spatial import IDENTITY, Pose
+from linkwright.api import GROUND, Body, Joint, Pose, geometry, joints, pose_of, spatial
 from linkwright.rings.exchange.reading.mjcf.bodies import pose
 from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
@@ -47,7 +43,7 @@ def tree(there: CompiledMjcf, names: MjcfNames) -> MjcfTree:
         chain = [parent, *(f"{name}:{k}" for k in range(1, count)), name]
         out.links += [Body(link, mass=0.0, where=where, chain=name) for link in chain[1:-1]]
         for k in range(count):
-            made = _joint(there, first + k, names.joints[first + k], (chain[k], chain[k + 1]), X if k == 0 else IDENTITY)
+            made = _joint(there, first + k, names.joints[first + k], (chain[k], chain[k + 1]), X if k == 0 else spatial.IDENTITY)
             out.moving[first + k] = made
             out.order.append(made)
     return out
@@ -73,9 +69,9 @@ def _joint(there: CompiledMjcf, j: int, name: str, ends: tuple[str, str], X: Pos
     if joints.is_ball(jt):
         return Joint(name, kind, *ends, placement(X @ Pose(np.eye(3), at)), placement(Pose(np.eye(3), at)), where=where, armature=armature)
     axis = vector(m.jnt_axis[j])
-    M = Pose(np.array(frame_along("z" if joints.is_hinge(jt) else "x", axis, axis), float), at)
+    M = Pose(np.array(geometry.frame_along("z" if joints.is_hinge(jt) else "x", axis, axis), float), at)
     zero = float(m.qpos0[int(m.jnt_qposadr[j])])
-    back = IDENTITY if zero == 0.0 else moved(jt, -zero)
+    back = spatial.IDENTITY if zero == 0.0 else moved(jt, -zero)
     return Joint(name, kind, *ends, placement(X @ M @ back), placement(M), where=where, armature=armature)
 
 
@@ -103,7 +99,7 @@ def _unit(q: np.ndarray) -> np.ndarray:
 def poses(there: CompiledMjcf, found: MjcfTree, qpos: np.ndarray) -> dict[str, Pose]:
     """Poses of all bodies and links at a position of the file."""
     number = {joint.name: j for j, joint in found.moving.items()}
-    out = {GROUND: IDENTITY}
+    out = {GROUND: spatial.IDENTITY}
     for joint in found.order:
         X = pose_of(joint.frame_first)
         if joint.name in number:

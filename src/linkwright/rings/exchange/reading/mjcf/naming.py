@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.model.description import GROUND
+from linkwright.api import GROUND
 from linkwright.rings.exchange.reading.names import NameTable, usable
 from linkwright.rings.exchange.reading.notes import ImportNotes
 

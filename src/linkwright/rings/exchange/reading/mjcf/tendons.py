@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.model.description import GROUND, PointRef
+from linkwright.api import GROUND, PointRef
 from linkwright.rings.exchange.reading.mjcf.compiling import mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import is_hinge_or_slide
 from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames

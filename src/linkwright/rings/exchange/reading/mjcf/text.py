@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from linkwright.errors import ModelError, Source
+from linkwright.api import ModelError, Source
 from linkwright.rings.exchange.reading.folders import MORE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.xml_reading import MOST_ELEMENTS, XmlElement, read_xml

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from linkwright.model.description import Placement
+from linkwright.api import Placement
 from linkwright.rings.exchange.reading.poses import HERE, inverse, pose, pose_wxyz, times
 from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, find
 from linkwright.rings.exchange.reading.xml_reading import XmlElement

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.errors import ModelError, Source
-from linkwright.numerics.spatial import rotation_quaternion
+from linkwright.api import ModelError, Source, spatial
 from linkwright.rings.exchange.reading.folders import MORE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import inverse
@@ -126,7 +125,7 @@ def _placed(model: XmlElement, proxy: str, include: XmlElement) -> XmlElement:
     """The frame of a merged model whose placement frame is where the pose says."""
     inside = scope_of(model, "", Scope("", model))
     at = inverse(PoseGraph(inside).of(find(inside, model.get("placement_frame"), include, "placement_frame")))
-    w, x, y, z = (float(v) for v in rotation_quaternion(np.array(at.rotation, float)))
+    w, x, y, z = (float(v) for v in spatial.rotation_quaternion(np.array(at.rotation, float)))
     numbers = " ".join(repr(float(v)) for v in (*at.at, x, y, z, w))
     pose = XmlElement("pose", {"relative_to": f"{proxy}_placed", "rotation_format": "quat_xyzw"}, include.where, (), numbers)
     return XmlElement("frame", {"name": proxy}, include.where, (pose,))

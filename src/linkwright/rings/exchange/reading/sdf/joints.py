@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from linkwright.model.description import GROUND, Body, Stop, Vec3
-from linkwright.model.file.geometry import dot, rotate, transpose
+from linkwright.api import GROUND, Body, Vec3, description, geometry
 from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.joint_frames import SQUARE, axes, direction, framed
 from linkwright.rings.exchange.reading.names import usable
@@ -118,7 +117,7 @@ def _axis(j: SdfJoint, tag: str, graph: PoseGraph) -> Vec3:
         reference = graph.of(FrameRef(j.scope))
     else:
         return own
-    x, y, z = rotate(transpose(j.at.rotation), rotate(reference.rotation, own))
+    x, y, z = geometry.rotate(geometry.transpose(j.at.rotation), geometry.rotate(reference.rotation, own))
     return (x, y, z)
 
 
@@ -160,13 +159,13 @@ def _two_axes(
     draft: RobotDraft, j: SdfJoint, name: str, frames: tuple[Placement, Placement], both: tuple[Vec3, Vec3], closes: bool
 ) -> None:
     """A universal joint where the axes are at a right angle; two hinges in a chain where they are not, or one of them is coupled."""
-    if abs(dot(*both)) <= SQUARE and not _is_coupled(j):
+    if abs(geometry.dot(*both)) <= SQUARE and not _is_coupled(j):
         own = axes("universal", j.element, both[0], both[1])
         draft.add_joint(framed(name, "universal", j.bodies, frames, (own, own), j.element), closes=closes)
         for tag, part in (("axis", "angle1"), ("axis2", "angle2")):
             _attached(draft, j, f"{name}.{part}", tag)
         return
-    if abs(abs(dot(*both)) - 1.0) < SQUARE:
+    if abs(abs(geometry.dot(*both)) - 1.0) < SQUARE:
         raise j.element.error("the two axes are parallel.")
     link = f"{name}:1"
     draft.bodies[link] = Body(link, mass=0.0, start=j.at, where=j.element.where, chain=name)
@@ -229,7 +228,7 @@ def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
         return
     ends = [None if abs(x) >= NONE else x for x in (lower, upper)]
     if any(x is not None for x in ends) and lower < upper:
-        draft.stops.append(Stop(usable(name), name, None, ends[0], ends[1], where=limit.where))
+        draft.stops.append(description.Stop(usable(name), name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- mimic and gears

@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import UsageError, nearest
-from linkwright.model.description import GROUND, Body, Joint, Placement, Point, Vec3, Visual
+from linkwright.api import GROUND, Body, Joint, Placement, UsageError, Vec3, Visual, description, files, nearest
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.folders import Folders
@@ -148,7 +146,7 @@ def _points(draft: RobotDraft, scopes: Sequence[Scope], graph: PoseGraph) -> Non
             at = times(inverse(b.start), graph.of(frame))
             taken = {p.name for p in b.points}
             label = draft.point_name(scope.full(name), taken)
-            draft.bodies[body] = replace(b, points=(*b.points, Point(label, at.at, at.rotation)))
+            draft.bodies[body] = replace(b, points=(*b.points, description.Point(label, at.at, at.rotation)))
 
 
 # Drake's elements in SDF: points held together, springs between points.
@@ -193,7 +191,7 @@ def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFi
             draft.links.of[full] = GROUND
             ground = draft.bodies[GROUND]
             placed = tuple(replace(v, placement=times(at, v.placement)) for v in shown)
-            point = Point(draft.links.fresh(full), at.at, at.rotation)
+            point = description.Point(draft.links.fresh(full), at.at, at.rotation)
             draft.bodies[GROUND] = Body(GROUND, (*ground.points, point), visuals=(*ground.visuals, *placed))
         else:
             body = draft.links.add(full)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from linkwright.errors import ModelError, nearest
+from linkwright.api import ModelError, nearest
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 SEPARATOR = "::"

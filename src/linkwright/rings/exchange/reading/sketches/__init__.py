@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.errors import ModelError, Source, UsageError, counted
-from linkwright.model import file as modelfile
+from linkwright.api import ModelError, Source, UsageError, counted, files, modelfile
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.reading.sketches.linkage import SketchLinkage, linkage_of, used_pins
 from linkwright.rings.exchange.reading.sketches.naming import name_everything, usable
@@ -72,7 +70,7 @@ def _shortened(sentences: list[str]) -> list[str]:
 
 def _length(given: Any) -> float | None:
     """A gap in mm; a bare number is in mm as well."""
-    from linkwright.text.units import KINDS
+    from linkwright.api import KINDS
 
     if given is None:
         return None

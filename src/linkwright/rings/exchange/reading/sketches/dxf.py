@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, counted, package
+from linkwright.api import LinkwrightError, ModelError, Source, UsageError, counted, files, package
 from linkwright.rings.exchange.reading.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
 
 MOST_ENTITIES = 50_000
@@ -97,8 +96,7 @@ def _ended(content: bytes) -> bytes:
 
 def _scale(document: Any, unit: str | None) -> tuple[float, str]:
     """(millimeters of a unit, how it was found)."""
-    from linkwright.model.file import quantity
-    from linkwright.text.units import KINDS
+    from linkwright.api import KINDS, quantity
 
     if unit is not None:
         try:

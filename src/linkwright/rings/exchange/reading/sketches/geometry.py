@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwright.errors import Source
+from linkwright.api import Source
 
 Place = tuple[float, float]
 MOST_PIECES = 300  # of an outline

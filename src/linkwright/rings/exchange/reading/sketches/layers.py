@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
+from linkwright.api import UsageError, nearest, patterns
 from linkwright.rings.exchange.reading.sketches.geometry import Sketch
-from linkwright.text.patterns import matching
 
 PINS, POINTS, GROUND, GUIDES, OUTLINES, LINKS, OTHER, OWN = "pins", "points", "ground", "guides", "outlines", "links", "other", "own"
 _NAMES = {
@@ -68,7 +67,7 @@ def _chosen(layers: Sequence[str], given: Any, what: str) -> list[str]:
     wanted = [given] if isinstance(given, str) else list(given)
     out: list[str] = []
     for text in wanted:
-        fitting = [n for n in layers if matching(str(text).lower(), [n.lower()])]
+        fitting = [n for n in layers if patterns.matching(str(text).lower(), [n.lower()])]
         if not fitting and what != GROUND:
             raise UsageError(f"{what}: there is no layer '{text}'. {nearest(str(text), layers, 'Layers')}")
         out += fitting

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ModelError, counted
+from linkwright.api import ModelError, counted
 from linkwright.numerics.groups import Groups
 from linkwright.rings.exchange.reading.sketches import layers as layer_roles
 from linkwright.rings.exchange.reading.sketches.geometry import Mark, Place, Sketch, Stroke, encloses, from_segment, joined

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import ModelError, UsageError, counted
+from linkwright.api import ModelError, UsageError, counted, files
 from linkwright.rings.exchange.reading.sketches.geometry import Label, Mark, Sketch, Stroke, arc_points, as_circle
 from linkwright.rings.exchange.reading.sketches.layers import OWN, role_of
 from linkwright.rings.exchange.reading.xml_reading import MOST_BYTES, XmlElement, parse_xml

@@ -11,10 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.joints import JOINTS, is_hinge
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import Pose, shift_twist
+from linkwright.api import JOINTS, Description, Joint, Pose, is_hinge, joints, spatial
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding.centers import spherical_loops
 from linkwright.rings.exchange.reading.understanding.gaps import gaps
@@ -97,7 +94,7 @@ def _twists(d: Description, step: Step, F: Pose, length: float) -> np.ndarray:
     first, second = sides(d, step.joint)
     X = first.inverse() @ second
     q = jt.coordinates(X.R, X.p, np.zeros(jt.nq))
-    S = shift_twist(F.inverse() @ first, np.asarray(jt.subspace(q), float).reshape(6, jt.nv))
+    S = spatial.shift_twist(F.inverse() @ first, np.asarray(jt.subspace(q), float).reshape(6, jt.nv))
     S[3:] /= length
     return S
 

@@ -15,10 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.joints import create, is_ball, is_hinge
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import Pose, normalize
+from linkwright.api import Description, Joint, Pose, is_hinge, joints, pose_of, spatial
 from linkwright.rings.exchange.reading.understanding.geometry import placement, sides, size
 from linkwright.rings.exchange.reading.understanding.merging import quoted
 from linkwright.rings.exchange.reading.understanding.paths import Step, circuits, path
@@ -42,14 +39,16 @@ def spherical_loops(d: Description, closing: Sequence[str]) -> SphericalLoops:
     bearings: set[str] = set()
     for name in closing:
         joint = d.joint(name)
-        steps = path(d, joint.first, joint.second, set(closing)) if is_ball(create(joint.type, joint.options)) else None
+        steps = path(d, joint.first, joint.second, set(closing)) if joints.is_ball(joints.create(joint.type, joint.options)) else None
         center = None if steps is None else _center(d, steps)
         if steps is None or center is None:
             continue
         rays = [_point(d, body, frame.at) - center for body, frame in _ends(joint)]
         if min(float(np.sqrt(r @ r)) for r in rays) <= 10.0 * MEETING * size(d):
             continue  # a point in the center: every motion of the loop keeps it there
-        own = (pose_of(d.body(body).start).R.T @ normalize(ray) for body, ray in zip((joint.first, joint.second), rays, strict=True))
+        own = (
+            pose_of(d.body(body).start).R.T @ spatial.normalize(ray) for body, ray in zip((joint.first, joint.second), rays, strict=True)
+        )
         d = _with_joint(d, along_axis(d, joint, "floating_bearing", *own))
         bearings.add(name)
         inside = quoted(s.joint.name for s in steps)
@@ -76,9 +75,9 @@ def _point(d: Description, body: str, at: Any) -> np.ndarray:
 
 def _center(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
     """The point that is nearest to the axes of all hinges on the way, in the world in the file's pose; None where they do not meet."""
-    turning = [s.joint for s in steps if create(s.joint.type, s.joint.options).nv]
+    turning = [s.joint for s in steps if joints.create(s.joint.type, s.joint.options).nv]
     fewest = 3  # turns between the sides of the closure, below which nothing moves
-    if len(turning) < fewest or not all(is_hinge(create(j.type, j.options)) for j in turning):
+    if len(turning) < fewest or not all(is_hinge(joints.create(j.type, j.options)) for j in turning):
         return None
     lines = [(F.p, F.R[:, 2]) for j in turning for F in sides(d, j)]
     across = [np.eye(3) - np.outer(z, z) for _, z in lines]

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.model.description import Description
+from linkwright.api import Description, joints
 from linkwright.rings.exchange.reading.understanding.geometry import sides
 
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint, Placement
-from linkwright.numerics.spatial import Pose, cross, normalize
+from linkwright.api import Description, Joint, Placement, Pose, cross, pose_of, spatial
 
 ALIGNED = 4e-16  # sine of an angle between axes that round-off explains
 
@@ -31,12 +29,12 @@ def sides(d: Description, joint: Joint) -> tuple[Pose, Pose]:
 
 def axes_with_z(z: Any, like: Any) -> np.ndarray:
     """Return axes with the given z whose x is as near as possible to that of the axes `like`."""
-    z = normalize(np.asarray(z, float))
+    z = spatial.normalize(np.asarray(z, float))
     x = like[:, 0] - (like[:, 0] @ z) * z
     if np.sqrt(x @ x) < 0.1:
-        y = normalize(like[:, 1] - (like[:, 1] @ z) * z)
+        y = spatial.normalize(like[:, 1] - (like[:, 1] @ z) * z)
         return np.column_stack([cross(y, z), y, z])
-    x = normalize(x)
+    x = spatial.normalize(x)
     return np.column_stack([x, cross(z, x), z])
 
 

@@ -11,12 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.elements import EndsRole, PointRole
-from linkwright.errors import listing
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import NO_INERTIA, Body, Description, Joint, Mat3, Placement, Point, PointRef
-from linkwright.numerics.spatial import EYE, IDENTITY, Pose
+from linkwright.api import Body, Description, Joint, Mat3, Placement, PointRef, Pose, elements, listing, pose_of, spatial
+from linkwright.model.description import NO_INERTIA, Point
 from linkwright.rings.exchange.reading.understanding.geometry import placement, vector
 
 
@@ -61,7 +57,7 @@ def merged(d: Description, names: Sequence[str], say: Callable[[str, Sequence[st
     )
 
 
-_HOLD_POINTS = elements.fields_with(EndsRole, PointRole)
+_HOLD_POINTS = elements.fields_with(elements.EndsRole, elements.PointRole)
 
 
 def _sentence(body: str, taken: Sequence[str]) -> str:
@@ -84,7 +80,7 @@ def _homes(d: Description, fixed: Iterable[Joint]) -> dict[str, Home]:
     for body in d.bodies:
         if body.name in homes:
             continue
-        homes[body.name] = Home(body.name, IDENTITY)
+        homes[body.name] = Home(body.name, spatial.IDENTITY)
         wave = [body.name]
         while wave:
             here = wave.pop()
@@ -140,7 +136,7 @@ def summed(parts: Sequence[tuple[Pose, Body]]) -> tuple[float | None, Any, Mat3]
     if not heavy:
         with_data = next((b for _, b in parts if b.mass is not None), parts[0][1])
         return with_data.mass, with_data.com, with_data.inertia
-    if len(heavy) == 1 and heavy[0][0] is IDENTITY:
+    if len(heavy) == 1 and heavy[0][0] is spatial.IDENTITY:
         only = heavy[0][1]
         return only.mass, only.com, only.inertia
     masses = np.array([b.mass for _, b in heavy], float)
@@ -149,7 +145,7 @@ def summed(parts: Sequence[tuple[Pose, Body]]) -> tuple[float | None, Any, Mat3]
     com = masses @ centers / mass if mass else centers[0]
     inertia = np.zeros((3, 3))
     for (X, b), m, r in zip(heavy, masses, centers - com, strict=True):
-        inertia += X.R @ np.array(b.inertia, float) @ X.R.T + m * (r @ r * EYE - np.outer(r, r))
+        inertia += X.R @ np.array(b.inertia, float) @ X.R.T + m * (r @ r * spatial.EYE - np.outer(r, r))
     inertia = 0.5 * (inertia + inertia.T)
     return mass, vector(com), (vector(inertia[0]), vector(inertia[1]), vector(inertia[2]))
 
@@ -160,9 +156,9 @@ def _placed(X: Pose, at: Placement) -> Placement:
 
 def _moved(j: Joint, homes: Mapping[str, Home]) -> Joint:
     first, second = homes[j.first], homes[j.second]
-    if first.pose is not IDENTITY:
+    if first.pose is not spatial.IDENTITY:
         j = replace(j, first=first.body, frame_first=_placed(first.pose, j.frame_first))
-    if second.pose is not IDENTITY:
+    if second.pose is not spatial.IDENTITY:
         j = replace(j, second=second.body, frame_second=_placed(second.pose, j.frame_second))
     return j
 
@@ -182,7 +178,7 @@ def _thing(x: Any, homes: Mapping[str, Home], points: Mapping[PointRef, str]) ->
         return replace(x, between=tuple((homes[b].body, points[b, p]) for b, p in x.between), **turned)
     if x.acts != elements.POINT:
         return x
-    if x.axes in homes and homes[x.axes].pose is not IDENTITY:
+    if x.axes in homes and homes[x.axes].pose is not spatial.IDENTITY:
         R = homes[x.axes].pose.R
         x = replace(x, force=_turned(R, x.force), moment=_turned(R, x.moment), axes=homes[x.axes].body)
     return replace(x, body=homes[x.body].body, point=points.get((x.body, x.point), x.point))

@@ -13,10 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.joints import create
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import Pose, cross
+from linkwright.api import Description, Joint, Pose, cross, joints, pose_of
 from linkwright.rings.exchange.reading.understanding.geometry import axes_with_z, placement, sides, size
 from linkwright.rings.exchange.reading.understanding.merging import quoted
 
@@ -68,7 +65,7 @@ def _families(d: Description) -> Iterator[tuple[str, str, list[Crank]]]:
 
 def _is_pin(j: Joint) -> bool:
     """True if the joint holds a point in the x-y plane of its frame."""
-    return {"tx", "ty"} <= set(create(j.type, j.options).rows) and "rz" not in create(j.type, j.options).rows
+    return {"tx", "ty"} <= set(joints.create(j.type, j.options).rows) and "rz" not in joints.create(j.type, j.options).rows
 
 
 def _corrected(d: Description, first: str, second: str, cranks: Sequence[Crank]) -> tuple[Description, float] | None:

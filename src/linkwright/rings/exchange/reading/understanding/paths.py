@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from linkwright.model.description import Description, Joint
+from linkwright.api import Description, Joint
 
 
 class Step(NamedTuple):

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.joints import create, is_ball, is_slider
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import Pose, cross, normalize
+from linkwright.api import Description, Joint, Pose, cross, joints, pose_of, spatial
 from linkwright.rings.exchange.reading.understanding.geometry import ALIGNED, placement, sides, size, turned_onto
 from linkwright.rings.exchange.reading.understanding.merging import quoted
 from linkwright.rings.exchange.reading.understanding.paths import Step, circuits, path
@@ -45,7 +42,7 @@ def planar_loops(d: Description, closing: Sequence[str]) -> PlanarLoops:
         normal = None if steps is None else _normal(d, steps)
         if normal is None or steps is None:
             continue
-        if is_ball(create(joint.type, joint.options)):
+        if joints.is_ball(joints.create(joint.type, joint.options)):
             first, second = (pose_of(d.body(b).start).R.T @ normal for b in (joint.first, joint.second))
             d = _with_joint(d, along_axis(d, joint, "floating_bearing", first, second))
             inside = quoted(s.joint.name for s in steps)
@@ -62,11 +59,11 @@ def _normal(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
     """The direction to which the motion along a path is perpendicular, in the world in the file's pose; None if it is not planar."""
     turns, slides = [], []
     for step in steps:
-        jt = create(step.joint.type, step.joint.options)
+        jt = joints.create(step.joint.type, step.joint.options)
         F = sides(d, step.joint)[0].R
         if _turns_in_plane(jt):
             turns.append(F[:, 2])
-        elif is_slider(jt):
+        elif joints.is_slider(jt):
             slides.append(F[:, 0])
         elif jt.nv:
             return None
@@ -76,7 +73,7 @@ def _normal(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
         n = max((cross(slides[0], s) for s in slides[1:]), key=lambda w: float(w @ w))
         if n @ n < 1e-4:
             return None
-        n = normalize(n)
+        n = spatial.normalize(n)
     else:
         return None
     level = all(float(np.sqrt(np.sum(cross(n, z) ** 2))) < PARALLEL for z in turns) and all(abs(float(n @ s)) < PARALLEL for s in slides)
@@ -133,11 +130,11 @@ def _frame_normals(d: Description, j: Joint, n: np.ndarray) -> tuple[np.ndarray,
 
 def _joint_normal(d: Description, j: Joint, n: np.ndarray) -> np.ndarray:
     """The plane's normal in the joint's own frames: z, what of it is at right angles to a slide, itself where the joint is rigid."""
-    jt = create(j.type, j.options)
-    if jt.nv and not is_slider(jt):
+    jt = joints.create(j.type, j.options)
+    if jt.nv and not joints.is_slider(jt):
         return np.array([0.0, 0.0, 1.0])
     c = pose_of(j.frame_first).R.T @ (pose_of(d.body(j.first).start).R.T @ n)
-    return normalize(np.array([0.0 if jt.nv else c[0], c[1], c[2]]))
+    return spatial.normalize(np.array([0.0 if jt.nv else c[0], c[1], c[2]]))
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> float:
@@ -195,8 +192,8 @@ def _leveled(d: Description, circuit: Sequence[Step], n: np.ndarray) -> tuple[De
 
 def _own_normal(j: Joint, body: str, X: np.ndarray, n: np.ndarray) -> np.ndarray:
     """The plane's normal in a body's axes: the axis of a joint that has it, else that of the file's pose."""
-    jt = create(j.type, j.options)
-    if not jt.nv or is_slider(jt):
+    jt = joints.create(j.type, j.options)
+    if not jt.nv or joints.is_slider(jt):
         return X.T @ n
     frame = j.frame_first if body == j.first else j.frame_second
     axis = np.array(frame.rotation, float)[:, 2]

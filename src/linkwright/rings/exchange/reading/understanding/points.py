@@ -7,12 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.errors import NUMERALS
-from linkwright.joints import JOINTS, is_ball
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint
-from linkwright.numerics.spatial import Pose, normalize
-from linkwright.numerics.tolerances import SAME_POSITION
+from linkwright.api import JOINTS, Description, Joint, Pose, errors, pose_of, spatial, tolerances
+from linkwright.joints import is_ball
 from linkwright.rings.exchange.reading.understanding.geometry import axes_with_z, placement, size
 
 
@@ -50,7 +46,7 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
     one = group[0]
     group = [j if j.first == one.first else _other_way(j) for j in group]
     at = np.array([j.frame_first.at for j in group], float), np.array([j.frame_second.at for j in group], float)
-    least = SAME_POSITION * size(d)
+    least = tolerances.SAME_POSITION * size(d)
     apart = _distances(at[0]).max(), _distances(at[1]).max()
     bodies = f"'{one.first}' and '{one.second}'"
     names = ", ".join(f"'{j.name}'" for j in group)
@@ -61,9 +57,9 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
         return {}, [f"{bodies}: the points {names} have other distances on one body than on the other; they were left as points."]
     far = int(np.argmax(_distances(at[0])[0]))
     lines = [(p - p[0]) / apart[0] for p in at]
-    z = [normalize(x[far]) for x in lines]
+    z = [spatial.normalize(x[far]) for x in lines]
     off = max(float(np.sqrt(max(0.0, r @ r - (r @ axis) ** 2))) for x, axis in zip(lines, z, strict=True) for r in x)
-    count = NUMERALS.get(len(group), str(len(group)))
+    count = errors.NUMERALS.get(len(group), str(len(group)))
     straight = 1e-3  # sine of the angle up to which three points are on a line
     if off <= straight:
         hinge = along_axis(d, one, "revolute", z[0], z[1])

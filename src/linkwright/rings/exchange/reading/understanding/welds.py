@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwright import elements, joints
-from linkwright.joints import JOINTS
-from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Description, Joint
+from linkwright.api import JOINTS, Description, Joint, elements, joints, pose_of
 from linkwright.rings.exchange.reading.understanding.geometry import size
 from linkwright.rings.exchange.reading.understanding.merging import merged, quoted
 from linkwright.rings.exchange.reading.understanding.paths import path

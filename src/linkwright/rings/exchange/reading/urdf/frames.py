@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from linkwright import files
-from linkwright.errors import ModelError, Source, counted, nearest
-from linkwright.model.description import Joint, Placement
-from linkwright.model.file.geometry import columns, cross, rotate, sub, transpose
-from linkwright.model.file.nodes import MOST_BYTES, FileNode, from_text
+from linkwright.api import Joint, ModelError, Placement, Source, counted, file_nodes, files, geometry, nearest
 from linkwright.rings.exchange.reading.draft import RobotDraft
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import HERE, axes_along, times
@@ -30,22 +26,22 @@ AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 class LoopFile:
     """Gepetto's YAML file beside a URDF: pairs of frames with the kind of each, motors, joints that are of another type."""
 
-    pairs: tuple[tuple[FileNode, FileNode, str], ...] = ()
+    pairs: tuple[tuple[file_nodes.FileNode, file_nodes.FileNode, str], ...] = ()
     motors: tuple[str, ...] = ()
-    joints: tuple[tuple[FileNode, str], ...] = ()
+    joints: tuple[tuple[file_nodes.FileNode, str], ...] = ()
 
 
 def loop_file(path: Path) -> LoopFile:
     """The YAML file beside a URDF that says `closed_loop:`; nothing without one."""
     for beside in (path.with_suffix(".yaml"), path.with_name("robot.yaml")):
         if beside.is_file():
-            text = files.read_regular(beside, MOST_BYTES).decode("utf-8", "replace")
+            text = files.read_regular(beside, file_nodes.MOST_BYTES).decode("utf-8", "replace")
             if "closed_loop" in text:
-                return _loop_file(from_text(text, files.shown(beside)))
+                return _loop_file(file_nodes.from_text(text, files.shown(beside)))
     return LoopFile()
 
 
-def _loop_file(root: FileNode) -> LoopFile:
+def _loop_file(root: file_nodes.FileNode) -> LoopFile:
     entries = root.mapping("the file of loops")
     lists = {key: entries[key].sequence(key) if key in entries and entries[key].text != "" else () for key in LISTS}
     kinds = [x.string("type").lower() for x in lists["type"]]
@@ -86,7 +82,7 @@ def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
         draft.notes.infer_of_joint(made.name, f"{made.type}, as the YAML file says")
 
 
-def _retyped(joint: Joint, kind: str, at: Placement, node: FileNode) -> Joint:
+def _retyped(joint: Joint, kind: str, at: Placement, node: file_nodes.FileNode) -> Joint:
     plain = replace(joint, frame_first=at, frame_second=HERE, options=())
     if kind == "SPHERICAL":
         return replace(plain, type="spherical")
@@ -96,7 +92,7 @@ def _retyped(joint: Joint, kind: str, at: Placement, node: FileNode) -> Joint:
     if pair is None or pair[1] == pair[2]:
         raise node.error(f"joint_type: '{kind}' is not known. Allowed: SPHERICAL, FIXED, CARDAN, UJOINT_XY and other pairs of axes.")
     x, y = AXES[pair[1]], AXES[pair[2]]
-    own = Placement((0.0, 0.0, 0.0), columns(x, y, cross(x, y)))
+    own = Placement((0.0, 0.0, 0.0), geometry.columns(x, y, geometry.cross(x, y)))
     return replace(plain, type="universal", frame_first=times(at, own), frame_second=own)
 
 
@@ -121,7 +117,7 @@ def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
             draft.notes.infer(f"frames '{name}' and '{gepetto[1]}_B' are welded, as their names say")
 
 
-def _frame(draft: RobotDraft, node: FileNode, joints: dict[str, str]) -> str:
+def _frame(draft: RobotDraft, node: file_nodes.FileNode, joints: dict[str, str]) -> str:
     """The link of a frame: a link, or the child of a joint of that name."""
     name = node.string("closed_loop")
     link = name if name in draft.links.of else joints.get(name)
@@ -165,5 +161,5 @@ def _towards(draft: RobotDraft, link: str, other: str) -> Placement:
         at.append(fixed[0])
     if at[0].first != at[1].first:
         raise ModelError(f"links '{link}' and '{other}' mark an axis, but are fixed to different links.", at[1].where)
-    back = transpose(at[0].frame_first.rotation)
-    return axes_along("z", rotate(back, sub(at[1].frame_first.at, at[0].frame_first.at)))
+    back = geometry.transpose(at[0].frame_first.rotation)
+    return axes_along("z", geometry.rotate(back, geometry.sub(at[1].frame_first.at, at[0].frame_first.at)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from linkwright.model.description import Description
+from linkwright.api import Description
 from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.poses import placed
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph

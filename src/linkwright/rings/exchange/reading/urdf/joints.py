@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwright.errors import UsageError, listing, nearest
-from linkwright.model.description import GROUND, Description, Joint, Stop
+from linkwright.api import GROUND, Description, Joint, UsageError, description, listing, nearest
 from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.rings.exchange.reading.poses import HERE, inverse, placed, times
@@ -195,7 +194,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     else:
         ends = [None if abs(x) >= UNLIMITED else x for x in (lower, upper)]
         if any(x is not None for x in ends):
-            draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
+            draft.stops.append(description.Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- start and base

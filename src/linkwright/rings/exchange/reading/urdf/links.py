@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 
-from linkwright.model.description import Body, Placement, Visual
+from linkwright.api import Body, Placement, Visual
 from linkwright.rings.exchange.reading.draft import RobotDraft
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import pose

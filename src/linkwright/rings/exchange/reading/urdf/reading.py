@@ -11,10 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
-from linkwright.model.description import Description
-from linkwright.model.file.geometry import rotate
-from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.api import SAME_PLACE, Description, files, geometry
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft, names_of
 from linkwright.rings.exchange.reading.folders import Folders
@@ -122,7 +119,7 @@ def _is_ball(chain: list[XmlElement], links: dict[str, XmlElement], used: Counte
             return False
     places = [origin(j) for j in chain]
     axes = [next((x.numbers("xyz", 3, (1.0, 0.0, 0.0)) for x in j.all("axis")), (1.0, 0.0, 0.0)) for j in chain]
-    turned = (axes[0], rotate(places[1].rotation, axes[1]), rotate(times(places[1], places[2]).rotation, axes[2]))
+    turned = (axes[0], geometry.rotate(places[1].rotation, axes[1]), geometry.rotate(times(places[1], places[2]).rotation, axes[2]))
     right = all(abs(x - float(i == k)) < SAME_PLACE for k, row in enumerate(turned) for i, x in enumerate(row))
     here = all(abs(x) < SAME_PLACE for place in places[1:] for x in place.at)
     return right and here and all(x.tag in PARTS for j in chain for x in j) and all(used[j.get("name")] == 1 for j in chain)

@@ -16,9 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
+from linkwright.api import UsageError, files
 from linkwright.compiler.c99 import is_reserved
-from linkwright.errors import UsageError
 from linkwright.rings.exchange.writing.fmu.building import chosen_platforms, compiler_for, library
 from linkwright.rings.exchange.writing.fmu.description import KINDS_OF_FMU, FmuDescription
 from linkwright.rings.exchange.writing.fmu.equations import equations

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.api import LinkwrightError, UsageError, nearest
 from linkwright.files import children
 
 # -O1: long straight code is as fast as with -O2 and compiled in half the time

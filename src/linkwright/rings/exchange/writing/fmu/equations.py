@@ -20,35 +20,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints as joint_types
+from linkwright.api import (
+    Description,
+    Instant,
+    Parameter,
+    Program,
+    State,
+    TraceGraph,
+    UsageError,
+    channel_kinds,
+    coordinates,
+    curve_lines,
+    drive_base,
+    driven_constraints,
+    errors,
+    every_parameter,
+    kernel_sets,
+    lengths,
+    load_channels,
+    loop_constraints,
+    movable,
+    nearest,
+    patterns,
+    process,
+    qdot,
+    records,
+    scalars,
+    trace_graph,
+)
+from linkwright.api import joints as joint_types
 from linkwright.compiler.constant_parts import hoisted, part, simplified
-from linkwright.compiler.graph import TraceGraph, TracingError
-from linkwright.compiler.program import Program, interpret
+from linkwright.compiler.program import interpret
 from linkwright.compiler.switches import switched
-from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
-from linkwright.errors import UsageError, nearest, renamed_channel
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalized
-from linkwright.kernels.kernels import Kernels, Variant
-from linkwright.mechanics.constraints.driver import driven
-from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
-from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.model.coordinates import Distance, lengths, movable
-from linkwright.model.curves.lines import Parabola
-from linkwright.model.description import Description
-from linkwright.model.parameters import Parameter, choose, every_parameter
-from linkwright.numerics.process import all_in_use
-from linkwright.numerics.scalars import where
+from linkwright.model.parameters import choose
 from linkwright.numerics.stores import Stores
-from linkwright.results.channels import Channel, Channels
-from linkwright.results.load_channels import load_channels
-from linkwright.results.records import multipliers
-from linkwright.results.state import State, wound
+from linkwright.results.state import wound
 from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
 from linkwright.rings.exchange.writing.fmu.laws import followed, inside, need_outside, steering
-from linkwright.text.patterns import matching
 
 SHARE, LEAST, MOST = 0.3, 300.0, 3000.0  # of the margin at the start, and bounds, below which a position counts as nearly singular
 ROW = 7  # leading blocks that all programs read: q, v, x, t, u, near, constants
@@ -61,15 +72,15 @@ COMPILED = {
 TAPES = {"terms": ("M", "h", "J", "k", "b", "phi"), "closing": ("close_phi", "close_J", "close_b")}
 RATES = ("dq", "a", "dx", "lam", "margin")
 
-UNTRACEABLE = (TracingError, TypeError, AttributeError)
+UNTRACEABLE = (trace_graph.TracingError, TypeError, AttributeError)
 EVERY = "*"
 
 
 class Tracing(NamedTuple):
     """The parts of a system that drives read while they are traced: see `InputEquations`."""
 
-    loops: Loops
-    kernels: Kernels
+    loops: loop_constraints.Loops
+    kernels: kernel_sets.Kernels
     stores: Stores
 
 
@@ -81,7 +92,7 @@ class FmuEquations:
     tapes: Mapping[str, Program]  # interpreted
     parameters: tuple[FmuVariable, ...]
     outputs: tuple[FmuOutput, ...]
-    kernels: Kernels
+    kernels: kernel_sets.Kernels
     held: tuple[str, ...]
     plan: InputPlan
     shown: tuple[str, ...]  # channels asked for that are states
@@ -117,7 +128,7 @@ class FmuEquations:
         return [n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds]
 
 
-@all_in_use()
+@process.all_in_use()
 def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, outputs: Sequence[str] | None) -> FmuEquations:
     """Trace everything. parameters, outputs: names or patterns; None: every named number, and the channels of `OutputReader.default`."""
     system.kernels.need_masses()
@@ -145,7 +156,7 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     return FmuEquations(programs, tapes, tuple(own), tuple(chosen.outputs), kernels, held, plan, tuple(chosen.states))
 
 
-def _default(known: Mapping[str, Parameter], kernels: Kernels) -> list[Parameter]:
+def _default(known: Mapping[str, Parameter], kernels: kernel_sets.Kernels) -> list[Parameter]:
     """Every named number outside of motions and motors; of a large mechanism without zeros, which shorten its equations by a third."""
     fixed, named = inside(kernels.described), {name for name, _ in kernels.described.parameters}
     every = [p for p in known.values() if p.name not in fixed]
@@ -171,13 +182,13 @@ def _unlike(name: str, channels: frozenset[str]) -> str:
     return f"{name} (parameter)" if name in channels else name
 
 
-def _kernels(system: Any, plan: InputPlan) -> Kernels:
+def _kernels(system: Any, plan: InputPlan) -> kernel_sets.Kernels:
     """Kernels of the mechanism with its prescribed motions and rotors."""
     armature = np.zeros(system.kernels.sizes.nv)
     for b in plan.numeric:
         if b.armature:
             armature[b.target.entry] += b.armature
-    kernels = system.kernels.variant(Variant(tuple(b.target.name for b in plan.numeric if b.moves), tuple(armature)))
+    kernels = system.kernels.variant(kernel_sets.Variant(tuple(b.target.name for b in plan.numeric if b.moves), tuple(armature)))
     kernels.plan_of("sslm")  # while it can still be found on disk
     return kernels
 
@@ -193,7 +204,7 @@ def _held(system: Any, plan: InputPlan) -> tuple[str, ...]:
 class Trace:
     """One trace of a mechanism with its drives."""
 
-    def __init__(self, system: Any, kernels: Kernels, plan: InputPlan, n_free: int, held: tuple[str, ...]):
+    def __init__(self, system: Any, kernels: kernel_sets.Kernels, plan: InputPlan, n_free: int, held: tuple[str, ...]):
         g, s = TraceGraph(), kernels.sizes
         n_p = n_free + len(plan.parameters)
         sizes = {"q": s.nq, "v": s.nv, "x": len(plan.states), "t": 1, "u": len(plan.inputs), "near": s.near, "parameters": n_p}
@@ -231,7 +242,7 @@ class Trace:
         chosen = reader.read(outputs, {u.name for u in self.plan.inputs}, set(state_names(self.kernels, self.plan)))
         return {**found, "outputs": np.array(chosen.values, dtype=object)}, chosen
 
-    def _followed(self, b: Any, described: Description) -> Bound:
+    def _followed(self, b: Any, described: Description) -> drive_base.Bound:
         """A drive on symbols: its place, and the parameters in its law."""
         return followed(_placed(b, described), self.system.description, described)
 
@@ -250,7 +261,10 @@ class Trace:
         q, v, t, x = arrays["q"], arrays["v"], arrays["t"], self.x
         here, d = inputs.here(arrays), eq.loops.skel.tree.description
         joints = [d.joint(name) for name in self.held]
-        laws = [driven(d, n, Parabola(a, b)) for n, a, b in zip(self.held, x["hold"], x["hold_speed"], strict=True)]
+        laws = [
+            driven_constraints.driven(d, n, curve_lines.Parabola(a, b))
+            for n, a, b in zip(self.held, x["hold"], x["hold_speed"], strict=True)
+        ]
         loops = eq.loops.with_(laws) if laws else eq.loops
         c = loops.at(q, v, t[0], eq.loops.skel.unpack(q, arrays["near"]))
         out = {"close_phi": c.phi, "close_J": c.J, "close_b": c.b}
@@ -258,22 +272,22 @@ class Trace:
         return out | {k: np.array(values, dtype=object) for k, values in held.items()}
 
 
-def _placed(b: Any, described: Description) -> Bound:
+def _placed(b: Any, described: Description) -> drive_base.Bound:
     """A drive in the joint of a description on symbols: in a cut joint its effort depends on where the joint is."""
-    if b.target.entry is not None or isinstance(b.target.on, Distance):
+    if b.target.entry is not None or isinstance(b.target.on, coordinates.Distance):
         return b
     target = replace(b.target, on=replace(b.target.on, joint=described.joint(b.target.on.joint.name)))
     return replace(b, plate=replace(b.plate, target=target)) if isinstance(b, ExternalMotor) else replace(b, target=target)
 
 
-def state_names(kernels: Kernels, plan: InputPlan) -> list[str]:
+def state_names(kernels: kernel_sets.Kernels, plan: InputPlan) -> list[str]:
     """Names of all states in the order q, v, x: those of the channels that they are."""
     positions = kernels.entries["q"]
     speeds = [f"{n}.v" if n in set(positions) else n for n in kernels.entries["v"]]
     return [*positions, *speeds, *(x.name for x in plan.states)]
 
 
-def _rotor(b: Bound) -> Any:
+def _rotor(b: drive_base.Bound) -> Any:
     motor = getattr(b, "motor", None)
     return b.armature if motor is None else motor.armature
 
@@ -304,15 +318,17 @@ class ChosenOutputs(NamedTuple):
 class OutputReader:
     """Channels of a mechanism with its drives, on symbols."""
 
-    def __init__(self, system: Any, loops: Loops, inputs: InputEquations, arrays: Mapping[str, Any], a: Any, lam: Any, start: State):
+    def __init__(
+        self, system: Any, loops: loop_constraints.Loops, inputs: InputEquations, arrays: Mapping[str, Any], a: Any, lam: Any, start: State
+    ):
         self.system, self.loops, self.inputs, self.arrays, self.a, self.lam, self.start = system, loops, inputs, arrays, a, lam, start
         skel = loops.skel
         self.at = Instant(skel, arrays["q"], arrays["v"], arrays["t"][0], skel.unpack(arrays["q"], arrays["near"]), a, solver=self._loads)
         self.recorded = self._recorded()
         drives = [b.target.name for b in inputs.bounds]
-        known = load_channels(skel.tree.description, [n for n in drives if n in self._whole_joints])
-        table = Channels(skel, known)
-        self.channels: dict[str, Channel] = {n: table[n] for n in table.names if n not in self.recorded}
+        known = load_channels.load_channels(skel.tree.description, [n for n in drives if n in self._whole_joints])
+        table = channel_kinds.Channels(skel, known)
+        self.channels: dict[str, channel_kinds.Channel] = {n: table[n] for n in table.names if n not in self.recorded}
 
     @property
     def _whole_joints(self) -> set[str]:
@@ -373,11 +389,11 @@ class OutputReader:
             if str(name) in known:
                 out[str(name)] = None
                 continue
-            hits = matching(str(name), known) if EVERY in str(name) else []
+            hits = patterns.matching(str(name), known) if EVERY in str(name) else []
             if not hits:
                 head = str(name).split(".")[0]
                 family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})
-                hint = f"{renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}"
+                hint = f"{errors.renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}"
                 raise UsageError(f"outputs: there is no channel '{name}'. {hint}")
             out |= dict.fromkeys(hits)
         return list(out)
@@ -432,7 +448,7 @@ class OutputReader:
                 assert entry is not None  # rotors are in joints of the tree only
                 out[f"motor.{b.target.name}.{effort}.shaft"] = (mine[0] - rotor * self.a[entry], effort)
         skel = self.loops.skel
-        for name, column in multipliers(self.system.loops.skel, np.arange(skel.tree.nc, dtype=float)[None]).items():
+        for name, column in records.multipliers(self.system.loops.skel, np.arange(skel.tree.nc, dtype=float)[None]).items():
             places = column.values.reshape(-1).astype(int)
             value = self.lam[places[0]] if column.values.ndim == 1 else self.lam[places]
             out[name] = (value, column.dimension)
@@ -459,8 +475,8 @@ def traced_quaternion(R: Any) -> Any:
     best, size = rows[0], rows[0][0]
     for i in range(1, 4):
         larger = rows[i][i] > size
-        best = [where(larger, x, y) for x, y in zip(rows[i], best, strict=True)]
-        size = where(larger, rows[i][i], size)
+        best = [scalars.where(larger, x, y) for x, y in zip(rows[i], best, strict=True)]
+        size = scalars.where(larger, rows[i][i], size)
     length = np.sqrt(sum(x * x for x in best))
-    sign = where(best[0] < 0.0, -1.0, 1.0)
+    sign = scalars.where(best[0] < 0.0, -1.0, 1.0)
     return np.array([sign * x / length for x in best], dtype=object)

@@ -19,18 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.api import Instant, LinkwrightError, State, UsageError, curve_lines, drive_base, movable, nearest
 from linkwright.drives import DRIVES, Moves, Position, Speed, Torque, Voltage
-from linkwright.drives.base import Bound, Called, DriveOutput, DriveTarget, OfInstant, Reading, Start, target, value_at
+from linkwright.drives.base import target
 from linkwright.drives.effort import BoundEffort
 from linkwright.drives.equations import InputEquations, Push, cannot_be_traced
 from linkwright.drives.motion import BoundMotion
 from linkwright.drives.voltage import KEYS, BoundVoltage, recorded
-from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.mechanics.forces.dc_motor import DCMotor, flow
-from linkwright.mechanics.instant import Instant
-from linkwright.model.coordinates import movable
-from linkwright.model.curves.lines import Constant
-from linkwright.results.state import State
 from linkwright.rings.exchange.writing.fmu.laws import PARAMETER, steered_kind
 
 FILTER = 0.01  # s: time constant of filtered motions
@@ -83,7 +79,7 @@ class ExternalMotor:
     notes = ()
 
     @property
-    def target(self) -> DriveTarget:
+    def target(self) -> drive_base.DriveTarget:
         return self.plate.target
 
     @property
@@ -98,15 +94,17 @@ class ExternalMotor:
     def channels(self) -> Mapping[str, str]:
         return self.plate.channels
 
-    def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput:
+    def doing(self, here: Instant, x: Any, held: Any) -> drive_base.DriveOutput:
         f = self._flow(here, x)
-        return DriveOutput(f.effort, rates=(f.current_rate,) if self.plate.motor.has_current else ())
+        return drive_base.DriveOutput(f.effort, rates=(f.current_rate,) if self.plate.motor.has_current else ())
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         return recorded(self._flow(here, x), self.plate.motor.Kt != self.plate.motor.Ke)
 
     def _flow(self, here: Instant, x: Any) -> Any:
-        return flow(self.motor, value_at(self.signal, here), self.target.speed(here), x[0] if self.plate.motor.has_current else None)
+        return flow(
+            self.motor, drive_base.value_at(self.signal, here), self.target.speed(here), x[0] if self.plate.motor.has_current else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,7 @@ class ExternalMotion:
     position   x'' = (u - x) / T^2 - 2 x' / T          speed   x'' = (u - x') / T
     """
 
-    target: DriveTarget
+    target: drive_base.DriveTarget
     kind: str
     values: Sequence[Any]
     time_constant: Any
@@ -126,7 +124,7 @@ class ExternalMotion:
     every = 0.0
     armature = 0.0
     notes = ()
-    signal = Constant(0.0)
+    signal = curve_lines.Constant(0.0)
 
     @property
     def states(self) -> tuple[tuple[str, float, float], ...]:
@@ -139,12 +137,12 @@ class ExternalMotion:
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
 
-    def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput:
+    def doing(self, here: Instant, x: Any, held: Any) -> drive_base.DriveOutput:
         if self.kind == "motion":
-            return DriveOutput(motion=(self.values[0], self.values[1], self.values[2]))
+            return drive_base.DriveOutput(motion=(self.values[0], self.values[1], self.values[2]))
         T, (u,) = self.time_constant, self.values
         a = (u - x[0]) / (T * T) - 2.0 * x[1] / T if self.kind == "position" else (u - x[1]) / T
-        return DriveOutput(motion=(x[0], x[1], a), rates=(x[1], a))
+        return drive_base.DriveOutput(motion=(x[0], x[1], a), rates=(x[1], a))
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         return [1.0, self.values[1] if self.kind == "motion" else x[1]]
@@ -154,7 +152,7 @@ class ExternalMotion:
 class ExternalDrive:
     """A drive whose input comes from outside, before symbols are put in."""
 
-    target: DriveTarget
+    target: drive_base.DriveTarget
     kind: str
     inputs: tuple[FmuVariable, ...]
     parameters: tuple[FmuVariable, ...] = ()
@@ -163,7 +161,7 @@ class ExternalDrive:
     size: float = 1.0
     acting: BoundEffort | None = None  # gear and limits of an effort
 
-    def bound(self, u: Sequence[Any], p: Sequence[Any]) -> Bound:
+    def bound(self, u: Sequence[Any], p: Sequence[Any]) -> drive_base.Bound:
         """The drive with values (symbols) of its inputs and parameters."""
         if self.plate is not None:
             data = dict(zip((x.name.rpartition(".")[2] for x in self.parameters), p, strict=True))
@@ -174,7 +172,7 @@ class ExternalDrive:
         if self.kind in MOTIONS:
             return ExternalMotion(self.target, self.kind, u, p[0] if p else FILTER, self.start, self.size)
         signal: Any = ExternalValue(u[0])
-        bound = BoundEffort(self.target, Reading(signal))
+        bound = BoundEffort(self.target, drive_base.Reading(signal))
         return bound if self.acting is None else replace(self.acting, reading=bound.reading)
 
     def states(self, first: int) -> list[DriveState]:
@@ -206,7 +204,7 @@ class InputPlan:
 
     external: tuple[ExternalDrive, ...]
     wrenches: tuple[ExternalWrench, ...]
-    internal: tuple[Bound, ...]
+    internal: tuple[drive_base.Bound, ...]
     start: State
     steered: tuple[FmuVariable, ...] = ()  # parameters of the model that are inputs, the last of them
 
@@ -236,9 +234,9 @@ class InputPlan:
             out += [DriveState(name, start, size, kinds.get(name.rpartition(".")[2]) or kind) for name, start, size in b.states]
         return out
 
-    def bounds(self, u: Sequence[Any], p: Sequence[Any]) -> tuple[tuple[Bound, ...], tuple[Push, ...]]:
+    def bounds(self, u: Sequence[Any], p: Sequence[Any]) -> tuple[tuple[drive_base.Bound, ...], tuple[Push, ...]]:
         """Drives and wrenches with values (symbols) of all inputs and of the drives' parameters."""
-        drives: list[Bound] = []
+        drives: list[drive_base.Bound] = []
         i = j = 0
         for x in self.external:
             drives.append(x.bound(u[i : i + len(x.inputs)], p[j : j + len(x.parameters)]))
@@ -250,7 +248,7 @@ class InputPlan:
         return (*drives, *self.internal), tuple(pushes)
 
     @property
-    def numeric(self) -> tuple[Bound, ...]:
+    def numeric(self) -> tuple[drive_base.Bound, ...]:
         """Drives with the start values of inputs and parameters."""
         return self.bounds([v.start for v in self.inputs], [v.start for v in self.parameters])[0]
 
@@ -270,7 +268,7 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
     moved = {n: d for n, d in drive.items() if n not in kinds or (kinds[n] in MOTIONS and not isinstance(d, (Torque, Voltage)))}
     st = system._starting(moved) if start is None else start
     x = InputEquations(system.core, ()).here(_arrays(system, st))
-    at = Start(system.description, x, system.loops.kappa)
+    at = drive_base.Start(system.description, x, system.loops.kappa)
     bodies = {b.name for b in system.description.bodies[1:]}
     external, wrenches = [], []
     for name, kind in kinds.items():
@@ -338,13 +336,13 @@ def _constant_kind(system: Any, name: str, d: Any) -> str:
     if type(d) not in DRIVES.values():
         return ""
     on = target(system.loops.skel, name)
-    at = Start(system.description, system.start.instant, system.loops.kappa)
-    if isinstance(d, Moves) or not isinstance(d.bind(on, at).signal, Constant):
+    at = drive_base.Start(system.description, system.start.instant, system.loops.kappa)
+    if isinstance(d, Moves) or not isinstance(d.bind(on, at).signal, curve_lines.Constant):
         return ""
     return "position" if isinstance(d, Position) else _own_kind(system, name, {name: d}, ())
 
 
-def _external(on: DriveTarget, kind: str, d: Any, at: Start) -> ExternalDrive:
+def _external(on: drive_base.DriveTarget, kind: str, d: Any, at: drive_base.Start) -> ExternalDrive:
     name = on.name
     if kind in ("torque", "force"):
         if kind != on.effort_kind:
@@ -377,19 +375,19 @@ def _external(on: DriveTarget, kind: str, d: Any, at: Start) -> ExternalDrive:
     return ExternalDrive(on, kind, (chosen,), (T,), start=(where, 0.0 if kind == "position" else speed), size=size)
 
 
-def _effort_at_start(d: Any, on: DriveTarget, at: Start) -> float:
+def _effort_at_start(d: Any, on: drive_base.DriveTarget, at: drive_base.Start) -> float:
     return _value_at_start(d.bind(on, at), at) if isinstance(d, Torque) else 0.0
 
 
-def _value_at_start(bound: Any, at: Start) -> float:
+def _value_at_start(bound: Any, at: drive_base.Start) -> float:
     """Value of a drive's law at the start; zero where it cannot be asked."""
     try:
-        return float(value_at(bound.signal, at.here))
+        return float(drive_base.value_at(bound.signal, at.here))
     except (LinkwrightError, TypeError, ValueError):
         return 0.0
 
 
-def _motion_at_start(d: Any, on: DriveTarget, at: Start) -> tuple[float, float, float]:
+def _motion_at_start(d: Any, on: drive_base.DriveTarget, at: drive_base.Start) -> tuple[float, float, float]:
     """Position, speed and acceleration of a motion at the start: of its law, or of the state."""
     if isinstance(d, (Speed, Position, Moves)):
         bound = d.bind(on, at)
@@ -423,7 +421,7 @@ def _wrench(system: Any, body: str) -> ExternalWrench:
     return ExternalWrench(body, tuple(inputs), d.planar)
 
 
-def _internal(system: Any, on: DriveTarget, d: Any, at: Start, st: State) -> Bound:
+def _internal(system: Any, on: drive_base.DriveTarget, d: Any, at: drive_base.Start, st: State) -> drive_base.Bound:
     """A drive that stays inside: its law must be one that can be compiled."""
     if not hasattr(d, "bind"):
         raise UsageError(f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives.")
@@ -434,8 +432,8 @@ def _internal(system: Any, on: DriveTarget, d: Any, at: Start, st: State) -> Bou
     if bound.every:
         raise UsageError(f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}")
     alone = InputEquations(system.core, (bound,))
-    if isinstance(bound.signal, Called) and cannot_be_traced(alone, bound.signal):
+    if isinstance(bound.signal, drive_base.Called) and cannot_be_traced(alone, bound.signal):
         raise UsageError(f"the {bound.signal.function.label} is Python code that cannot be compiled: {advice}")
-    if not isinstance(bound.signal, OfInstant) and not bound.signal.traceable:
+    if not isinstance(bound.signal, drive_base.OfInstant) and not bound.signal.traceable:
         raise UsageError(f"the law of '{on.name}' has too many points to be compiled: {advice}")
     return bound

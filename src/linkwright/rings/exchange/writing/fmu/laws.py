@@ -6,14 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from linkwright import elements
-from linkwright.drives.base import ChannelLaw, Reading
+from linkwright.api import Description, Expr, UsageError, curve_lines, description, drive_base, elements, expressions, nearest
 from linkwright.drives.effort import OPEN, BoundEffort
-from linkwright.errors import UsageError, nearest
 from linkwright.model.curves.formula import Formula
-from linkwright.model.curves.lines import Constant
-from linkwright.model.description import Description, compared, note_variables
-from linkwright.text.expressions import Expr, free_variables
 
 FORCES = (*elements.ACTING, "gravity", "parameters", "bounds")  # these hold no places
 PARAMETER = "parameter"  # kind of an input
@@ -41,36 +36,40 @@ def followed(bound: Any, written: Description, described: Description) -> Any:
     if own is None or not _is_law(bound.signal, own.value):
         return bound
     law = next(d for d in described.drives if d.joint == own.joint)
-    signal: Any = ChannelLaw(law.value, f"the effort of '{own.joint}'") if isinstance(law.value, Expr) else SymbolValue(law.value)
+    signal: Any = (
+        drive_base.ChannelLaw(law.value, f"the effort of '{own.joint}'") if isinstance(law.value, Expr) else SymbolValue(law.value)
+    )
     gear_ratio = law.gear_ratio if bound.gear_ratio == own.gear_ratio else bound.gear_ratio
     ends = [open_ if x is None else x for x, open_ in zip(law.limits, OPEN, strict=True)]
     same = bound.limits == tuple(open_ if x is None else x for x, open_ in zip(own.limits, OPEN, strict=True))
-    return replace(bound, reading=Reading(signal, bound.every), gear_ratio=gear_ratio, limits=(ends[0], ends[1]) if same else bound.limits)
+    return replace(
+        bound, reading=drive_base.Reading(signal, bound.every), gear_ratio=gear_ratio, limits=(ends[0], ends[1]) if same else bound.limits
+    )
 
 
 def _is_law(signal: Any, value: Any) -> bool:
-    if isinstance(signal, ChannelLaw):
+    if isinstance(signal, drive_base.ChannelLaw):
         return isinstance(value, Expr) and signal.law is value
     if isinstance(signal, Formula):
         return isinstance(value, Expr) and signal.expression is value
-    return isinstance(signal, Constant) and not isinstance(value, Expr) and signal.level == value
+    return isinstance(signal, curve_lines.Constant) and not isinstance(value, Expr) and signal.level == value
 
 
 def steering(described: Description) -> frozenset[str]:
     """Named parameters that enter forces, efforts and masses alone: they may change during a run, nothing jumps."""
     found: set[str] = set()
-    for name in compared(Description):
+    for name in description.compared(Description):
         if name not in (*FORCES, "bodies", "drives"):
-            note_variables(getattr(described, name), found)
+            description.note_variables(getattr(described, name), found)
     for body in described.bodies:
-        note_variables(tuple(getattr(body, name) for name in compared(type(body)) if name not in MASSES), found)
+        description.note_variables(tuple(getattr(body, name) for name in description.compared(type(body)) if name not in MASSES), found)
     return frozenset(dict(described.parameters)) - _with_sources(found, described) - inside(described)
 
 
 def inside(described: Description) -> frozenset[str]:
     """Named parameters of motions, voltages and motors: an FMU has these laws with numbers, so such a parameter cannot be one of it."""
     found: set[str] = set()
-    note_variables(tuple(d for d in described.drives if d.kind != "torque"), found)
+    description.note_variables(tuple(d for d in described.drives if d.kind != "torque"), found)
     return _with_sources(found, described) & frozenset(dict(described.parameters))
 
 
@@ -79,7 +78,7 @@ def _with_sources(found: set[str], described: Description) -> frozenset[str]:
     values, every = dict(described.parameters), set(found)
     todo = [name for name in found if name in values]
     while todo:
-        more = free_variables(values[todo.pop()]) - every
+        more = expressions.free_variables(values[todo.pop()]) - every
         every |= more
         todo += [name for name in more if name in values]
     return frozenset(every)

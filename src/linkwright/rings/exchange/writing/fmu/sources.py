@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from linkwright.api import Program, is_rotary, programs
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
-from linkwright.compiler.program import Op, Program
-from linkwright.model.coordinates import is_rotary
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
 
@@ -140,7 +139,7 @@ def tape_source(program: Program, name: str) -> str:
     constants: dict[str, int] = {}
     code: list[str] = []
     for op, a, b, c in program.ops:
-        first = constants.setdefault(number(a), len(constants)) if op == Op.CONST else a
+        first = constants.setdefault(number(a), len(constants)) if op == programs.Op.CONST else a
         code.append(f"{int(op)},{first},{b},{c}")
     lines = [f"static const int {name}_code[] = {{"]
     lines += ["    " + ", ".join(code[i : i + PER_LINE]) + "," for i in range(0, len(code), PER_LINE)] or ["    0"]

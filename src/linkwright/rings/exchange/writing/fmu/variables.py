@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.api import KINDS, Dimension, UsageError, unit_kinds
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations, state_names
 from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotion
-from linkwright.text.units import KINDS, TORQUE, Dimension
 
 # characters that XML 1.0 can hold, without those that a name in one line cannot
 _ALLOWED = re.compile("[\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
@@ -26,7 +25,7 @@ SYMBOLS = {
     "inertia": "kg.m2", "voltage": "V", "resistance": "Ohm", "inductance": "H", "torque constant": "N.m/A", "pressure": "Pa",
     "torsional damping": "N.m.s/rad",
 }  # fmt: skip
-DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": TORQUE}
+DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": unit_kinds.TORQUE}
 
 
 @dataclass(frozen=True)

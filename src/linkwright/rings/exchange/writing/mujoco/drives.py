@@ -13,15 +13,10 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.model.coordinates import lengths
-from linkwright.model.description import Drive, Table
-from linkwright.numerics.tolerances import SAME_NUMBER
+from linkwright.api import SAME_NUMBER, Expr, System, UsageError, description, expressions, lengths
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.mujoco.forces import OPEN_END, MujocoForces, numbers
 from linkwright.rings.exchange.writing.mujoco.map import placed_pieces
-from linkwright.system.system import System
-from linkwright.text.expressions import Expr, evaluate, evaluate_parameters, free_variables
 
 LAWS = {
     "speed": "its prescribed speed: there a motor, whose torque is the input",
@@ -56,7 +51,7 @@ class Drives(NamedTuple):
                 out._servo(system, servo)
         return out
 
-    def _motor(self, system: System, drive: Drive) -> None:
+    def _motor(self, system: System, drive: description.Drive) -> None:
         self.actuators.append(("motor", {"name": drive.joint, **_transmission(system, drive.joint), **_limits(drive)}))
         constant = drive.kind == "torque" and isinstance(drive.value, (int, float))
         self.start.append(float(drive.value) if constant else 0.0)
@@ -92,7 +87,7 @@ class Drives(NamedTuple):
 
 def _over(value: Any) -> str:
     """Say what a law depends on."""
-    names = {value.channel} if isinstance(value, Table) else free_variables(value)
+    names = {value.channel} if isinstance(value, description.Table) else expressions.free_variables(value)
     return "over time" if names <= {"t"} else f"of {', '.join(sorted(names))}"
 
 
@@ -104,7 +99,7 @@ def _can_be_held(system: System, servo: Servo) -> bool:
     return all(system.assembler.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
 
 
-def _ends(drive: Drive, gear: float) -> tuple[float, float]:
+def _ends(drive: description.Drive, gear: float) -> tuple[float, float]:
     """Bounds of the force before a gear."""
     lower, upper = (None if x is None else float(x) / gear for x in (drive.limits if gear > 0.0 else drive.limits[::-1]))
     return -OPEN_END if lower is None else lower, OPEN_END if upper is None else upper
@@ -126,7 +121,7 @@ def _transmission(system: System, name: str) -> dict[str, str]:
     return {"joint": next(at for at in placed_pieces(system, node) if at.piece and at.piece.v.start == i).name}
 
 
-def _limits(drive: Drive) -> dict[str, str]:
+def _limits(drive: description.Drive) -> dict[str, str]:
     """Gear, and the range of controls: limits of ours are at the joint, MuJoCo's before the gear."""
     gear = float(drive.gear_ratio)
     out = {} if gear == 1.0 else {"gear": numbers([gear])}
@@ -167,13 +162,13 @@ class Servo:
     control: float
 
 
-def servos(drives: tuple[Drive, ...], parameters: Mapping[str, Any]) -> list[tuple[Servo, tuple[Drive, ...]]]:
+def servos(drives: tuple[description.Drive, ...], parameters: Mapping[str, Any]) -> list[tuple[Servo, tuple[description.Drive, ...]]]:
     """Servos among drives whose laws name parameters, each with the drives that it stands for."""
-    values = evaluate_parameters(dict(parameters), {})
-    groups: dict[str, list[Drive]] = {}
+    values = expressions.evaluate_parameters(dict(parameters), {})
+    groups: dict[str, list[description.Drive]] = {}
     for drive in drives:
         if drive.kind == "torque" and isinstance(drive.value, Expr):
-            controls = [x for x in free_variables(drive.value) if x in values and x.endswith(CONTROL)]
+            controls = [x for x in expressions.free_variables(drive.value) if x in values and x.endswith(CONTROL)]
             groups.setdefault(controls[0] if len(controls) == 1 else f"{drive.joint}{CONTROL}", []).append(drive)
     out = []
     for control, several in groups.items():
@@ -183,17 +178,17 @@ def servos(drives: tuple[Drive, ...], parameters: Mapping[str, Any]) -> list[tup
     return out
 
 
-def _servo(control: str, drives: list[Drive], values: Mapping[str, Any]) -> Servo | None:
+def _servo(control: str, drives: list[description.Drive], values: Mapping[str, Any]) -> Servo | None:
     others = {name: x for name, x in values.items() if name != control}
     efforts: dict[str, Terms] = {}
     for drive in drives:
-        terms = _terms(evaluate(drive.value, others))
-        gear = float(evaluate(drive.gear_ratio, values))
+        terms = _terms(expressions.evaluate(drive.value, others))
+        gear = float(expressions.evaluate(drive.gear_ratio, values))
         if terms is None:
             return None
         efforts[drive.joint] = {key: gear * x for key, x in terms.items() if x}
     first = drives[0]
-    alone = {first.joint: float(evaluate(first.gear_ratio, values))} if len(drives) == 1 else None
+    alone = {first.joint: float(expressions.evaluate(first.gear_ratio, values))} if len(drives) == 1 else None
     if alone is not None and not _reads(efforts, control) <= {first.joint}:
         return None
     weights = _direction(efforts, control) if alone is None else alone

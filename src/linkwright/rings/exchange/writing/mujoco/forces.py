@@ -17,15 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import elements
-from linkwright.mechanics.forces import ElementForce, Wrenches, line, push
-from linkwright.mechanics.instant import Instant
-from linkwright.model import description as model
-from linkwright.model.coordinates import lengths
+from linkwright.api import Instant, System, elements, forces, lengths
+from linkwright.api import description as model
 from linkwright.rings.exchange.writing.coordinates import acted
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.pieces import is_free, pieces
-from linkwright.system.system import System
 
 FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
@@ -36,12 +32,12 @@ OPEN_END = 1e9  # an end of a travel that is open, where the other is not
 class Rest:
     """Push of a gas spring beyond its cubic: negligible within its stroke."""
 
-    spring: ElementForce
+    spring: forces.ElementForce
     cubic: tuple[float, ...]
 
-    def wrenches(self, at: Instant) -> Wrenches:
-        on = line(at, self.spring.element.between)
-        return [*self.spring.wrenches(at), *push(on, -np.polynomial.polynomial.polyval(on.length, self.cubic))]
+    def wrenches(self, at: Instant) -> forces.Wrenches:
+        on = forces.line(at, self.spring.element.between)
+        return [*self.spring.wrenches(at), *forces.push(on, -np.polynomial.polynomial.polyval(on.length, self.cubic))]
 
 
 @dataclass
@@ -182,7 +178,7 @@ def _gas(out: MujocoForces, system: System, s: model.GasSpring) -> str:
     b = np.pad(fit.convert(kind=np.polynomial.Polynomial).coef, (0, 4))[:4]
     out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([0.0, -b[2], -b[3]]), "springlength": "0"}))
     out.actuators.append(_bias(s.name, b[:2], tendon=f"force:{s.name}"))
-    out.rests.append(Rest(ElementForce(s), tuple(b)))
+    out.rests.append(Rest(forces.ElementForce(s), tuple(b)))
     miss = float(np.abs(fit(at) - pushes).max()) / force
     exact = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
     if miss > exact:

@@ -13,17 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, listing
-from linkwright.joints import JOINTS
-from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate
-from linkwright.model.description import Joint
-from linkwright.numerics.linalg import least_squares
-from linkwright.numerics.spatial import cross, quaternion_rotation, rotation_quaternion, skew
-from linkwright.results.state import State
+from linkwright.api import JOINTS, Joint, State, System, UsageError, cross, kinematics, linalg, listing, quaternion_rotation, spatial
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.mujoco.forces import held
 from linkwright.rings.exchange.writing.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
-from linkwright.system.system import System
 
 
 class MujocoJoint(NamedTuple):
@@ -74,8 +67,8 @@ def _local(system: System, i: int, st: State) -> Local:
     n = system.tree.nodes[i]
     if is_free(n.joint) and n.reversed:
         m = system.motion(st)
-        r = joint_rate(system.skel, m, _carrier_first(n.joint), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
-        T = r.G_first @ body_jacobian(system.skel, m, r.first) + r.G_second @ body_jacobian(system.skel, m, r.second)
+        r = kinematics.joint_rate(system.skel, m, _carrier_first(n.joint), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        T = r.G_first @ kinematics.body_jacobian(system.skel, m, r.first) + r.G_second @ kinematics.body_jacobian(system.skel, m, r.second)
         return Local(r.q, r.v, T, r.bias)
     size = n.v.stop - n.v.start
     T = np.zeros((size, system.tree.nv))
@@ -104,10 +97,10 @@ def _free(system: System, node: int, q: np.ndarray, v: np.ndarray) -> Put:
     r = X_BM.inverse().p
     R_WM = X_WF.R @ quaternion_rotation(q[:4])
     T = np.zeros((6, 6))
-    T[:3, :3], T[:3, 3:], T[3:, :3] = -R_WM @ skew(r), X_WF.R, X_BM.R
+    T[:3, :3], T[:3, 3:], T[3:, :3] = -R_WM @ spatial.skew(r), X_WF.R, X_BM.R
     drift = np.concatenate([R_WM @ cross(v[:3], cross(v[:3], r)), np.zeros(3)])
     origin = X_WF.point(q[4:]) + R_WM @ r
-    return Put(np.array([*origin, *rotation_quaternion(R_WM @ X_BM.R.T)]), T, drift)
+    return Put(np.array([*origin, *spatial.rotation_quaternion(R_WM @ X_BM.R.T)]), T, drift)
 
 
 @dataclass(frozen=True)
@@ -138,14 +131,14 @@ class MujocoMap:
     def acceleration(self, state: State, qacc: Any) -> np.ndarray:
         """MuJoCo's accelerations in the order of `system.names.v`."""
         _, T, drift = self._change(self._here(state))
-        return least_squares(T, np.asarray(qacc, float) - drift)
+        return linalg.least_squares(T, np.asarray(qacc, float) - drift)
 
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
         """qfrc_applied for our efforts plus what those of the model's springs, dampers and loads do that MJCF cannot hold."""
         st = self._here(state)
         there = held(self.system)
         forces = [*(f for f in self.system.forces if f not in there.written), *there.rests]
-        return least_squares(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces))
+        return linalg.least_squares(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces))
 
     def rates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """(T, drift): qvel = T v, qacc = T a + drift."""

@@ -14,17 +14,24 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.errors import UsageError
-from linkwright.files import OWNER
-from linkwright.mechanics.constraints.belt import BeltConstraint
-from linkwright.mechanics.constraints.coupling import CouplingConstraint
+from linkwright.api import (
+    PointRef,
+    Pose,
+    System,
+    UsageError,
+    Visual,
+    array,
+    belt_constraints,
+    coupling_constraints,
+    curve_lines,
+    files,
+    joints,
+    kinematics,
+    motion,
+    spatial,
+)
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.mechanics.kinematics.motion import locate, motion
-from linkwright.model.curves.lines import Line
 from linkwright.model.curves.polynomial import Polynomial
-from linkwright.model.description import PointRef, Visual
-from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
 from linkwright.rings.exchange.writing.losses import Loss
@@ -34,7 +41,6 @@ from linkwright.rings.exchange.writing.mujoco.map import MujocoJoint, place, pla
 from linkwright.rings.exchange.writing.trees import tree_losses
 from linkwright.rings.exchange.writing.visuals import THIN, Shapes, rgba
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
-from linkwright.system.system import System
 
 MOST_TERMS = 5  # coefficients of a polynomial that ties joints
 FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every body gets at least
@@ -110,7 +116,7 @@ class _Text(NamedTuple):
 
 
 def _pose(X: Pose) -> dict[str, str]:
-    return {"pos": numbers(X.p), "quat": numbers(rotation_quaternion(np.asarray(X.R, float)))}
+    return {"pos": numbers(X.p), "quat": numbers(spatial.rotation_quaternion(np.asarray(X.R, float)))}
 
 
 def _note(parent: xml.Element, text: str) -> None:
@@ -119,7 +125,7 @@ def _note(parent: xml.Element, text: str) -> None:
 
 def _head(root: xml.Element, system: System, timestep: float) -> None:
     d = system.description
-    _note(root, f"Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
+    _note(root, f"Written by {files.OWNER}. {d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
     _note(root, f"Cut joints, closed by equality constraints: {', '.join(system.tree.cuts) or 'none'}.")
     xml.SubElement(root, "compiler", angle="radian", autolimits="true")
     option = {"timestep": f"{timestep:.17g}", "gravity": numbers(d.gravity), "integrator": "implicitfast", "solver": "Newton"}
@@ -248,9 +254,9 @@ def _equalities(root: xml.Element, system: System) -> None:
             if at.travel and at.piece:
                 _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
-        law = CouplingConstraint.of(system.skel, c).law
-        terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, Line) else ()
-        if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, Line)):
+        law = coupling_constraints.CouplingConstraint.of(system.skel, c).law
+        terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, curve_lines.Line) else ()
+        if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, curve_lines.Line)):
             more = " and more joints" if c.plus else ""
             law_text = f"a polynomial of degree {len(terms) - 1}{more}" if terms else "motion laws" if c.moves else "a table"
             kind = "coupling" if c.cam is None else "cam"
@@ -266,7 +272,7 @@ def _equalities(root: xml.Element, system: System) -> None:
     for b in d.belts:
         if not b.carrier:
             raise UsageError(f"the belt '{b.name}' is a rope, or runs over moving pulleys: MJCF gets closed belts on one carrier only.")
-        for k, (first, second, ratio, offset) in enumerate(BeltConstraint.of(system.skel, b).ties(system.skel)):
+        for k, (first, second, ratio, offset) in enumerate(belt_constraints.BeltConstraint.of(system.skel, b).ties(system.skel)):
             follower, leader = (_only(system, joint, b.name) for joint in (second, first))
             _tie(section, b.name if not k else f"{b.name}:{k + 1}", follower, leader, offset, ratio)
     if len(section):
@@ -293,7 +299,7 @@ def _length(system: System, ends: tuple[PointRef, PointRef]) -> float:
         jt.coordinates(np.eye(3), np.zeros(3), references[n.joint.name]) for jt, n in zip(system.skel.types, system.tree.nodes, strict=True)
     ]
     m = motion(system.skel, np.concatenate(zero), np.zeros(system.tree.nv))
-    a, b = (locate(system.skel, m, end).position for end in ends)
+    a, b = (kinematics.locate(system.skel, m, end).position for end in ends)
     return float(np.linalg.norm(b - a))
 
 
@@ -329,6 +335,6 @@ def geom(body: xml.Element, shape: Visual) -> None:
     sizes = {"box": (a / 2, b / 2, c / 2), "cylinder": (a, b / 2), "capsule": (a, b / 2), "sphere": (a,)}
     form = {"mesh": mesh_name(shape)} if shape.shape == "mesh" else {"size": numbers(sizes[shape.shape])}
     X = shape.placement
-    at = {"pos": numbers(X.at), "quat": numbers(rotation_quaternion(array(X.rotation)))}
+    at = {"pos": numbers(X.at), "quat": numbers(spatial.rotation_quaternion(array(X.rotation)))}
     color = {"rgba": numbers(rgba(shape.color))} if shape.color else {}
     xml.SubElement(body, "geom", {"type": shape.shape, **form, **at, **color})

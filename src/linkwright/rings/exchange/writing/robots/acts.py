@@ -6,16 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwright import elements
-from linkwright.mechanics.constraints.belt import BeltConstraint
-from linkwright.mechanics.constraints.coupling import CouplingConstraint
+from linkwright.api import System, belt_constraints, coupling_constraints, curve_lines, elements
+from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.model import description as model
-from linkwright.model.curves.lines import Line
 from linkwright.rings.exchange.writing.coordinates import acted
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint
-from linkwright.system.system import System
 
 
 @dataclass
@@ -134,8 +130,8 @@ def _ties(out: Acts) -> None:
             acts = out.of(j.name)
             acts.leader, acts.multiplier = j.follows, j.pitch
     for c in system.description.couplings:
-        law = CouplingConstraint.of(system.skel, c).law
-        if isinstance(law, Line) and not c.plus:
+        law = coupling_constraints.CouplingConstraint.of(system.skel, c).law
+        if isinstance(law, curve_lines.Line) and not c.plus:
             offset, ratio, _ = law(0.0)
             _follow(out, c.name, c.first, c.second, float(ratio), float(offset))
         else:
@@ -147,7 +143,7 @@ def _ties(out: Acts) -> None:
         _follow(out, g.name, g.first, g.second, float(ratio), float(mesh.offset / mesh.factor_second))
 
     for b in system.description.belts:
-        for first, second, ratio, offset in BeltConstraint.of(system.skel, b).ties(system.skel):
+        for first, second, ratio, offset in belt_constraints.BeltConstraint.of(system.skel, b).ties(system.skel):
             _follow(out, b.name, first, second, ratio, offset)
         if not b.carrier:
             out.lose(b.name, "a rope or belt over moving pulleys")

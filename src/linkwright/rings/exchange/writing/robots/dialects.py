@@ -18,9 +18,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.files import signed
-from linkwright.model.description import Joint
-from linkwright.numerics.spatial import Pose
+from linkwright.api import Joint, Pose, files
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots.structure import Robot, numbers, placing
@@ -49,7 +47,7 @@ class LoopsText:
             f"joint_name: [{', '.join(quoted(x) for x in balls)}]",
             f"joint_type: [{', '.join(quoted('SPHERICAL') for _ in balls)}]",
         ]
-        return {".yaml": signed("\n".join(lines) + "\n")}
+        return {".yaml": files.signed("\n".join(lines) + "\n")}
 
 
 @dataclass(frozen=True)

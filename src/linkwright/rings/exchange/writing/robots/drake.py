@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.model.description import CoilSpring, PointRef
-from linkwright.numerics.spatial import array
+from linkwright.api import PointRef, array, description
 from linkwright.rings.exchange.writing.robots.structure import Robot
 
 DRAKE = "http://drake.mit.edu"
@@ -26,7 +25,7 @@ def spring_lines(robot: Robot) -> Iterator[SpringLine]:
     """Coil springs, whose preload is a shorter free length, and dampers between points."""
     d = robot.system.description
     for x in d.springs:
-        if isinstance(x, CoilSpring) and float(x.stiffness) > 0.0:
+        if isinstance(x, description.CoilSpring) and float(x.stiffness) > 0.0:
             k = float(x.stiffness)
             yield _line(robot, x.between, float(x.free_length) - float(x.preload) / k, k, 0.0)
     for x in d.dampers:

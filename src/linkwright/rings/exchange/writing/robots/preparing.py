@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement, Point, Rod
-from linkwright.results.state import State
+from linkwright.api import Body, Description, Joint, Mat3, Placement, State, System, description
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import need_floor
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.pieces import refuse
-from linkwright.system.system import System
 
 
 @dataclass(frozen=True)
@@ -62,16 +60,22 @@ def with_rods_as_links(system: System) -> Description:
     return d
 
 
-def _replaced(d: Description, system: System, rod: Rod) -> Description:
+def _replaced(d: Description, system: System, rod: description.Rod) -> Description:
     (first, start), (second, end) = rod.between
     ends = [system.point(system.start, f"{body}.{point}") for body, point in rod.between]
     R = _along(np.asarray(ends[1], float) - np.asarray(ends[0], float), d.planar)
     length = float(rod.length)
     tip = (length, 0.0, 0.0) if d.planar else (0.0, 0.0, length)
     name = _fresh(rod.name, {b.name for b in d.bodies} | {j.name for j in d.joints})
-    link = Body(name, (Point("A", (0.0, 0.0, 0.0)), Point("B", tip)), mass=0.0, outline=(("A", "B"),), start=_placement(R, ends[0]))
+    link = Body(
+        name,
+        (description.Point("A", (0.0, 0.0, 0.0)), description.Point("B", tip)),
+        mass=0.0,
+        outline=(("A", "B"),),
+        start=_placement(R, ends[0]),
+    )
     R_first = np.asarray(system.pose(system.start, first).R, float)
-    near = Placement(d.point((first, start)).at, EYE3 if d.planar else _rows(R_first.T @ R))
+    near = Placement(d.point((first, start)).at, description.EYE3 if d.planar else _rows(R_first.T @ R))
     kinds = ("revolute", "revolute") if d.planar else ("universal", "spherical")
     joints = (
         Joint(f"{name}_A", kinds[0], first, name, near, Placement()),

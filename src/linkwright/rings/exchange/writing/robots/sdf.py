@@ -10,10 +10,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import call_explained
-from linkwright.files import OWNER
-from linkwright.model.description import Visual
-from linkwright.numerics.spatial import IDENTITY, Pose, array
+from linkwright.api import Pose, System, Visual, array, call_explained, files, spatial
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots.acts import Acts, JointActs, collected
@@ -22,7 +19,6 @@ from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepar
 from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing
 from linkwright.rings.exchange.writing.trees import tree_losses
 from linkwright.rings.exchange.writing.visuals import Shapes, bars, rgba
-from linkwright.system.system import System
 
 VERSION = "1.11"
 WHOLE = frozenset(["ball", "universal", "screw"])
@@ -36,12 +32,12 @@ def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: floa
     Bodies below `floor`, a share of the mechanism's inertia, are raised to it. Meshes are named relative to `folder`."""
     system, start = prepared(model, "SDF", floor, closing=False)
     d = system.description
-    robot = Robot.of(system, start, IDENTITY, WHOLE, floor, apart=False)
+    robot = Robot.of(system, start, spatial.IDENTITY, WHOLE, floor, apart=False)
     for name in system.tree.cuts:
         robot.close(name)
     acts, shapes = collected(robot, names_drives=False), Shapes(d, folder, MESHES)
     root = xml.Element("sdf", {"version": VERSION, "xmlns:drake": DRAKE})
-    root.append(xml.Comment(f" Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
+    root.append(xml.Comment(f" Written by {files.OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
     parent = root
     if world:
         parent = xml.SubElement(root, "world", name="world")

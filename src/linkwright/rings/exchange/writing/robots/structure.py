@@ -12,14 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.mechanics.kinematics.motion import joint_rate
-from linkwright.model.description import Joint, Placement
-from linkwright.numerics.spatial import IDENTITY, Pose, array, quaternion_rotation, skew
-from linkwright.results.state import State
+from linkwright.api import Joint, Placement, Pose, State, System, array, joints, kinematics, quaternion_rotation, spatial
 from linkwright.rings.exchange.writing.inertia import Solid, solids
 from linkwright.rings.exchange.writing.pieces import JointPiece, is_free, pieces
-from linkwright.system.system import System
 
 AXES = np.eye(3)
 DUST = 1e-14  # meters or radians: round-off of a few products of poses, nothing of the mechanism
@@ -32,7 +27,7 @@ class RobotLink:
     name: str
     body: str
     X_WL: Pose
-    X_LB: Pose = IDENTITY
+    X_LB: Pose = spatial.IDENTITY
     solid: Solid | None = None
 
 
@@ -76,13 +71,13 @@ class Robot:
         self = cls(system, state, X_0, whole, floor, apart)
         self.names |= {b.name for b in system.description.bodies} | {j.name for j in system.description.joints}
         ground = system.description.bodies[0].name
-        self.links[ground] = RobotLink(ground, ground, IDENTITY, X_0)
+        self.links[ground] = RobotLink(ground, ground, spatial.IDENTITY, X_0)
         mass = solids(system, floor, realistic=system.description.planar)
         for i, n in enumerate(system.tree.nodes):
             X_WB = self.world(n.body)
             last = self._chain(n.joint, n.reversed)[-1]
             X_WL = _link_frame(X_WB, last)
-            X_LB = IDENTITY if X_WL is X_WB else Pose(np.eye(3), X_WB.R.T @ (X_WB.p - X_WL.p))  # a link has the axes of its body
+            X_LB = spatial.IDENTITY if X_WL is X_WB else Pose(np.eye(3), X_WB.R.T @ (X_WB.p - X_WL.p))  # a link has the axes of its body
             self.links[n.body] = RobotLink(n.body, n.body, X_WL, X_LB, mass[i])
             self._add(n.joint, n.reversed, closes=False)
         return self
@@ -217,7 +212,7 @@ def _motion(p: JointPiece, q: np.ndarray) -> Pose:
 
 def rotation_about(axis: np.ndarray, angle: float) -> np.ndarray:
     """Rotation matrix about a unit axis."""
-    K = skew(axis)
+    K = spatial.skew(axis)
     return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
 
 
@@ -225,7 +220,7 @@ def joint_coordinates(system: System, state: State, joint: Joint) -> np.ndarray:
     """Coordinates of a joint, in the tree or cut, at a state."""
     if joint.name in system.tree.node_of_joint:
         return np.asarray(state.q[system.tree.nodes[system.tree.node_of_joint[joint.name]].q], float)
-    return np.asarray(joint_rate(system.skel, system.motion(state), joint, state.references[joint.name]).q, float)
+    return np.asarray(kinematics.joint_rate(system.skel, system.motion(state), joint, state.references[joint.name]).q, float)
 
 
 def zero_state(system: System) -> State:

@@ -10,10 +10,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.files import OWNER
-from linkwright.model.description import Visual
-from linkwright.numerics.spatial import Pose, array
+from linkwright.api import Pose, System, UsageError, Visual, array, call_explained, files, nearest
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots import dialects
@@ -23,7 +20,6 @@ from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepar
 from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
 from linkwright.rings.exchange.writing.trees import tree_losses
 from linkwright.rings.exchange.writing.visuals import Shapes, bars, rgba
-from linkwright.system.system import System
 
 UNLIMITED = 1e9  # limits that URDF asks for where the model has none
 GRAVITY = 9.81  # m/s^2 that readers of URDF assume
@@ -50,7 +46,7 @@ def urdf_text(
     shapes = Shapes(system.description, folder, MESHES)
     root = xml.Element("robot", {"name": system.description.name, "xmlns:drake": DRAKE})
     d = system.description
-    root.append(xml.Comment(f" Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
+    root.append(xml.Comment(f" Written by {files.OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
     closing = chosen.write(robot)
     acts = collected(robot, names_drives=True)
     for link in (*robot.links.values(), *robot.inner.values()):

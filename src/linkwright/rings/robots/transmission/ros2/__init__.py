@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 from xml.sax.saxutils import quoteattr
 
-from linkwright.errors import UsageError
+from linkwright.api import UsageError
 
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
