@@ -33,6 +33,11 @@ def test_the_list_names_everything_with_one_line(capsys: pytest.CaptureFixture[s
     assert [x["name"] for x in data["templates"]] == gallery.template_names() and gallery.template_names()[0] == gallery.DEFAULT
 
 
+def test_a_name_is_a_template_or_a_model() -> None:
+    assert set(gallery.template_names()).isdisjoint(models.names())
+    assert gallery.source("four-bar") == (models.path("four-bar"), "model")
+
+
 def test_templates_explain_their_lines() -> None:
     for name in gallery.template_names():
         lines = [x for x in gallery.source(name)[0].read_text(encoding="utf-8").splitlines() if x.strip()]

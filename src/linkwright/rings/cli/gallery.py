@@ -10,7 +10,7 @@ from linkwright.api import library as models
 from linkwright.rings.cli import console
 
 _FOLDER = Path(__file__).parent / "templates"
-DEFAULT = "four-bar"
+DEFAULT = "crank-rocker"
 COMFORTABLE = 60  # columns from which on a name and its line are side by side
 
 
@@ -26,12 +26,12 @@ def template_about(name: str) -> str:
 
 
 def source(name: str) -> tuple[Path, str]:
-    """(file, "template" or "model") of a name; a template comes before a built-in model of the same name."""
+    """(file, "template" or "model") of a name; no template has the name of a built-in model."""
     if name in template_names():
         return _FOLDER / f"{name}.yaml", "template"
     if name in models.names():
         return models.path(name), "model"
-    known = [*template_names(), *(n for n in models.names() if n not in template_names())]
+    known = [*template_names(), *models.names()]
     raise UsageError(f"there is no template or built-in model '{name}'. {nearest(name, known, 'Names')} 'linkwright new --list' shows all.")
 
 

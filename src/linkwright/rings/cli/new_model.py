@@ -117,7 +117,7 @@ def list_all(given: argparse.Namespace) -> None:
         outputs.print_json("models", {"models": listed, "templates": templates})
         return
     print(f"Built-in models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
-    advice = "linkwright new my.yaml --from NAME begins with any of them; where both lists have a name, with the template."
+    advice = "linkwright new my.yaml --from NAME begins with any of them."
     print(console.wrapped(advice))
 
 
