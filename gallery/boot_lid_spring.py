@@ -21,7 +21,7 @@ folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("boot-lid")
 slowly = lw.Cycle(speed=0, steps=60)  # no inertia
-found = m.optimize("min peak A.torque", {"gas.force": "100..500 N", "ground.G": "+- 60 mm"}, of=slowly, count=64, starts=3)
+found = m.optimize("min peak A.torque", {"gas.force": "100..500 N", "ground.G": "+- 60 mm"}, case=slowly, count=64, starts=3)
 print(found)
 
 best, s = found.mechanism, found.mechanism.system

@@ -23,7 +23,7 @@ found = m.optimize(
     "min peak E.torque",
     {"E": "+- 60 mm", "K": "+- 60 mm"},
     ["range ram.R.y = 57 mm", "min ram.R.y = 40.09 mm", "full turn"],
-    of=lw.Cycle(speed=0, steps=120),
+    case=lw.Cycle(speed=0, steps=120),
     count=32,
     starts=3,
 )

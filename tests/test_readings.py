@@ -52,7 +52,7 @@ def test_a_speed_means_the_same_in_file_calls_command_line_editor_and_study(spee
     assert slow.cycle(steps=4, speed=speed)["A.v"][0] == WANTED
     assert slow.with_(n=speed).cycle(steps=4)["A.v"][0] == WANTED
     assert dict(slow.with_(start={"A.v": speed}).description.start)["A.v"] == WANTED
-    found = lw.study(slow, {"n": [speed]}, "max A.v", of=lw.Cycle(steps=4))
+    found = lw.study(slow, {"n": [speed]}, "max A.v", case=lw.Cycle(steps=4))
     assert found["max A.v"][0] == WANTED
     assert main(["cycle", str(tmp_path / "crank.yaml"), "--speed", speed, "--steps", "4", "--measure", "max A.v", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["measures"][0]["value"] == WANTED

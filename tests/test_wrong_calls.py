@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ WIPER = lw.load("wiper").system
 OPEN = [0.1, 0.2, 0.3]
 LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
 TURN = lw.load("wiper").cycle(steps=2)
+SMALL = lw.study("wiper", {"crank.mass": [0.3, 0.4], "coupler.mass": [0.5, 0.6]}, "max A.torque", lw.Cycle(steps=2))
 DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
     "state of a number": (lambda: lw.State.of(0.0), "of: at is an Instant, not 0.0"),
@@ -254,7 +256,11 @@ def test_an_old_option_gives_the_new_one(old):
     m, vary = lw.load("wiper"), {"A.x": "+- 1 mm"}
     calls = {
         "animate": lambda **more: m.animate("a.gif", **more),
+        "derivatives": lambda **more: TURN.derivatives(["crank.mass"], **more),
         "free_body": lambda **more: TURN.free_body("coupler", **more),
+        "indices": lambda **more: SMALL.indices(**more),
+        "kernel": lambda **more: TURN.system.kernel("loads", **more),
+        "phase": lambda **more: TURN.plot("phase", **more),
         "report": lambda **more: m.report("a.html", **more),
         "show": lambda **more: m.show("a.html", **more),
         "optimize": lambda **more: m.optimize("min rms A.torque", vary, **more),
@@ -262,6 +268,7 @@ def test_an_old_option_gives_the_new_one(old):
         "study": lambda **more: lw.study(m, vary, "max A.torque", **more),
         "synthesize": lambda **more: lw.synthesize(dead_centers=("60 deg", 1.2), **more),
     }
+    calls |= {kind: partial(SMALL.plot, kind) for kind in ("curves", "histogram", "map", "scatter", "tornado")}
     with pytest.raises(lw.UsageError) as problem:
         calls[verb](**{option: 3})
     assert f"'{option}' of {verb} has a new name: write {RENAMED_OPTIONS[old]}." in str(problem.value)

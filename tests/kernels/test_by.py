@@ -173,7 +173,7 @@ def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator
     by, x = KERNELS[name], inputs(s, None, state(s))
     x = {**x, "q": x["q"] * 1.0}
     kernel, of = s.kernel(name, by=by), [b.name for b in s.kernel(name).outputs if b.name not in MEASURES]
-    reverse = s.kernel(name, by=by, of=of)
+    reverse = s.kernel(name, by=by, outputs=of)
     forward = kernel(**{b.name: x[b.name] for b in kernel.inputs})
     x |= {f"{key}_weight": rng.normal(size=np.shape(getattr(forward, key))) for key in of}
     found = reverse(**{b.name: x[b.name] for b in reverse.inputs})
@@ -182,9 +182,9 @@ def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator
         assert apart(getattr(found, f"{key}_gradient"), total) < 1e-9, key
     assert reverse.operations < 5 * s.kernel(name).operations
     with pytest.raises(UsageError, match="has no output"):
-        s.kernel(name, by=by, of="x")
+        s.kernel(name, by=by, outputs="x")
     with pytest.raises(UsageError, match="needs inputs to differentiate by"):
-        s.kernel(name, of=of)
+        s.kernel(name, outputs=of)
 
 
 @pytest.mark.parametrize("name", ["forward", "rates"])

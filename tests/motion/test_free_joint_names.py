@@ -86,7 +86,7 @@ def test_on_the_command_line_and_in_a_study(tmp_path, capsys):
     assert main(["simulate", str(path), "0.1", *given, "--channels", "base.x,base.wz", "-o", str(out)]) == 0
     last = np.genfromtxt(out, delimiter=",", names=True, deletechars="")[-1]
     assert float(last[1]) == pytest.approx(0.2, rel=1e-6) and float(last[2]) == pytest.approx(2 * np.pi, rel=1e-6)
-    study = lw.study(lw.load(path), {"start.base.vx": [1.0, 3.0]}, {"far": "max base.x"}, of=lw.Run("0.1 s"))
+    study = lw.study(lw.load(path), {"start.base.vx": [1.0, 3.0]}, {"far": "max base.x"}, case=lw.Run("0.1 s"))
     np.testing.assert_allclose(study["far"], [0.1, 0.3], rtol=1e-6)
 
 

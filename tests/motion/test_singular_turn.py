@@ -110,10 +110,11 @@ def test_everything_taken_near_it_is_marked() -> None:
 def test_derivatives_of_peaks_near_it_say_so() -> None:
     """A pole has no peak to be refined: the value is that of the nearest sample."""
     c = turned(60)
-    found = scissor().tolerances(["table.mass"], "peak M.load", of=lw.Cycle(steps=60))
+    found = scissor().tolerances(["table.mass"], "peak M.load", case=lw.Cycle(steps=60))
     assert found.results[0].nominal == pytest.approx(c["M.on.arm1.magnitude"].max(), rel=1e-9) and "* " not in str(found)
     assert "the peak is taken near a singular position: it depends on how close the nearest sample is to it" in found.notes
-    assert any("near a singular position" in n for n in scissor().tolerances(["table.mass"], "rms cyl.force", of=lw.Cycle(steps=24)).notes)
+    again = scissor().tolerances(["table.mass"], "rms cyl.force", case=lw.Cycle(steps=24))
+    assert any("near a singular position" in n for n in again.notes)
 
 
 def test_plots_mark_values_near_it() -> None:

@@ -183,7 +183,7 @@ def test_starts_by_the_length_of_a_cylinder(boom):
 
 
 def test_a_turn_is_part_of_a_study(boom):
-    s = lw.study(boom, {"boom.mass": [100.0, 200.0]}, "max lift.force", of=lw.Cycle(start="900 mm", stop="1.1 m", speed=0, steps=20))
+    s = lw.study(boom, {"boom.mass": [100.0, 200.0]}, "max lift.force", case=lw.Cycle(start="900 mm", stop="1.1 m", speed=0, steps=20))
     alone = boom.cycle(start="900 mm", stop="1.1 m", speed=0, steps=20)["lift.force"].max()
     assert s["max lift.force"][1] == pytest.approx(alone) and s["max lift.force"][0] == pytest.approx(alone / 2)
 

@@ -165,7 +165,7 @@ def test_cloudpickle_takes_objects_with_functions_of_a_script(used: dict[str, An
     def scatter(m: lw.Mechanism) -> lw.Trajectory:
         return m.cycle(steps=12)
 
-    study = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"peak": lambda c: float(np.abs(c["A.torque"]).max())}, of=scatter)
+    study = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"peak": lambda c: float(np.abs(c["A.torque"]).max())}, case=scatter)
     packed = cloudpickle.dumps((used["system"], used["run"], study))
     s, run, again = pickle.loads(packed)
     assert len(packed) < 2 * SMALL and identical(run, used["run"])

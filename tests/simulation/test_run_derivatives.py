@@ -195,11 +195,11 @@ def test_backwards_is_the_same_as_forwards(model: Any, of: str, options: dict[st
     s = lw.compile(lw.load(model), engine="python")
     by = ["*.mass", *([] if model == "rssr" else ["crank.*", "gravity.y"])]
     run = s.simulate(start(s), 0.01, sample_interval=0.005, engine="python", **options)
-    d, g = run.derivatives(by), run.derivatives(by, of=of)
+    d, g = run.derivatives(by), run.derivatives(by, channel=of)
     forward = {name: d[of, name] for name in d.names}
     size = max(abs(x[-1]) for x in forward.values())
     assert list(g) == list(d.names) and all(abs(g[n] - forward[n][-1]) < 1e-10 * size for n in g)
-    middle = run.derivatives(by, of=of, at=0.005)
+    middle = run.derivatives(by, channel=of, at=0.005)
     size = max(abs(x[1]) for x in forward.values())
     assert all(abs(middle[n] - forward[n][1]) < 1e-10 * size for n in g)
 
@@ -208,11 +208,11 @@ def test_wrong_wishes_backwards() -> None:
     s = lw.compile("wiper", engine="python")
     run = s.simulate(start(s), 0.01, engine="python")
     for options, text in (
-        ({"of": "coupler.C"}, "name a component"),
-        ({"of": "A.vv"}, "no channel"),
-        ({"of": "A", "at": 7.0}, "no sample at t = 7"),
+        ({"channel": "coupler.C"}, "name a component"),
+        ({"channel": "A.vv"}, "no channel"),
+        ({"channel": "A", "at": 7.0}, "no sample at t = 7"),
     ):
         with pytest.raises(LinkwrightError, match=text):
             run.derivatives("*.mass", **options)
     with pytest.raises(LinkwrightError, match="for simulated runs"):
-        lw.load("wiper").cycle(steps=8).derivatives("*.mass", of="A")
+        lw.load("wiper").cycle(steps=8).derivatives("*.mass", channel="A")

@@ -104,7 +104,7 @@ VERBS = {
     "lw.calibrate": lambda m, s, st, f: lw.calibrate(m, {joint(m): [0.0, 0.0]}, [f"{body(m)}.length"]),
     "lw.control.lqr": lambda m, s, st, f: s.control(lw.control.lqr(s.linearize(st))),
     "lw.study": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load"),
-    "lw.Equilibrium": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", of=lw.Equilibrium()),
+    "lw.Equilibrium": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", case=lw.Equilibrium()),
 }
 
 

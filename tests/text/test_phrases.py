@@ -21,7 +21,7 @@ from tests.rings.design.studies.models import SLIDER
 
 LOW, HIGH, ROD, WIDTH = 0.18, 0.26, 0.2, 1e-4
 SLIDE = float(np.sqrt(0.2**2 - 0.05**2))  # with the crank upright
-COARSE = {"of": lw.Cycle(steps=12)}
+COARSE = {"case": lw.Cycle(steps=12)}
 UPRIGHT = {**SLIDER, "drawing": {"A": [0, 0], "B": [0, 0.05], "C": [0.19365, 0]}}
 MODEL = lw.load(UPRIGHT)
 FILE = lw.load(
@@ -241,10 +241,10 @@ MEASURED: dict[str, Callable[[Any], Any]] = {
     "measure": lambda given: MODEL.cycle(steps=24).measure(given),
     "cycles": lambda given: MODEL.cycles({"l": [0.2, 0.21]}, steps=24).measure(given)[0],
     "study": lambda given: lw.study(MODEL, {"l": [0.2]}, given, lw.Cycle(steps=24))[WINDOWED][0],
-    "tolerances": lambda given: MODEL.tolerances(["l"], given, of=lw.Cycle(steps=24))[WINDOWED].nominal,
+    "tolerances": lambda given: MODEL.tolerances(["l"], given, case=lw.Cycle(steps=24))[WINDOWED].nominal,
     "optimize": lambda given: (
         MODEL.optimize(lw.Goal("min", given) if isinstance(given, lw.Measure) else f"min {given}", {"l": (0.2, 0.21)}, search="none",
-                       starts=1, of=lw.Cycle(steps=24)).goals[0].before
+                       starts=1, case=lw.Cycle(steps=24)).goals[0].before
     ),
 }  # fmt: skip
 
@@ -261,7 +261,7 @@ def test_goals_and_requirements_may_be_objects() -> None:
     objects = lw.Goal.parse("min rms A.torque"), lw.Requirement.parse(text)
     assert str(objects[0]) == "min rms A.torque" and str(objects[1]) == text
     assert lw.Requirement(lw.Measure.parse("max A.torque"), high=3, unit="N m") == objects[1]
-    case = {"of": lw.Cycle(steps=24), "search": "none", "starts": 1}
+    case = {"case": lw.Cycle(steps=24), "search": "none", "starts": 1}
     by_text = MODEL.optimize("min rms A.torque", {"l": "200..210 mm"}, [text], **case)
     by_object = MODEL.optimize(objects[0], {"l": lw.Range(200, 210, "mm")}, [objects[1]], **case)
     assert by_object.numbers == by_text.numbers and by_object.goals[0].after == by_text.goals[0].after

@@ -312,24 +312,35 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 
 RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
     "animate.turn": "c.animate(path)",
+    "curves.of": "measures",
+    "derivatives.of": "channel",
     "free_body.path": "c.free_body(body).plot(path)",
+    "histogram.of": "measures",
+    "indices.of": "measure",
+    "kernel.of": "outputs",
+    "map.of": "measures",
     "optimize.n": "count",
+    "optimize.of": "case",
     "optimize.subject_to": "require",
+    "phase.of": "channels",
     "report.run": "run.report(path)",
+    "scatter.of": "columns",
     "show.run": "run.show(path)",
     "simulate.output": "sample_interval",
     "study.n": "count",
+    "study.of": "case",
     "synthesize.n": "count",
+    "tornado.of": "measures",
 }
 
 
-def no_option(verb: str, option: str, known: Iterable[str]) -> str:
+def no_option(verb: str, option: str, known: Iterable[str], kind: str = "") -> str:
     """Return the message about an option that a verb does not have: its new name, or the nearest one."""
     new = RENAMED_OPTIONS.get(f"{verb}.{option}")
     return (
         f"'{option}' of {verb} has a new name: write {new}."
         if new
-        else f"{verb} has no option '{option}'. {nearest(option, known, 'Options')}"
+        else f"{f'{kind}{verb!r}' if kind else verb} has no option '{option}'. {nearest(option, known, 'Options')}"
     )
 
 

@@ -211,10 +211,10 @@ class Kernels:
         projected: bool = True,
         by: Sequence[str] = (),
         tasks: str | Sequence[str] = (),
-        of: Sequence[str] = (),
+        outputs: Sequence[str] = (),
     ) -> Kernel:
         """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated, or only
-        the weighted sum of the outputs `of`; `tasks`: bodies and points of operational space.
+        the weighted sum of `outputs`; `tasks`: bodies and points of operational space.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -222,7 +222,7 @@ class Kernels:
         if not isinstance(formulation, str | None):
             formulation = formulations.compiled_as(formulation)
         powered = self.chosen.power and name in POWERED
-        inputs, sums = ((x,) if isinstance(x, str) else tuple(dict.fromkeys(x)) for x in (by, of))
+        inputs, sums = ((x,) if isinstance(x, str) else tuple(dict.fromkeys(x)) for x in (by, outputs))
         wanted = (tasks,) if isinstance(tasks, str) else tuple(tasks)
         key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted, sums)
         if key not in self.made:
@@ -239,15 +239,15 @@ class Kernels:
         projected: bool,
         by: tuple[str, ...],
         tasks: tuple[str, ...],
-        of: tuple[str, ...],
+        outputs: tuple[str, ...],
     ) -> Kernel:
         name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'.", nearest(name, [*KERNELS, "derivatives"], "Kernels"))
         signature = KERNELS[name]
         self._need_inputs(name, by)
-        if of:
-            self._need_outputs(name, by, of)
+        if outputs:
+            self._need_outputs(name, by, outputs)
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
@@ -270,11 +270,11 @@ class Kernels:
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
             solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
-            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, of, **options)
+            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, outputs, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
         key = self._key(options.get("formulation"))
-        parts = None if key is None else [name, chosen, projected, *([list(by), list(of)] if by else []), *key]
+        parts = None if key is None else [name, chosen, projected, *([list(by), list(outputs)] if by else []), *key]
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
 
@@ -305,16 +305,16 @@ class Kernels:
         if "free" in by and not self.free:
             raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
 
-    def _need_outputs(self, name: str, by: Sequence[str], of: Sequence[str]) -> None:
+    def _need_outputs(self, name: str, by: Sequence[str], outputs: Sequence[str]) -> None:
         """Raise UsageError unless a kernel has these outputs, and inputs to differentiate by."""
         known = [b.name for b in self.get(name).outputs]
-        for key in of:
+        for key in outputs:
             if key not in known:
                 raise UsageError(f"kernel '{name}' has no output '{key}'.", nearest(str(key), known, "Outputs"))
         if name in FOLLOWING:
             raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.")
         if not by:
-            raise UsageError(f"of={list(of)} needs inputs to differentiate by: by=('q', 'free').")
+            raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'free').")
 
     @property
     def generic_rank(self) -> int:
@@ -597,29 +597,31 @@ class KernelStructure:
         drives: Sequence[str] | None = None,
         seconds: float = ONE_ANSWER,
         by: tuple[str, ...] = (),
-        of: tuple[str, ...] = (),
+        outputs: tuple[str, ...] = (),
     ) -> Kernel | None:
         """A kernel whose machine code is at hand, or worth making now; None: the float path has to answer, in about so many seconds.
         With no seconds only code that this process has loaded counts."""
-        key = (name, None if drives is None else tuple(drives), by, of)
+        key = (name, None if drives is None else tuple(drives), by, outputs)
         with _lock:
             if key not in self._found and seconds > 0.0:
                 self._spent[key] = self._spent.get(key, 0.0) + seconds
                 now = _apart.get() is not None or self._spent[key] > MAKING
-                made = self._made(name, drives, now, by, of)
+                made = self._made(name, drives, now, by, outputs)
                 if made is not None or now:
                     self._found[key] = made
             return self._found.get(key)
 
-    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
+    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], outputs: tuple[str, ...]) -> Kernel | None:
         try:
             with np.errstate(divide="raise", invalid="raise"):
-                return self._with_code(name, drives, now, by, of)
+                return self._with_code(name, drives, now, by, outputs)
         except (LinkwrightError, FloatingPointError):
             return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
 
-    def _with_code(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
-        kernel = self.kernels.get(name, drives=drives, by=by, of=of)
+    def _with_code(
+        self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> Kernel | None:
+        kernel = self.kernels.get(name, drives=drives, by=by, outputs=outputs)
         if not kernel.native or not (now or kernel.at_hand):
             return None
         self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow

@@ -134,10 +134,15 @@ class KernelSizes:
 
 @all_in_use()
 def trace(
-    name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], by: Sequence[str] = (), of: Sequence[str] = (), **options: Any
+    name: str,
+    sizes: KernelSizes,
+    equations: Callable[[Any], Equations],
+    by: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    **options: Any,
 ) -> Program:
     """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters. With `by` its
-    outputs are differentiated by these inputs; with `of` only the weighted sum of these outputs is, in reverse."""
+    outputs are differentiated by these inputs; with `outputs` only their weighted sum is, in reverse."""
     from linkwright.compiler.graph import TraceGraph  # here and below, so that a process that finds its code on disk loads no tracer
 
     signature = KERNELS[name]
@@ -166,8 +171,10 @@ def trace(
         values = {**arrays, **law, "near": near, "free": free, "gains": given.get("gains")}
         plain = not any(options.get(key) for key in ("gains", "power")) and options.get("formulation", "sslm") in (None, "sslm")
         x = Differentiation.of(moved(free), values, other, tuple(by))
-        shapes = {b.name: b.shape for b in other(name).outputs} if of else {}
-        found = pulled(x, name, {key: g.input(f"{key}_weight", shapes[key]) for key in of}) if of else differentiated(name, x, plain)
+        shapes = {b.name: b.shape for b in other(name).outputs} if outputs else {}
+        found = (
+            pulled(x, name, {key: g.input(f"{key}_weight", shapes[key]) for key in outputs}) if outputs else differentiated(name, x, plain)
+        )
         return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
     if name in ("loop_projection", "loop_settling"):
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row

@@ -311,7 +311,7 @@ class AssemblyGaps:
         designs, drives = self.lanes.designs, list(self.lanes.ready.plan.laws)
         get = designs.kernels.get
         step = designs.native(("gap_step", *drives), lambda: get("gap_step", drives=drives), True, idle=True)
-        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=("free",), of=("square",)), True, idle=True)
+        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=("free",), outputs=("square",)), True, idle=True)
         if step is None or slopes is None:
             return None
         return LaneGaps(step, slopes, designs.core.loops.kappa, self.lanes.steps + 1)

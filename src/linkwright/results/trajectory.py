@@ -305,20 +305,20 @@ class Trajectory(TrajectoryVerbs, Result):
         return dwells_of(self, channel, within, least, by)
 
     @overload
-    def derivatives(self, by: str | Sequence[str], *, of: None = ..., at: None = ...) -> MotionDerivatives: ...
+    def derivatives(self, by: str | Sequence[str], *, channel: None = ..., at: None = ...) -> MotionDerivatives: ...
     @overload
-    def derivatives(self, by: str | Sequence[str], *, of: str, at: float | str | None = ...) -> dict[str, float]: ...
+    def derivatives(self, by: str | Sequence[str], *, channel: str, at: float | str | None = ...) -> dict[str, float]: ...
     def derivatives(
-        self, by: str | Sequence[str], *, of: str | None = None, at: float | str | None = None
+        self, by: str | Sequence[str], *, channel: str | None = None, at: float | str | None = None
     ) -> MotionDerivatives | dict[str, float]:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
         Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
-        `of`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
+        `channel`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:
             raise UsageError("derivatives need the mechanism of this motion; take it from m.cycle().")
-        return self.system._derivatives_of(self, by, of, at)
+        return self.system._derivatives_of(self, by, channel, at)
 
     def dimension(self, name: str) -> str:
         return self._channel(name).dimension

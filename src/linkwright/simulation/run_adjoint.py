@@ -41,14 +41,14 @@ class StepRecord(NamedTuple):
     end: np.ndarray  # times
 
 
-def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], of: str, at: Any = None) -> dict[str, float]:
+def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], channel: str, at: Any = None) -> dict[str, float]:
     """Derivatives of a channel of a run at one of its samples (default the last) by numbers of the model."""
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
         raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.")
     adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.free)))))
-    pull, found = adjoint.channel(run, i, of)
+    pull, found = adjoint.channel(run, i, channel)
     found = found + adjoint.backwards(float(run.t[i]), pull)
     return {p.name: float(found[k]) for p, k in zip(chosen, where, strict=True)}
 
@@ -153,7 +153,7 @@ class RunAdjoint:
         eq = self.eq
         heads = eq.inputs(t, y, near)[0]
         given = {"q": y[:, : eq.nq], "v": y[:, eq.nq : eq.nq + eq.nv], "near": near, **{k: x.value for k, x in heads.items()}}
-        found = eq.called("forward", ("free", *heads), t, {**given, "a_weight": on_a}, of=("a",))
+        found = eq.called("forward", ("free", *heads), t, {**given, "a_weight": on_a}, outputs=("a",))
         more = {k: getattr(found, f"{k}_gradient") for k in heads}
         return found.free_gradient.sum(axis=0) + self._of_inputs(t, y, near, [*more.values(), on_x])
 
@@ -161,7 +161,7 @@ class RunAdjoint:
         eq = self.eq
         laws, given = eq.laws(t, y, near)
         name, span = eq.changed(call)
-        found = eq.called("projection", ("free", *laws), t, {**given, f"{name}_weight": pull[:, span]}, of=(name,))
+        found = eq.called("projection", ("free", *laws), t, {**given, f"{name}_weight": pull[:, span]}, outputs=(name,))
         more = [getattr(found, f"{k}_gradient") for k in laws]
         zero = [np.zeros((len(t), eq.nv)), *more, np.zeros((len(t), eq.nx))]
         return found.free_gradient.sum(axis=0) + (self._of_inputs(t, y, near, zero) if laws else 0.0)

@@ -165,9 +165,11 @@ class RunEquations:
 
     # ---------------------------------------------------------------- right sides
 
-    def called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any], of: tuple[str, ...] = ()) -> Any:
+    def called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any], outputs: tuple[str, ...] = ()) -> Any:
         """A kernel with derivatives at all states; by numpy until machine code is worth its making."""
-        kernel = self.kernels.kernel(name, None, ON_NUMPY, by, of) or self.kernels.kernels.get(name, by=by, of=of).interpreted()
+        kernel = (
+            self.kernels.kernel(name, None, ON_NUMPY, by, outputs) or self.kernels.kernels.get(name, by=by, outputs=outputs).interpreted()
+        )
         every = {**given, "t": t[:, None], "free": self.free_values}
         found = kernel(**{b.name: every[b.name] for b in kernel.inputs})
         if found.failed:

@@ -318,17 +318,17 @@ class System(SystemVerbs):
     def _loads_of_samples(self, c: Trajectory) -> Any:
         return dynamics.loads_of_samples(self.core, c)
 
-    def _derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
+    def _derivatives_of(self, c: Trajectory, by: Names, channel: str | None, at: Any) -> Any:
         if c.proof is None:
-            if of is not None:
-                raise UsageError(f"of= is for simulated runs; of a turn c.derivatives(...)['{of}', 'L1'] has every sample.")
+            if channel is not None:
+                raise UsageError(f"channel= is for simulated runs; of a turn c.derivatives(...)['{channel}', 'L1'] has every sample.")
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
             return turn_derivatives(self.core, c, by)
-        if of is not None:
+        if channel is not None:
             from linkwright.simulation.run_adjoint import run_gradient
 
-            return run_gradient(self.core, c, by, of, at)
+            return run_gradient(self.core, c, by, channel, at)
         from linkwright.simulation.run_derivatives import run_derivatives
 
         return run_derivatives(self.core, c, by)
@@ -634,7 +634,7 @@ class System(SystemVerbs):
 
     def kernel(
         self, name: str, formulation: Any = None, *, drives: Names | None = None, baumgarte: bool = False,
-        by: Names = (), of: Names = (), tasks: Names = (),
+        by: Names = (), outputs: Names = (), tasks: Names = (),
     ) -> Kernel:  # fmt: skip
         """Return the equations as a compiled function of the state, for one state or arrays of states.
 
@@ -651,7 +651,7 @@ class System(SystemVerbs):
             True to add an input `gains` (alpha, beta).
         by : str or sequence of str, default ()
             Inputs ("q", "free") by which all outputs are differentiated exactly, as outputs such as `u_q` and `u_free`.
-        of : str or sequence of str, default ()
+        outputs : str or sequence of str, default ()
             Outputs whose weighted sum (inputs such as `u_weight`) is differentiated in reverse mode: `q_gradient`, `free_gradient`.
         tasks : str or sequence of str, default ()
             Bodies and points of the kernel "operational".
@@ -669,7 +669,7 @@ class System(SystemVerbs):
         (5, 3)
         """
         chosen = None if drives is None else self.core.named_drives(drives)
-        return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
+        return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, outputs=outputs)
 
     def derivatives(self, st: State, tau: Numbers | Named = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.

@@ -62,7 +62,7 @@ JIB = {
 
 def effects(m: lw.Mechanism, quantity: str, names=None, *, steps: int = 24, speed=None):
     """Derivatives of one measure without tolerances, and the analysis with its notes."""
-    found = m.tolerances(names, quantity, of=lw.Cycle(steps=steps, speed=speed))
+    found = m.tolerances(names, quantity, case=lw.Cycle(steps=steps, speed=speed))
     assert found.method == "linear" and found.exact
     return found.results[0], found
 
@@ -333,7 +333,7 @@ def test_wheels_that_mesh_keep_their_places() -> None:
 )
 def test_wrong_wishes_are_explained(quantity, vary, words) -> None:
     with pytest.raises(lw.LinkwrightError, match=words):
-        lw.load("four-bar").tolerances(vary, quantity, of=lw.Cycle(steps=4), count=2)
+        lw.load("four-bar").tolerances(vary, quantity, case=lw.Cycle(steps=4), count=2)
 
 
 @pytest.mark.parametrize(("vary", "method", "words"), [(["L1"], "sobol", "have derivatives only"), ({"L1": "1 mm"}, "drawn", "no method")])

@@ -278,7 +278,7 @@ def test_events_are_flagged() -> None:
 
 
 def test_phase_portraits(run: Any) -> None:
-    first, second = plot_of(run, "phase", of=["rocker.angle", "coupler.angle"]).axes
+    first, second = plot_of(run, "phase", channels=["rocker.angle", "coupler.angle"]).axes
     np.testing.assert_allclose(curve(first), [np.degrees(run["rocker.angle"]), run["rocker.angle.v"] * 30.0 / np.pi], rtol=1e-12)
     assert first.get_xlabel() == "rocker.angle [deg]" and first.get_ylabel() == "rocker.angle.v [rpm]"
     assert second.get_legend() is not None
@@ -313,7 +313,7 @@ def test_wrong_requests_are_answered(wiper: Any, run: Any) -> None:
         (wiper, "overview", {"size": (1.1, 1.1)}, "no room"),
         (wiper, "A", {"over": "coupler.P"}, "2 components"),
         (wiper, "A", {"over": "bogus"}, "no channel"),
-        (wiper, "phase", {"of": "coupler.P"}, "more than one"),
+        (wiper, "phase", {"channels": "coupler.P"}, "more than one"),
         (wiper, "path", {"points": "coupler.Q"}, "Did you mean 'coupler.P'"),
         (wiper, "hodograph", {"pin": "C", "on": "crank"}, "does not join"),
         (wiper, "motor", {}, "no motor"),

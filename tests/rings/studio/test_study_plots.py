@@ -34,7 +34,7 @@ def grid() -> Study:
 
 @pytest.fixture(scope="module")
 def drawn() -> Study:
-    return made({"L1": "300 +- 9 mm", "line_mass": "normal(1 kg/m, 0.05 kg/m)"}, [HEIGHT, TORQUE], "sobol", n=64)
+    return made({"L1": "300 +- 9 mm", "line_mass": "normal(1 kg/m, 0.05 kg/m)"}, [HEIGHT, TORQUE], "sobol", count=64)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_units_are_those_of_the_ranges_and_of_the_file(grid: Study, drawn: Study
 def test_a_histogram_counts_designs_and_their_share_outside_limits(drawn: Study) -> None:
     torque = drawn[TORQUE]
     low, high = np.percentile(torque, [10, 95])
-    figure = drawn.plot("histogram", of=TORQUE, limits=(f"{1e3 * low} mN m", high))
+    figure = drawn.plot("histogram", measures=TORQUE, limits=(f"{1e3 * low} mN m", high))
     counted = {tuple(np.round(p.get_facecolor(), 3)): 0.0 for p in bars(figure.axes[0])}
     for p in bars(figure.axes[0]):
         counted[tuple(np.round(p.get_facecolor(), 3))] += p.get_height()
@@ -104,10 +104,10 @@ def test_a_tornado_has_the_torques_of_its_ends_the_strongest_first(single: Study
 
 
 def test_tornados_of_drawn_plans_show_rank_correlation_and_indices(drawn: Study) -> None:
-    shown = drawn.plot("tornado", of=TORQUE).axes[0]
+    shown = drawn.plot("tornado", measures=TORQUE).axes[0]
     ranks = drawn.summary()[TORQUE].ranks
     assert sorted(p.get_width() for p in shown.patches) == pytest.approx(sorted(ranks.values()))
-    parts = made({"L1": "250..350 mm", "L2": "880..920 mm"}, TORQUE, "saltelli", n=16)
+    parts = made({"L1": "250..350 mm", "L2": "880..920 mm"}, TORQUE, "saltelli", count=16)
     axes, found = parts.plot().axes[0], parts.indices()
     assert {round(p.get_width(), 9) for p in axes.patches} == {round(float(x), 9) for x in (*found.first, *found.total)}
     assert "16 samples" in texts(axes.figure)
@@ -120,8 +120,8 @@ def lines_of(contours: Any) -> list[tuple[float, np.ndarray]]:
 @sweep("plan", ["grid", "latin"], now=1)
 def test_contours_of_a_linear_measure_are_straight_lines_at_its_values(grid: Study, plan: str) -> None:
     """The greatest height of B is L1, whatever L3: both a grid and triangles interpolate it exactly."""
-    study = grid if plan == "grid" else made({"L1": "200..570 mm", "L3": "600..800 mm"}, HEIGHT, "latin", n=30)
-    axes = study.plot("map", of=HEIGHT, over=("L1", "L3")).axes[0]
+    study = grid if plan == "grid" else made({"L1": "200..570 mm", "L3": "600..800 mm"}, HEIGHT, "latin", count=30)
+    axes = study.plot("map", measures=HEIGHT, over=("L1", "L3")).axes[0]
     lines = lines_of(axes.collections[1])
     assert len(lines) > 3
     for level, vertices in lines:
@@ -135,10 +135,10 @@ def test_contours_of_a_linear_measure_are_straight_lines_at_its_values(grid: Stu
 
 
 def test_a_map_shows_the_slice_that_was_asked_for(grid: Study, drawn: Study) -> None:
-    figure = grid.plot(of=TORQUE, at={"L2": "1 m"})
+    figure = grid.plot(measures=TORQUE, at={"L2": "1 m"})
     y, cut = grid[TORQUE], grid["L2"] == 1.0
     assert "L2 = 1 m" in texts(figure) and f"max {float(f'{np.nanmax(y[cut]):.4g}'):g} N m" in texts(figure)
-    three = made({"L1": "290..310 mm", "L2": "880..920 mm", "L3": "740..760 mm"}, HEIGHT, "latin", n=16)
+    three = made({"L1": "290..310 mm", "L2": "880..920 mm", "L3": "740..760 mm"}, HEIGHT, "latin", count=16)
     assert "L3 varies as well" in texts(three.plot("map"))
     assert len(three.plot("map").axes[0].collections[0].get_offsets()) == 16
     flat = made({"line_mass": "0.9..1.1 kg/m / 3", "g": [9.8, 9.9]}, HEIGHT)  # one value everywhere
@@ -146,7 +146,7 @@ def test_a_map_shows_the_slice_that_was_asked_for(grid: Study, drawn: Study) -> 
 
 
 def test_curves_and_scatter_hold_every_design(grid: Study, drawn: Study) -> None:
-    line = grid.plot("curves", of=HEIGHT, at={"L3": "800 mm"}).axes[0].lines[0]
+    line = grid.plot("curves", measures=HEIGHT, at={"L3": "800 mm"}).axes[0].lines[0]
     assert line.get_xdata() == pytest.approx(1e3 * np.asarray(line.get_ydata())) and len(line.get_xdata()) == 5
     one = made({"L1": "200..300 mm / 3"}, TORQUE)
     assert one.plot().axes[0].lines[0].get_ydata() == pytest.approx(one[TORQUE])
@@ -158,7 +158,7 @@ def test_curves_and_scatter_hold_every_design(grid: Study, drawn: Study) -> None
 
 
 def test_the_same_study_gives_the_same_file(drawn: Study, tmp_path: Path) -> None:
-    files = [drawn.plot("histogram", tmp_path / name, of=TORQUE, dark=True) for name in ("a.svg", "b.svg")]
+    files = [drawn.plot("histogram", tmp_path / name, measures=TORQUE, dark=True) for name in ("a.svg", "b.svg")]
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
@@ -168,15 +168,15 @@ def test_the_same_study_gives_the_same_file(drawn: Study, tmp_path: Path) -> Non
         ("histogramm", {}, "histogram"),
         ("histogram", {"limit": 1}, "limits"),
         ("histogram", {"limits": (1, 2)}, "dict by name"),
-        ("histogram", {"of": TORQUE, "limits": ("1 mm", "2 mm")}, "torque"),
-        ("histogram", {"of": TORQUE, "limits": (5, 4)}, "smaller"),
-        ("histogram", {"of": TORQUE, "limits": "4 N m"}, "pair"),
+        ("histogram", {"measures": TORQUE, "limits": ("1 mm", "2 mm")}, "torque"),
+        ("histogram", {"measures": TORQUE, "limits": (5, 4)}, "smaller"),
+        ("histogram", {"measures": TORQUE, "limits": "4 N m"}, "pair"),
         ("histogram", {"bins": 0}, "1 to 1000"),
-        ("histogram", {"of": "max B.torque"}, TORQUE),
+        ("histogram", {"measures": "max B.torque"}, TORQUE),
         ("tornado", {"most": 0}, "1 to 16"),
         ("map", {"over": ("L1", "L1")}, "two variables"),
         ("map", {"at": {"L1": 1}}, "grid"),
-        ("scatter", {"of": ["L1"]}, "two columns"),
+        ("scatter", {"columns": ["L1"]}, "two columns"),
     ],
 )
 def test_what_cannot_be_plotted_is_said_in_one_sentence(drawn: Study, what: str, options: dict[str, Any], said: str) -> None:

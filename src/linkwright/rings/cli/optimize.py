@@ -13,7 +13,7 @@ from linkwright.rings.cli.parser import CliCommand, option
 
 OPTIMIZE = Verb(
     "linkwright.rings.design.verbs:MechanismVerbs.optimize",
-    without=("goal", "vary", "require", "of", "enough", "solver", "progress"),
+    without=("goal", "vary", "require", "case", "enough", "solver", "progress"),
 )
 
 

@@ -18,7 +18,7 @@ _COMMA = re.compile(r"\d,\d")
 
 STUDY = Verb(
     "linkwright.rings.design.studies.request:study",
-    without=("mechanism", "vary", "measure", "of", "executor", "progress", "traces", "thinned"),
+    without=("mechanism", "vary", "measure", "case", "executor", "progress", "traces", "thinned"),
 )
 
 

@@ -122,13 +122,13 @@ class MechanismVerbs:
 
     @overload
     def optimize(
-        self: Mechanism, goal: OneGoal, vary: Any, require: Any = ..., of: Any = ..., *,
+        self: Mechanism, goal: OneGoal, vary: Any, require: Any = ..., case: Any = ..., *,
         search: Any = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult: ...  # fmt: skip
     @overload
     def optimize(
-        self: Mechanism, goal: Sequence[Any], vary: Any, require: Any = ..., of: Any = ..., *,
+        self: Mechanism, goal: Sequence[Any], vary: Any, require: Any = ..., case: Any = ..., *,
         search: Any = ..., count: int | None = ..., starts: int = ..., seed: int = ..., points: int = ..., enough: Any = ...,
         solver: str = ..., threads: int | None = ..., progress: Any = ..., within: Any = ...,
     ) -> OptimizationResult | ParetoFront: ...  # fmt: skip
@@ -137,7 +137,7 @@ class MechanismVerbs:
         goal: Any,
         vary: Any,
         require: Any = (),
-        of: Any = "cycle",
+        case: Any = "cycle",
         *,
         search: Literal["sobol", "de", "cma", "nsga2", "none"] | None = None,
         count: int | None = None,
@@ -164,7 +164,7 @@ class MechanismVerbs:
         require : str, Requirement or sequence
             Requirements: "C.transmission_angle > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm",
             "full turn".
-        of : str or case, default "cycle"
+        case : str or case, default "cycle"
             Motion that is measured, as in `lw.study`.
         search : str, optional
             Method that chooses candidates over the bounds (default sobol).
@@ -200,7 +200,7 @@ class MechanismVerbs:
         Examples
         --------
         >>> m = lw.load("four-bar")
-        >>> best = m.optimize("max min C.transmission_angle", {"L2": "0.8..1.2 m"}, of=lw.Cycle(steps=24), count=8, starts=1)
+        >>> best = m.optimize("max min C.transmission_angle", {"L2": "0.8..1.2 m"}, case=lw.Cycle(steps=24), count=8, starts=1)
         >>> best.feasible
         True
         """
@@ -208,7 +208,7 @@ class MechanismVerbs:
 
         options = {"search": search, "count": count, "starts": starts, "seed": seed, "points": points, "enough": enough}
         more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
-        return optimize(self.description, goal, vary, require, of, **options, **more)
+        return optimize(self.description, goal, vary, require, case, **options, **more)
 
     def tolerances(
         self: Mechanism,
@@ -219,7 +219,7 @@ class MechanismVerbs:
         method: str | None = None,
         count: int = 4096,
         seed: int = 0,
-        of: Any = "cycle",
+        case: Any = "cycle",
         **options: Any,
     ) -> ToleranceAnalysis:
         """Compute the effect of tolerances on a measure, and which number matters most.
@@ -243,7 +243,7 @@ class MechanismVerbs:
             Number of designs that are drawn.
         seed : int, default 0
             Random seed.
-        of : str or case, default "cycle"
+        case : str or case, default "cycle"
             Motion that is measured, as in `lw.study`.
         **options : Any
             Options of `lw.study` for the designs: folder, executor, threads, progress, traces, thinned.
@@ -261,14 +261,14 @@ class MechanismVerbs:
         Examples
         --------
         >>> m = lw.load("four-bar")
-        >>> t = m.tolerances({"L1": "0.1 mm", "L3": "0.1 mm"}, "range rocker.angle", method="linear", of=lw.Cycle(steps=24))
+        >>> t = m.tolerances({"L1": "0.1 mm", "L3": "0.1 mm"}, "range rocker.angle", method="linear", case=lw.Cycle(steps=24))
         >>> [c.name for c in t["range rocker.angle"].contributions]
         ['L1', 'L3']
         """
         from linkwright.rings.design.studies.tolerances import tolerances
 
         how = {"limits": limits, "method": method, "count": count, "seed": seed}
-        return tolerances(self, vary, measure, of, **how, options=options)
+        return tolerances(self, vary, measure, case, **how, options=options)
 
     def cam(self: Mechanism, name: str | None = None, *, turn: Any = None, steps: int = 1440) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""

@@ -22,7 +22,7 @@ def section(t: ToleranceAnalysis) -> str:
     for k, r in enumerate(t.results):
         unit, size = r.shown
         limits = {r.measure: r.limits} if r.limits != (None, None) else None
-        drawn = plot(t.study, "histogram", of=[r.measure], limits=limits, size=(3.6, 2.6))
+        drawn = plot(t.study, "histogram", measures=[r.measure], limits=limits, size=(3.6, 2.6))
         out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the numbers of the file."))
         both = shown(r.estimates()) + shown(r.effects())
         verdict = r.verdict(len(t.study))

@@ -76,14 +76,16 @@ def _varying(data: StudyTable) -> list[StudyColumn]:
 # -------------------------------------------------------------------- map
 
 
-def contours(data: StudyTable, path: Place = None, *, of: Any = None, over: Any = None, at: Any = None, **paper: Unpack[Paper]) -> Any:
+def contours(
+    data: StudyTable, path: Place = None, *, measures: Any = None, over: Any = None, at: Any = None, **paper: Unpack[Paper]
+) -> Any:
     """A measure over two variables: contours of a grid by its values, of other plans by triangulation; designs that failed as crosses.
 
-    `of`: measures; `over`: two variables, by default the first two that vary; `at`: values of the other axes of a grid, by default those
-    in the middle. Where further variables vary freely there is no surface, and designs are colored points.
+    `measures`: those drawn; `over`: two variables, by default the first two that vary; `at`: values of the other axes of a grid, by
+    default those in the middle. Where further variables vary freely there is no surface, and designs are colored points.
     """
     most_maps = 4
-    chosen = data.chosen(of, "of", data.measures, most_maps)
+    chosen = data.chosen(measures, "measures", data.measures, most_maps)
     axes_of = _two(data, over)
     part = sliced(data, axes_of, at)
 
@@ -221,9 +223,9 @@ def _extremes(frame: Frame, axes: Any, c: StudyColumn, x: np.ndarray, y: np.ndar
 # -------------------------------------------------------------------- curves
 
 
-def curves(data: StudyTable, path: Place = None, *, of: Any = None, over: Any = None, at: Any = None, **paper: Unpack[Paper]) -> Any:
+def curves(data: StudyTable, path: Place = None, *, measures: Any = None, over: Any = None, at: Any = None, **paper: Unpack[Paper]) -> Any:
     """Measures over one variable; of a grid with several axes the others are fixed as in a map."""
-    chosen = data.chosen(of, "of", data.measures, 8)
+    chosen = data.chosen(measures, "measures", data.measures, 8)
     varying = _varying(data) or data.variables
     x = data.chosen(over, "over", data.variables, 1)[0] if over is not None else varying[0]
     part = sliced(data, [x], at)
@@ -259,15 +261,15 @@ def curves(data: StudyTable, path: Place = None, *, of: Any = None, over: Any = 
 # -------------------------------------------------------------------- scatter matrix
 
 
-def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Unpack[Paper]) -> Any:
+def scatter(data: StudyTable, path: Place = None, *, columns: Any = None, **paper: Unpack[Paper]) -> Any:
     """Variables and measures against each other, their distributions on the diagonal, rank correlations above it.
 
-    `of`: columns by name, at most seven; by default variables that vary and measures, the first of each.
+    `columns`: those by name, at most seven; by default variables that vary and measures, the first of each.
     """
     most_columns = 7
     room = most_columns - min(len(data.measures), max(2, most_columns - len(_varying(data))))
     default = [*_varying(data)[:room], *data.measures][:most_columns]
-    chosen = default if of is None else data.chosen(of, "of", list(data.columns.values()), most_columns)
+    chosen = default if columns is None else data.chosen(columns, "columns", list(data.columns.values()), most_columns)
     if len(chosen) < 2:
         raise UsageError("a scatter matrix needs two columns or more; this study has one that varies: study.plot('histogram').")
     few = _some(len(data.rows))
@@ -286,7 +288,7 @@ def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Un
         said = [count + (" (crosses between variables)" if lost else ""), "numbers: rank correlation"]
         if len(few) < len(data.rows):
             said.append(f"{len(few):,} of them drawn")
-        if len(chosen) < len(_varying(data)) + len(data.measures) and of is None:
+        if len(chosen) < len(_varying(data)) + len(data.measures) and columns is None:
             said.append(f"{len(chosen)} of {counted(len(_varying(data)) + len(data.measures), 'column')}")
         grid[0, 0].set_title("  ·  ".join(said), fontsize=8, loc="left", parse_math=False)
         return figure

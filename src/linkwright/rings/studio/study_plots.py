@@ -1,9 +1,9 @@
 """Plots of a study: `study.plot(what)`.
 
-    study.plot("histogram", "torque.png", of="max A.torque", limits=("3.9 N m", "4.2 N m"))     with the share outside of the limits
+    study.plot("histogram", "torque.png", measures="max A.torque", limits=("3.9 N m", "4.2 N m"))     with the share outside of the limits
     study.plot("tornado", "strongest.svg")                                                      variables, the strongest first
     study.plot("scatter")                                                                       variables and measures against each other
-    study.plot("map", of="max A.torque", over=("L1", "L2"), at={"L3": "750 mm"})                contours over two variables
+    study.plot("map", measures="max A.torque", over=("L1", "L2"), at={"L3": "750 mm"})                contours over two variables
     study.plot("curves", over="L1")                                                             measures over one variable
 
 Every plot takes `dark`, `size` (inches), `title`; without a path it returns the Figure. Units are those in which ranges were written and
@@ -33,11 +33,14 @@ MOST_BINS = 1000
 
 def plot(study: Study, what: str | Sequence[str] | None = None, path: Place = None, **options: Any) -> Any:
     """Draw a plot of `PLOTS`, or of measures by name what suits the plan. Return the Figure, or with `path` the file written."""
+    chosen: list[str] = []
     if not isinstance(what, str) or what not in PLOTS:
         if what is not None:
-            options = {"of": _measures(study, what), **options}
+            chosen = _measures(study, what)
         what = suiting(study)
     entry = PLOTS[what]
+    if chosen:
+        options = {"columns" if what == "scatter" else "measures": chosen, **options}
     checked_options(what, options, entry.options)
     return entry.draw(table(study), path, **options)
 
@@ -67,10 +70,10 @@ def suiting(study: Study) -> str:
 
 
 def histogram(
-    data: StudyTable, path: Place = None, *, of: Any = None, limits: Any = None, bins: int | None = None, **paper: Unpack[Paper]
+    data: StudyTable, path: Place = None, *, measures: Any = None, limits: Any = None, bins: int | None = None, **paper: Unpack[Paper]
 ) -> Any:
     """Distribution of measures; `limits` (low, high), or a dict of them by measure, are drawn with the share of designs outside."""
-    chosen = data.chosen(of, "of", data.measures, MOST_PANELS)
+    chosen = data.chosen(measures, "measures", data.measures, MOST_PANELS)
     ends = _limits(data, chosen, limits)
     if bins is not None:
         whole_number(bins, "bins", 1, MOST_BINS)
@@ -96,7 +99,7 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
     if not isinstance(given, Mapping):
         if len(chosen) > 1:
             raise UsageError(
-                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by of=.'
+                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by measures=.'
             )
         given = {chosen[0].name: given}
     return {c.name: _ends(c, given[c.name]) for c in data.chosen(list(given), "limits", chosen, len(chosen))}

@@ -22,10 +22,10 @@ from linkwright.rings.studio.style import DRIVEN, mixed
 MOST_BARS = 16
 
 
-def tornado(data: StudyTable, path: Place = None, *, of: Any = None, most: int = 12, **paper: Unpack[Paper]) -> Any:
+def tornado(data: StudyTable, path: Place = None, *, measures: Any = None, most: int = 12, **paper: Unpack[Paper]) -> Any:
     """Bars of variables, the strongest first, for each measure; `most` of them."""
     most_measures = 4
-    chosen = data.chosen(of, "of", data.measures, most_measures)
+    chosen = data.chosen(measures, "measures", data.measures, most_measures)
     whole_number(most, "most", 1, MOST_BARS)
     draw: Callable[[Frame, Any, StudyTable, StudyColumn, int], None] = {OneAtATime.kind: _ends, Saltelli.kind: _indices}.get(
         data.kind, _ranks

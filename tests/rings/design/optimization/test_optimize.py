@@ -16,14 +16,14 @@ QUICK: dict[str, Any] = {"count": 64, "starts": 3}
 
 
 def test_a_spring_that_balances_an_arm_exactly() -> None:
-    r = lw.load(ARM).optimize("min peak O.torque", ["k"], of=STATIC, **QUICK)
+    r = lw.load(ARM).optimize("min peak O.torque", ["k"], case=STATIC, **QUICK)
     assert r.feasible
     assert abs(r.numbers["k"] / BALANCED - 1.0) < 1e-10  # k a b = m g l; round-off of a linear problem
     assert r.value < 1e-10 * r.goals[0].before
 
 
 def test_least_squares_and_extremes_meet_where_the_goal_vanishes() -> None:
-    found = [lw.load(ARM).optimize(f"min {how} O.torque", ["k"], of=STATIC, **QUICK).numbers["k"] for how in ("rms", "peak", "range")]
+    found = [lw.load(ARM).optimize(f"min {how} O.torque", ["k"], case=STATIC, **QUICK).numbers["k"] for how in ("rms", "peak", "range")]
     assert np.ptp(found) < 1e-8 * BALANCED
 
 
@@ -94,7 +94,7 @@ def test_a_function_without_derivative_is_refused() -> None:
 def test_a_run_is_optimized_as_a_turn_is() -> None:
     m = lw.load(ARM)
     run = lw.Run("0.4 s", drive={}, sample_interval="20 ms")
-    r = m.optimize("min peak O.v", ["k"], of=run, count=4, starts=1)
+    r = m.optimize("min peak O.v", ["k"], case=run, count=4, starts=1)
     assert abs(r.numbers["k"] / BALANCED - 1.0) < 1e-6  # balanced in every position, it stays at rest
 
 

@@ -121,7 +121,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"search": "magic"}, "Known: sobol"),
         ({"solver": "magic"}, "Known: slsqp"),
         ({"starts": 0}, "at least 1"),
-        ({"of": "settle"}, "an equilibrium has no exact gradients"),
+        ({"case": "settle"}, "an equilibrium has no exact gradients"),
     ],
 )
 def test_wrong_calls(call: dict[str, Any], said: str) -> None:
@@ -153,5 +153,5 @@ def test_a_weighted_sum_lies_between_its_goals() -> None:
 def test_numbers_of_the_model_are_goals() -> None:
     r = lw.load(SLIDER_CRANK).optimize("min mass", {"slider.mass": "0.5..2 kg", "r": None}, "max A.torque > 1 N m", count=32, starts=2)
     assert abs(r.value - 0.7 - r.numbers["slider.mass"]) < 1e-12 and r.limits[0].after > 1.0 - 1e-6
-    arm = lw.load(ARM).optimize("min k", ["k"], "peak O.torque < 5 N m", of=lw.Cycle(speed=0, steps=45), count=16, starts=1)
+    arm = lw.load(ARM).optimize("min k", ["k"], "peak O.torque < 5 N m", case=lw.Cycle(speed=0, steps=45), count=16, starts=1)
     assert abs(arm.limits[0].after - 5.0) < 1e-8  # as soft as the torque allows

@@ -13,7 +13,7 @@ def arguments() -> dict[str, Any]:
     return {
         "vary": {"L1": "0.28..0.32", "drive.A": "3..5 rad/s"},
         "measure": ["max A.torque", "rms C.load"],
-        "of": lw.Cycle(steps=90),
+        "case": lw.Cycle(steps=90),
         "plan": "latin",
         "count": 24,
         "seed": 4,

@@ -23,7 +23,7 @@ LANES = {
 }
 FEW = lw.Cycle(steps=60)
 MEASURED = {"lift": "max D", "t": "rms A.torque"}
-SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": MEASURED, "of": FEW, "plan": "latin", "count": 12}
+SINGLE = {"vary": {"L1": "0.28..0.32", "drive.A": "3..5"}, "measure": MEASURED, "case": FEW, "plan": "latin", "count": 12}
 
 
 def lift(c: lw.Trajectory) -> float:

@@ -29,7 +29,7 @@ def test_text_without_a_unit_means_what_it_does_in_the_file() -> None:
     m = lw.load(DEGREES)
     s = lw.study(m, {"drive.A": ["60", "90 rpm", np.pi]}, "max A.v")
     np.testing.assert_allclose(s["max A.v"], [2 * np.pi, 3 * np.pi, np.pi], rtol=1e-12)
-    s = lw.study(m, {"start.A": "10..30 / 3", "l": ["190", "200 mm"]}, "start A", of=lw.Run("1 ms", drive={}))
+    s = lw.study(m, {"start.A": "10..30 / 3", "l": ["190", "200 mm"]}, "start A", case=lw.Run("1 ms", drive={}))
     np.testing.assert_allclose(np.unique(np.round(s["start A"], 12)), np.round(np.radians([10, 20, 30]), 12))
     np.testing.assert_allclose(np.unique(s["l"]), [0.19, 0.2])
 
@@ -74,7 +74,7 @@ def test_values_that_are_not_there_are_counted() -> None:
 
 
 def test_reductions_of_an_equilibrium() -> None:
-    s = lw.study("four-bar", {"L1": [0.3]}, ["end A", "max A", "range A", "std A", "rms A", "peak A"], of="settle")
+    s = lw.study("four-bar", {"L1": [0.3]}, ["end A", "max A", "range A", "std A", "rms A", "peak A"], case="settle")
     a = s["end A"][0]
     assert [float(s[m][0]) for m in s.measures] == [a, a, 0.0, 0.0, abs(a), abs(a)] and a < 0
 

@@ -100,7 +100,7 @@ DAMAGES = {
     "no plan": lambda x: x.pop("plan"),
     "units of numbers": lambda x: x.update(units={"range D": 3}),
     "no unit to show": lambda x: x.update(shown={"range D": "rad"}),
-    "a case that is none": lambda x: x["again"].update(of=3),
+    "a case that is none": lambda x: x["again"].update(case=3),
     "ranges that are a list": lambda x: x["again"].update(vary=["L1"]),
     "no measure": lambda x: x["again"].pop("measure"),
     "no traces": lambda x: x["work"].pop("traces"),
@@ -122,7 +122,7 @@ def test_damaged_manifests_are_refused(tmp_path) -> None:
 
 
 def test_parts_without_their_columns_count_as_not_done(tmp_path) -> None:
-    given = {"vary": {"L1": [0.3, 0.31]}, "measure": "range D", "of": lw.Cycle(steps=4), "folder": tmp_path / "s", "threads": 1}
+    given = {"vary": {"L1": [0.3, 0.31]}, "measure": "range D", "case": lw.Cycle(steps=4), "folder": tmp_path / "s", "threads": 1}
     whole = lw.study("four-bar", **given)["range D"]
     (path,) = parts(tmp_path / "s")
     table = pq.read_table(path)
@@ -134,7 +134,7 @@ def test_parts_without_their_columns_count_as_not_done(tmp_path) -> None:
 
 def test_a_damaged_byte_anywhere_counts_as_not_done_or_changes_nothing(tmp_path) -> None:
     """Pages are read when a part is looked at first, so that no value is met later that cannot be read."""
-    lw.study("four-bar", vary={"L1": [0.3, 0.31]}, measure="range D", of=lw.Cycle(steps=4), folder=tmp_path / "s", threads=1)
+    lw.study("four-bar", vary={"L1": [0.3, 0.31]}, measure="range D", case=lw.Cycle(steps=4), folder=tmp_path / "s", threads=1)
     (path,) = parts(tmp_path / "s")
     sound, lost = path.read_bytes(), 0
     for place in range(4, len(sound), 29):

@@ -37,11 +37,11 @@ def numbers(given: Any, vary: str, phrases: tuple[str, ...], steps: int) -> dict
     c = m.cycle(steps=steps)
     cycles = m.cycles({vary: [mass, 1.1 * mass]}, steps=steps)
     study = lw.study(m, {vary: [mass, 1.1 * mass]}, list(phrases), case)
-    linear = m.tolerances([vary], [lw.Measure.parse(p) for p in phrases], of=case)
-    corners = m.tolerances({vary: "1 %"}, list(phrases), method="corners", of=case)
+    linear = m.tolerances([vary], [lw.Measure.parse(p) for p in phrases], case=case)
+    corners = m.tolerances({vary: "1 %"}, list(phrases), method="corners", case=case)
     out = {}
     for phrase in phrases:
-        best = m.optimize(f"min {phrase}", {vary: (mass, 1.1 * mass)}, search="none", starts=1, of=case)
+        best = m.optimize(f"min {phrase}", {vary: (mass, 1.1 * mass)}, search="none", starts=1, case=case)
         out[phrase] = {
             "measure": float(c.measure(phrase)),
             "object": float(c.measure(lw.Measure.parse(phrase))),
@@ -93,7 +93,7 @@ def test_the_command_line_and_tables_print_the_same_number(capsys: pytest.Captur
 
 def test_optimize_ends_with_the_same_number() -> None:
     m = lw.load("wiper")
-    best = m.optimize("min peak A.torque", {"crank.mass": "0.1..0.5"}, count=8, starts=1, of=lw.Cycle(steps=60))
+    best = m.optimize("min peak A.torque", {"crank.mass": "0.1..0.5"}, count=8, starts=1, case=lw.Cycle(steps=60))
     (goal,) = best.goals
     assert goal.before == pytest.approx(m.cycle(steps=60).measure("peak A.torque"), rel=1e-9)
     assert goal.after == pytest.approx(best.mechanism.cycle(steps=60).measure("peak A.torque"), rel=1e-9)

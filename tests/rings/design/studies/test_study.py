@@ -129,7 +129,7 @@ def test_failures_are_rows_with_their_reason() -> None:
     assert "cannot turn fully" in s.why[1] and "cannot" in s.why[2]
     assert sum(s.summary().failures.values()) == 2
     short = lw.load(SLIDER, l="40 mm")  # shorter than the crank: it closes up to 53 deg only
-    run = lw.study(short, {"start.A": ["40 deg", "100 deg"]}, "end slide", of=lw.Run("0.01 s", drive={}))
+    run = lw.study(short, {"start.A": ["40 deg", "100 deg"]}, "end slide", case=lw.Run("0.01 s", drive={}))
     assert run.verdicts.tolist() == ["unknown", "failed"] and "A" in run.why[1]
     assert "drawn 0.2 m apart" in run.unknown[0]  # of a rod of 40 mm
 
@@ -141,7 +141,7 @@ def test_start_drive_gravity_and_gains_vary() -> None:
         "five-bar",
         {"control.P": [50.0, 200.0], "start.A": ["85 deg"], "gravity.y": [0.0, -9.81]},
         ["start A", "peak A.torque", "end A"],
-        of=lw.Run("0.2 s", control=law),
+        case=lw.Run("0.2 s", control=law),
     )
     for row in range(4):
         v = s.values(row)
@@ -158,7 +158,7 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         "five-bar",
         {"left.mass": "0.9..1.1", "left.B.x": f"{0.99 * length}..{1.01 * length}"},
         ["end A", "max A.v", "end left_rod.C.x"],
-        of=lw.Run("0.2 s", drive={}),
+        case=lw.Run("0.2 s", drive={}),
         plan="sobol",
         count=16,
     )
@@ -173,7 +173,7 @@ def test_runs_from_many_starts_share_lanes() -> None:
     case = lw.Run("0.2 s", drive={}, sample_interval=0.1)
     for more in ({}, {"coupler.mass": [0.1, 0.4]}, {"coupler.C.x": [0.9, 0.91]}):
         starts = {"start.A.v": [2.0, -3.0], "start.A": ["20 deg", "1.5 rad"]}
-        s = lw.study("wiper", {**starts, **more}, ["start A", "end A", "max A.v"], of=case)
+        s = lw.study("wiper", {**starts, **more}, ["start A", "end A", "max A.v"], case=case)
         assert s.work.lanes == "runs" and s.ok.all() and len(s) == 4 * 2 ** len(more)
         for row in (0, len(s) - 1):
             alone = s.work.row(np.array(list(s.values(row).values())))
@@ -182,16 +182,16 @@ def test_runs_from_many_starts_share_lanes() -> None:
 
 def test_starts_that_do_not_exist_fail_alone() -> None:
     m = lw.load({**SLIDER, "drawing": {"A": [0, 0], "B": [0, 0.05], "C": [0.19365, 0]}})  # 56 mm before the end of the slide
-    s = lw.study(m, {"start.slide": [0.01, 0.1, 0.02]}, "start slide", of=lw.Run("0.01 s", drive={}))
+    s = lw.study(m, {"start.slide": [0.01, 0.1, 0.02]}, "start slide", case=lw.Run("0.01 s", drive={}))
     assert s.work.lanes == "runs" and s.ok.tolist() == [True, False, True] and list(s.why) == [1]
     assert s["start slide"][[0, 2]] == pytest.approx([0.01, 0.02], rel=1e-12)
     assert s.why[1] == s.work.row(np.array(list(s.values(1).values()))).why
-    none = lw.study(m, {"start.slide": [0.1, 0.2]}, "start slide", of=lw.Run("0.01 s", drive={}))
+    none = lw.study(m, {"start.slide": [0.1, 0.2]}, "start slide", case=lw.Run("0.01 s", drive={}))
     assert not none.ok.any() and list(none.why) == [0, 1]
 
 
 def test_prescribed_motions_have_runs_of_their_own_for_each_start() -> None:
-    s = lw.study("wiper", {"start.A": ["20 deg", "30 deg"]}, ["start A", "end A"], of=lw.Run("0.1 s"))
+    s = lw.study("wiper", {"start.A": ["20 deg", "30 deg"]}, ["start A", "end A"], case=lw.Run("0.1 s"))
     assert not s.work.lanes and s.ok.all()
     np.testing.assert_allclose(s["end A"] - s["start A"], 0.1 * 0.75 * 2 * np.pi, rtol=1e-9)  # 45 rpm
 
@@ -208,7 +208,7 @@ def test_prescribed_motions_have_runs_of_their_own_for_each_start() -> None:
     now=3,
 )
 def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary: dict[str, str], of: Any, lanes: str) -> None:
-    s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", of=of, plan="sobol", count=8)
+    s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", case=of, plan="sobol", count=8)
     said = "".join(s.why.values())
     assert s.work.lanes == lanes and ("reach" if model is ARM else "contact") in said
     for row in range(8):
@@ -221,12 +221,12 @@ def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary:
 def test_designs_with_the_plate_of_a_motor_are_single_motions() -> None:
     motor = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "gear_ratio": 10, "max_torque": "0.4 N m"}
     m = lw.load({**LIMITED, "drive": {"A": {"dc_motor": {**motor, "voltage": "12 V"}}}})
-    s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", of=lw.Cycle(speed="60 rpm"))
+    s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", case=lw.Cycle(speed="60 rpm"))
     assert s.ok.tolist() == [True, False] and "motor of A exceeds a limit: peak torque" in s.why[1]
 
 
 def test_runs_with_options_of_single_runs_are_done_one_by_one() -> None:
-    s = lw.study("four-bar", {"gravity.y": [-9.81, -5.0]}, "end A", of=lw.Run("0.05 s", drive={}, off=["C"]))
+    s = lw.study("four-bar", {"gravity.y": [-9.81, -5.0]}, "end A", case=lw.Run("0.05 s", drive={}, off=["C"]))
     assert not s.work.lanes and s.ok.all()
     for row, g in enumerate((-9.81, -5.0)):
         c = lw.load("four-bar", gravity=[0, g]).simulate("0.05 s", drive={}, off=["C"])
@@ -236,10 +236,10 @@ def test_runs_with_options_of_single_runs_are_done_one_by_one() -> None:
 def test_equilibria_functions_and_frames() -> None:
     import pandas as pd
 
-    s = lw.study("boot-lid", pd.DataFrame({"gravity.y": [-9.81, -9.0]}), {"opened": "end lid.angle"}, of="settle")
+    s = lw.study("boot-lid", pd.DataFrame({"gravity.y": [-9.81, -9.0]}), {"opened": "end lid.angle"}, case="settle")
     for row, g in enumerate((-9.81, -9.0)):
         assert s["opened"][row] == pytest.approx(float(lw.load("boot-lid", gravity=[0, g]).settle()["lid.angle"]), rel=1e-9)
-    f = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"ends": lambda c: c["A"][-1] - c["A"][0]}, of=lambda m: m.cycle(steps=36))
+    f = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"ends": lambda c: c["A"][-1] - c["A"][0]}, case=lambda m: m.cycle(steps=36))
     np.testing.assert_allclose(f["ends"], 2 * np.pi, rtol=1e-12)
 
 
@@ -262,7 +262,7 @@ def test_thinned_samples_are_stored_on_demand(tmp_path) -> None:
         ({"L1": [0.3]}, {"measure": "max A.torqe"}, "Did you mean 'A.torque'"),
         ({"L1": [0.3]}, {"measure": []}, "measure is what to read"),
         ({"L1": [0.3]}, {"measure": ["range D", "range D"]}, "is there twice"),
-        ({"L1": [0.3]}, {"of": "turning"}, "of: 'turning' is not known"),
+        ({"L1": [0.3]}, {"case": "turning"}, "case: 'turning' is not known"),
         ({"L1": [0.3]}, {"executor": 3}, "executor has no submit"),
         ({"control.P": [1.0]}, {}, "needs a simulation with a controller"),
         ({"start.Q": [1.0]}, {}, "there is no joint 'Q'"),

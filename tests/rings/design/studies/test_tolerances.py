@@ -54,7 +54,7 @@ def compared(t: ToleranceAnalysis) -> None:
 
 def check_four_bar(seed: int) -> None:
     m = four_bar(np.random.default_rng(seed))
-    options: dict[str, Any] = {"count": 256, "of": lw.Cycle(steps=24)}
+    options: dict[str, Any] = {"count": 256, "case": lw.Cycle(steps=24)}
     compared(m.tolerances({"B": "+- 0.02 mm", "D": "+- 0.02 mm"}, ["start rocker.angle", "mean rocker.angle"], **options))
     t = m.tolerances({"g": "+- 0.02 mm"}, "start rocker.angle", **options)  # the drawing moves with it, the drive does not
     compared(t)
@@ -67,7 +67,7 @@ def test_both_estimates_agree_on_a_random_four_bar() -> None:
 
 @pytest.mark.slow
 def test_both_estimates_agree_on_the_wiper() -> None:
-    compared(lw.load("wiper").tolerances({"B": "+- 0.02 mm", "C": "+- 0.02 mm"}, "end rocker.angle", count=256, of=lw.Cycle(steps=24)))
+    compared(lw.load("wiper").tolerances({"B": "+- 0.02 mm", "C": "+- 0.02 mm"}, "end rocker.angle", count=256, case=lw.Cycle(steps=24)))
 
 
 @pytest.mark.slow
@@ -79,15 +79,15 @@ def test_both_estimates_agree_on_random_four_bars(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "vary", "text"), BUILT_IN)
 def test_both_estimates_agree_on_built_in_mechanisms(name: str, vary: list[str], text: str) -> None:
-    compared(lw.load(name).tolerances(dict.fromkeys(vary, "+- 0.01 mm"), text, count=256, of=lw.Cycle(steps=24)))
+    compared(lw.load(name).tolerances(dict.fromkeys(vary, "+- 0.01 mm"), text, count=256, case=lw.Cycle(steps=24)))
 
 
 def test_a_tolerance_of_a_pin_is_one_of_the_holes_there() -> None:
     """By hand: with the crank held, a hole of the crank moves B as the hole of the coupler moves it the other way."""
     m = four_bar(np.random.default_rng(1))
-    t = m.tolerances({"B": "+- 0.02 mm"}, "start rocker.angle", count=16, of=lw.Cycle(steps=24))
+    t = m.tolerances({"B": "+- 0.02 mm"}, "start rocker.angle", count=16, case=lw.Cycle(steps=24))
     assert set(t.study.names) == {"crank.B.x", "crank.B.y", "coupler.B.x", "coupler.B.y"}
-    alone = m.tolerances({"crank.B": "+- 0.02 mm", "coupler.B": "+- 0.02 mm"}, "start rocker.angle", count=16, of=lw.Cycle(steps=24))
+    alone = m.tolerances({"crank.B": "+- 0.02 mm", "coupler.B": "+- 0.02 mm"}, "start rocker.angle", count=16, case=lw.Cycle(steps=24))
     assert t["start rocker.angle"].deviation == pytest.approx(alone["start rocker.angle"].deviation, rel=1e-12)
     of = {c.name: c.derivative for c in t["start rocker.angle"].contributions}
     assert np.hypot(of["crank.B.x"], of["crank.B.y"]) == pytest.approx(np.hypot(of["coupler.B.x"], of["coupler.B.y"]), rel=1e-9)

@@ -61,7 +61,7 @@ def test_designs_at_a_change_point_are_unknown_in_lanes_as_row_by_row() -> None:
 def test_limits_that_samples_leave_open_are_unknown_or_looked_at_again() -> None:
     """Limits that a curve with few samples holds by little: more samples decide in lanes as they do in a single cycle."""
     for steps in (6, 40):
-        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", of=lw.Cycle(steps=steps), plan="sobol", count=8)
+        s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", case=lw.Cycle(steps=steps), plan="sobol", count=8)
         assert s.work.lanes == "turns"
         for row in range(8):
             assert (s.why.get(row, ""), s.unknown.get(row, "")) == alone(s, row)
@@ -77,16 +77,16 @@ def test_loads_that_are_not_unique_are_unknown_only_where_they_are_measured() ->
 
 def test_lanes_say_what_they_do_not_check() -> None:
     of = lw.Run("0.05 s", drive={})
-    s = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", of=of)
+    s = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", case=of)
     assert s.work.lanes == "runs" and {"energy", "estimated error"} < set(s.not_checked)
     assert "not checked: loops, velocities, energy" in str(s.summary()) and s.to_pandas().attrs["not_checked"] == list(s.not_checked)
-    single = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", of=of, traces=["A"])
+    single = lw.study("five-bar", {"left.mass": [0.9, 1.1]}, "end A", case=of, traces=["A"])
     assert single.work.lanes == "" and single.not_checked == ()
 
 
 @pytest.mark.parametrize("traces", [(), ("A",)])
 def test_runs_have_unknown_checks_too(traces: tuple[str, ...]) -> None:
-    s = lw.study(lw.load(HEAVY), {"crank.mass": [0.9]}, "end A.v", of=lw.Run("0.01 s"), traces=traces)
+    s = lw.study(lw.load(HEAVY), {"crank.mass": [0.9]}, "end A.v", case=lw.Run("0.01 s"), traces=traces)
     assert s.work.lanes == ("" if traces else "runs") and s.verdicts.tolist() == ["unknown"] and "inputs (gravity" in s.unknown[0]
 
 
@@ -127,6 +127,6 @@ def test_runs_that_rest_on_a_rigid_stop_are_done_one_by_one() -> None:
     bodies = {"ground": {"pins": ["A"]}, "arm": arm}
     model = {**SLIDER, "drawing": {"A": [0, 0], "B": [0.1, 0]}, "bodies": bodies, "joints": {}, "drive": {}}
     m = lw.load({**model, "stops": {"A": {"min": "-10 deg"}}})
-    s = lw.study(m, {"arm.mass": [1.0, 2.0]}, "min A", of=lw.Run("0.3 s"))
+    s = lw.study(m, {"arm.mass": [1.0, 2.0]}, "min A", case=lw.Run("0.3 s"))
     assert s.work.lanes == "" and s.verdicts.tolist() == ["passed"] * 2
     np.testing.assert_allclose(s["min A"], np.radians(-10.0), rtol=1e-9)

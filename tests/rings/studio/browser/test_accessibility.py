@@ -72,7 +72,7 @@ def test_the_editor_and_a_study(desk: Callable[..., Desk], tmp_path: Path) -> No
         pencil.tool("link").drag((0, 0), (30, 60)).tool("select").click((15, 30))
         assert not findings(pencil.page), "a selected part"
         opened.page.goto("about:blank")  # before the server goes
-    study = lw.study(lw.load("four-bar"), {"L1": (0.28, 0.34)}, {"peak": "max A.torque"}, plan="sobol", count=4, of=lw.Cycle(steps=12))
+    study = lw.study(lw.load("four-bar"), {"L1": (0.28, 0.34)}, {"peak": "max A.torque"}, plan="sobol", count=4, case=lw.Cycle(steps=12))
     assert not findings(desk(study.show(tmp_path / "study.html"), ready=False).page)
 
 

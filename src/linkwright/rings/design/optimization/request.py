@@ -32,7 +32,7 @@ from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
 from linkwright.rings.design.optimization.variables import DesignVariable, variables
-from linkwright.rings.design.studies.cases import case
+from linkwright.rings.design.studies.cases import case_of
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range
@@ -43,10 +43,10 @@ def problem(
     goal: Any,
     vary: Any,
     require: Any,
-    of: Any,
+    case: Any,
 ) -> DesignProblem:
     """Read goals, constraints and variables; raise UsageError where they do not suit the mechanism or each other."""
-    done = case(of)
+    done = case_of(case)
     numbers = variables(vary, described, done)
     bare = DesignProblem(described, numbers, done, (), ())
     try:
@@ -54,7 +54,7 @@ def problem(
     except LinkwrightError as found:
         raise UsageError(f"the model with the numbers of its file cannot be computed: {found}") from found
     if isinstance(c, State):
-        raise UsageError("an equilibrium has no exact gradients here; optimize a turn or a run: of='cycle', of=lw.Run('2 s').")
+        raise UsageError("an equilibrium has no exact gradients here; optimize a turn or a run: case='cycle', case=lw.Run('2 s').")
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
     limits, full = reading.limits(_with_reach(require, described))

@@ -29,13 +29,13 @@ def optimize(
     goal: Any,
     vary: Any,
     require: Any,
-    of: Any,
+    case: Any,
     **options: Any,
 ) -> Any:
     """See `Mechanism.optimize`."""
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
-    found = problem(described, goal, vary, require, of)
+    found = problem(described, goal, vary, require, case)
     with process.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)

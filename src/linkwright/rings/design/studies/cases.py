@@ -36,7 +36,7 @@ class Case(ABC):
 
     def described(self) -> dict[str, Any]:
         """Return everything the result follows from, as text."""
-        return {"of": self.kind}
+        return {"case": self.kind}
 
     def as_text(self) -> dict[str, Any] | None:
         """Return text that `case_again` reads as the same again; None where it has objects or functions."""
@@ -45,7 +45,7 @@ class Case(ABC):
 
 @dataclass(frozen=True, init=False)
 class Cycle(Case):
-    """One cycle of the drive, for `lw.study(..., of=...)`; options as in `m.cycle`."""
+    """One cycle of the drive, for `lw.study(..., case=...)`; options as in `m.cycle`."""
 
     options: Mapping[str, Any]
     kind = "cycle"
@@ -65,7 +65,7 @@ class Cycle(Case):
         return system.cycle(**self.asked)
 
     def described(self) -> dict[str, Any]:
-        return {"of": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
+        return {"case": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
 
     def as_text(self) -> dict[str, Any] | None:
         return {"cycle": dict(self.options)} if _plain(self.options) else None
@@ -73,7 +73,7 @@ class Cycle(Case):
 
 @dataclass(frozen=True, init=False)
 class Path(Case):
-    """A motion of drives, points or bodies, for `lw.study(..., of=...)`; options as in `m.follow`."""
+    """A motion of drives, points or bodies, for `lw.study(..., case=...)`; options as in `m.follow`."""
 
     motion: Mapping[str, Any]
     t: Any
@@ -98,12 +98,12 @@ class Path(Case):
         return system.follow(self.motion, self.t, **self.options)
 
     def described(self) -> dict[str, Any]:
-        return {"of": self.kind, "motion": _text(self.motion), "t": _text(self.t), "options": _text(self.options)}
+        return {"case": self.kind, "motion": _text(self.motion), "t": _text(self.t), "options": _text(self.options)}
 
 
 @dataclass(frozen=True, init=False)
 class Run(Case):
-    """A run, for `lw.study(..., of=...)`; options as in `m.simulate`."""
+    """A run, for `lw.study(..., case=...)`; options as in `m.simulate`."""
 
     duration: Any
     drive: Mapping[str, Any] | None
@@ -139,7 +139,7 @@ class Run(Case):
         return Run(self.duration, drive=self.drive, **options)
 
     def described(self) -> dict[str, Any]:
-        return {"of": self.kind, "duration": str(self.duration), "drive": _text(self.drive), "options": _text(self.options)}
+        return {"case": self.kind, "duration": str(self.duration), "drive": _text(self.drive), "options": _text(self.options)}
 
     def as_text(self) -> dict[str, Any] | None:
         plain = _plain(self.options) and not self.drive and isinstance(self.duration, str | int | float)
@@ -148,7 +148,7 @@ class Run(Case):
 
 @dataclass(frozen=True, init=False)
 class Equilibrium(Case):
-    """The static equilibrium, for `lw.study(..., of=...)`; `hold` as in `m.settle`."""
+    """The static equilibrium, for `lw.study(..., case=...)`; `hold` as in `m.settle`."""
 
     hold: tuple[str, ...]
     kind = "settle"
@@ -161,7 +161,7 @@ class Equilibrium(Case):
         return system.settle(hold=self.hold)
 
     def described(self) -> dict[str, Any]:
-        return {"of": self.kind, "hold": list(self.hold)}
+        return {"case": self.kind, "hold": list(self.hold)}
 
     def as_text(self) -> dict[str, Any] | None:
         return {"settle": list(self.hold)}
@@ -177,24 +177,24 @@ class Calling(Case):
     def run(self, system: System) -> Trajectory | State:
         found = self.function(Mechanism(system.described))
         if not isinstance(found, Trajectory | State):
-            raise UsageError(f"of: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
+            raise UsageError(f"case: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
         return found
 
     def described(self) -> dict[str, Any]:
-        return {"of": self.kind, "function": source_of(self.function)}
+        return {"case": self.kind, "function": source_of(self.function)}
 
 
-def case(given: Any) -> Case:
-    """Read `of`."""
+def case_of(given: Any) -> Case:
+    """Read `case`."""
     if isinstance(given, Case):
         return given
     if isinstance(given, str):
         if given in ("cycle", "settle", "statics"):
             return Cycle() if given == "cycle" else Equilibrium()
-        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.")
+        raise UsageError(f"case: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.")
     if callable(given):
         return Calling(given)
-    raise UsageError(f"of is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
+    raise UsageError(f"case is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
 
 
 def case_again(text: Mapping[str, Any]) -> Case:

@@ -30,7 +30,7 @@ from linkwright.kernels import sources
 from linkwright.results.files import versions
 from linkwright.results.measures import BEGINNINGS, REDUCTIONS, check, unit_of_measure
 from linkwright.results.measures import measure as measure_of
-from linkwright.rings.design.studies.cases import Case, Equilibrium, case, case_again
+from linkwright.rings.design.studies.cases import Case, Equilibrium, case_again, case_of
 from linkwright.rings.design.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.rings.design.studies.execution import run
 from linkwright.rings.design.studies.plans import Drawn, Plan, Rows
@@ -48,7 +48,7 @@ def study(
     mechanism: Mechanism | str | os.PathLike[str],
     vary: Any,
     measure: Any,
-    of: Any = "cycle",
+    case: Any = "cycle",
     *,
     plan: Literal["grid", "corners", "one at a time", "sobol", "latin", "random", "saltelli"] | None = None,
     count: int | None = None,
@@ -71,7 +71,7 @@ def study(
         "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats. A pandas frame has the rows in SI.
     measure : str, sequence of str or mapping
         Measures as text ("max A.torque", "range guide while 100..180 deg"), or functions of the result by name.
-    of : str or case, default "cycle"
+    case : str or case, default "cycle"
         Motion that is measured: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
     plan : str, optional
         "grid", "corners", "one at a time", "sobol", "latin", "random" or "saltelli" (default: a grid of ranges, sobol with a count).
@@ -107,7 +107,7 @@ def study(
     >>> len(s)
     3
     """
-    described, done = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description, case(of)
+    described, done = (mechanism if isinstance(mechanism, Mechanism) else load(mechanism)).description, case_of(case)
     rows = _rows_of(vary, described, done, plan, count, seed)
     found, key = _planned(described, done, rows, measure, folder, traces, thinned)
     _need_executor(executor)
@@ -116,9 +116,9 @@ def study(
     return found
 
 
-def without_rows(described: Description, vary: Mapping[str, Any], measure: Any, of: Any) -> Study:
+def without_rows(described: Description, vary: Mapping[str, Any], measure: Any, case: Any) -> Study:
     """The study of a request that computes no design but the file's: its names, measures and units are checked."""
-    done = case(of)
+    done = case_of(case)
     variations = _rows_of(vary, described, done, "random", 1, 0).variations
     return _planned(described, done, Rows(variations, np.zeros((0, len(variations)))), measure, None, (), 100)[0]
 
@@ -159,7 +159,7 @@ def _work_again(place: Path, manifest: Mapping[str, Any]) -> tuple[Work | None, 
         return None, None
     try:
         described = modelfile.read_text(manifest["model"], f"{place}")
-        done = case_again(again["of"])
+        done = case_again(again["case"])
         rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"], known=True)
         targets = tuple(target(name, described, done) for name in rows.names)
         traces = manifest["work"]["traces"], manifest["work"]["thinned"]
@@ -171,15 +171,15 @@ def _work_again(place: Path, manifest: Mapping[str, Any]) -> tuple[Work | None, 
 
 def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
     """The call in text and numbers; None where it has objects or functions, which a folder cannot hold."""
-    of, vary = work.case.as_text(), {v.name: v.as_text() for v in rows.variations}
-    if of is None or isinstance(rows, Rows) or None in vary.values():
+    case, vary = work.case.as_text(), {v.name: v.as_text() for v in rows.variations}
+    if case is None or isinstance(rows, Rows) or None in vary.values():
         return None
     if not all(isinstance(m, Measure) and m.target is None for m in work.measures):  # points of a file may be elsewhere later
         return None
     drawn = isinstance(rows, Drawn)
     seed, n = (rows.seed, rows.n) if drawn else (0, None)
     return {
-        "of": of,
+        "case": case,
         "vary": vary,
         "measure": {m.name: m.text for m in work.measures if isinstance(m, Measure)},
         "plan": rows.kind,

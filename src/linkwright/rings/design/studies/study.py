@@ -249,9 +249,9 @@ class Study(Result):
             return f"{x:.6g}"
         return shown(x, t.dimension, self.work.numbers.described.units, 6)
 
-    def indices(self, of: str | None = None) -> SobolIndices:
+    def indices(self, measure: str | None = None) -> SobolIndices:
         """Return first- and total-order Sobol indices of a measure; the plan must be "saltelli"."""
-        name = self._one(of)
+        name = self._one(measure)
         if self.manifest["plan"].get("plan") != Saltelli.kind:
             raise UsageError(
                 f'Sobol indices need rows made for them: lw.study(..., plan="saltelli", count=1024), not "{self.manifest["plan"]["plan"]}".'
@@ -260,12 +260,12 @@ class Study(Result):
             raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")
         return sobol_indices(name, self.names, self[name])
 
-    def _one(self, of: str | None) -> str:
-        if of is None and len(self.measures) == 1:
+    def _one(self, measure: str | None) -> str:
+        if measure is None and len(self.measures) == 1:
             return self.measures[0]
-        if of is None:
+        if measure is None:
             raise UsageError(f"there are several measures; name one: {', '.join(map(repr, self.measures))}.")
-        return self.measures[self._place(of)]
+        return self.measures[self._place(measure)]
 
     # ---------------------------------------------------------------- designs
 

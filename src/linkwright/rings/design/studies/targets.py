@@ -151,7 +151,7 @@ def _of_drive(name: str, described: Description) -> Target:
 def _of_control(name: str, case: Case) -> Target:
     inner, control = name.removeprefix(CONTROL), getattr(case, "options", {}).get("control")
     if control is None:
-        raise UsageError(f"vary: '{name}' needs a simulation with a controller: of=lw.Run('1 s', control=lw.control.pd(...)).")
+        raise UsageError(f"vary: '{name}' needs a simulation with a controller: case=lw.Run('1 s', control=lw.control.pd(...)).")
     known = [f.name for f in fields(control) if isinstance(getattr(control, f.name), int | float)] if is_dataclass(control) else []
     if inner not in known:
         raise UsageError(f"vary: the controller has no number '{inner}'. {nearest(inner, known, 'Its numbers')}")

@@ -227,24 +227,33 @@ def _measured(measure: str, t: Table) -> Table:
 
 
 def tolerances(
-    mechanism: Any, vary: Any, measure: Any, of: Any, *, limits: Any, method: str | None, count: int, seed: int, options: Mapping[str, Any]
+    mechanism: Any,
+    vary: Any,
+    measure: Any,
+    case: Any,
+    *,
+    limits: Any,
+    method: str | None,
+    count: int,
+    seed: int,
+    options: Mapping[str, Any],
 ) -> ToleranceAnalysis:
     """See `Mechanism.tolerances`."""
     named = vary is None or isinstance(vary, str) or (isinstance(vary, Sequence) and all(isinstance(x, str) for x in vary))
     how = _method(method, named)
-    described: Description = holding(mechanism.description, mechanism.system, of)
+    described: Description = holding(mechanism.description, mechanism.system, case)
     if how == "linear" and options:
         raise UsageError(f"{listing(options)} belong to designs that are computed; the method 'linear' computes none.")
     if named:
         chosen = parameters.choose(every_parameter(described), vary, described)
         if not chosen:
             raise UsageError("tolerances: no number is named, so nothing varies.")
-        return _analysis(without_rows(described, {p.name: [p.value] for p in chosen}, measure, of), limits, how, named=True)
+        return _analysis(without_rows(described, {p.name: [p.value] for p in chosen}, measure, case), limits, how, named=True)
     given = half_widths(vary)
     if how == "linear":
-        return _analysis(without_rows(described, given, measure, of), limits, how)
+        return _analysis(without_rows(described, given, measure, case), limits, how)
     drawn: dict[str, Any] = {"plan": how} if how == "corners" else {"plan": how, "count": count, "seed": seed}
-    return _analysis(study_of(type(mechanism)(described), given, measure, of, **drawn, **options), limits, how)
+    return _analysis(study_of(type(mechanism)(described), given, measure, case, **drawn, **options), limits, how)
 
 
 def _method(given: str | None, named: bool) -> str:

@@ -67,9 +67,9 @@ class KernelCall:
         """Return the kernel that also gives the derivatives of the outputs, a matrix for each of the inputs `by`."""
         return self.kernels.get(self.name, **self.options, by=tuple(column(name) for name in by))
 
-    def gradient(self, by: Sequence[str], of: Sequence[str]) -> Kernel:
-        """Return the kernel of the gradient of a weighted sum of the outputs `of`, in reverse mode."""
-        return self.kernels.get(self.name, **self.options, by=tuple(column(name) for name in by), of=tuple(of))
+    def gradient(self, by: Sequence[str], outputs: Sequence[str]) -> Kernel:
+        """Return the kernel of the gradient of a weighted sum of `outputs`, in reverse mode."""
+        return self.kernels.get(self.name, **self.options, by=tuple(column(name) for name in by), outputs=tuple(outputs))
 
     def has_derivative(self, output: str) -> bool:
         return output not in MEASURES

@@ -110,7 +110,7 @@ def checked_options(what: str, options: dict[str, Any], allowed: list[str]) -> N
     """Raise UsageError for an option that a plot does not take."""
     for name in options:
         if name not in allowed:
-            raise UsageError(f"the plot '{what}' has no option '{name}'. {nearest(name, allowed, 'Options')}")
+            raise UsageError(errors.no_option(what, name, allowed, "the plot "))
 
 
 __all__ = [

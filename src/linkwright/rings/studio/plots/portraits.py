@@ -1,6 +1,6 @@
 """Phase portraits: speed over position of a coordinate, with start, end, direction and singular passages.
 
-phase(run, "phase.png", of="A")
+phase(run, "phase.png", channels="A")
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from linkwright.rings.studio.plots.paths import heads
 from linkwright.rings.studio.style import DRIVEN
 
 
-def phase(c: Trajectory, path: Place = None, *, of: str | Sequence[str] | None = None, **paper: Unpack[Paper]) -> Any:
-    """Speed over position of joints, body angles or cylinders (`of`; default: the drive, or what moves unevenly).
+def phase(c: Trajectory, path: Place = None, *, channels: str | Sequence[str] | None = None, **paper: Unpack[Paper]) -> Any:
+    """Speed over position of joints, body angles or cylinders (`channels`; default: the drive, or what moves unevenly).
 
     The ring is the start, the square the end; crosses are singular passages. A closed curve is a periodic motion.
     """
-    names = [of] if isinstance(of, str) else list(of) if of is not None else _interesting(c)
+    names = [channels] if isinstance(channels, str) else list(channels) if channels is not None else _interesting(c)
     most = 6
     if not 0 < len(names) <= most:
-        raise UsageError(f"name one to {most} coordinates, for example of='A' or of=['A', 'rocker.angle'].")
+        raise UsageError(f"name one to {most} coordinates, for example channels='A' or channels=['A', 'rocker.angle'].")
     for name in names:
         if f"{name}.v" not in c.channels or c.dimension(name) not in ("angle", "length") or c[name].ndim != 1:
             fitting = [n for n in c.channels if f"{n}.v" in c.channels and c.dimension(n) == "angle"]
