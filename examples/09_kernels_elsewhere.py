@@ -14,7 +14,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/elsewhere")
 folder.mkdir(parents=True, exist_ok=True)
 
 m = lw.load("carpet-scraper")
-script = m.export(format="script", free=["crank.A.x"])["model.js"]
+script = m.export(format="script", parameters=["crank.A.x"])["model.js"]
 PAGE = """<!doctype html><meta charset="utf-8"><title>Carpet scraper</title>
 <p>Crank <input id="angle" type="range" max="6.28" step=".01" value="0">
 Length <input id="length" type="range" min=".03" max=".05" step=".0005"> <b id="torque"></b></p>
@@ -38,7 +38,7 @@ addEventListener("input",draw);draw();
 """
 (folder / "scraper.html").write_text(PAGE % script, encoding="utf-8")
 (folder / "scraper.js").write_text(script, encoding="utf-8")
-m.export(folder / "scraper.c", kernels=["kinematics", "loads"], free=["crank.A.x"])
+m.export(folder / "scraper.c", kernels=["kinematics", "loads"], parameters=["crank.A.x"])
 for path in sorted(folder.glob("scraper.*")):
     print(f"{path.name:<14} {path.stat().st_size / 1000:6.1f} KB")
 

@@ -257,6 +257,8 @@ def test_an_old_option_gives_the_new_one(old):
     calls = {
         "animate": lambda **more: m.animate("a.gif", **more),
         "derivatives": lambda **more: TURN.derivatives(["crank.mass"], **more),
+        "export to c": lambda **more: m.export(format="c", **more),
+        "export to script": lambda **more: m.export(format="script", **more),
         "free_body": lambda **more: TURN.free_body("coupler", **more),
         "indices": lambda **more: SMALL.indices(**more),
         "kernel": lambda **more: TURN.system.kernel("loads", **more),

@@ -325,7 +325,7 @@ def test_names_stay_in_comments_and_texts(name: str) -> None:
 
 def test_scripts_say_what_is_wrong() -> None:
     s = lw.compile("four-bar")
-    text = exports.script(s, free=["L1"], name="m")
+    text = exports.script(s, parameters=["L1"], name="m")
     assert "</" not in text and text.startswith("// Kernels of four-bar")
     calls = ["m.forward([1,2],[1,2,3])", "m.set({L7:1})", "m.on(m.loads(m.start.q),'Z','crank')", "m.assemble(m.start.q,[1,2])"]
     found = run({"m": text}, [("m", f"try{{{call};return 'no error'}}catch(e){{return String(e)}}", 0) for call in calls])
@@ -335,7 +335,7 @@ def test_scripts_say_what_is_wrong() -> None:
         assert words in message
     for call in (lambda: exports.script(s, ["foward"]), lambda: exports.script(s, []), lambda: exports.script(s, name="a-b"),
                  lambda: exports.c(s, name="2x"),
-                 lambda: exports.script(s, free=["L7"]), lambda: exports.script(s, drives=["Z"])):  # fmt: skip
+                 lambda: exports.script(s, parameters=["L7"]), lambda: exports.script(s, drives=["Z"])):  # fmt: skip
         with pytest.raises(LinkwrightError):
             call()
 

@@ -55,7 +55,7 @@ def test_a_cylinder_in_the_file_and_on_the_command_line(tmp_path: Path, capsys: 
     path = m.save(tmp_path / "boom.yaml")
     again = lw.load(path).system.start
     assert (again["lift"], again["lift.v"]) == pytest.approx((1.2, 0.01))
-    assert cli.main(["simulate", str(path), "0", "--free", "--set", "lift=1000mm", "--json", "--channels", "A,lift"]) == 0
+    assert cli.main(["simulate", str(path), "0", "--undriven", "--set", "lift=1000mm", "--json", "--channels", "A,lift"]) == 0
     assert lw.load(path).with_(start={"lift": "1000 mm"}).system.start["A"] == pytest.approx(angle_of(1.0), abs=1e-10)
     printed = capsys.readouterr().out
     assert f"{angle_of(1.0):.9f}"[:9] in printed
@@ -222,8 +222,8 @@ def test_lists_and_components_of_a_call_replace_those_of_the_file(tmp_path: Path
         assert lw.load(on_one_joint("free", start={"J": q, "J.x": 0.5})).system.start  # twice in one file is a contradiction
     path = lw.load(whole).save(tmp_path / "m.yaml")
     words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--set", "J.v=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]
-    assert cli.main(["simulate", str(path), "1", "--free", "--sample-interval", "1", *words]) == 0
+    assert cli.main(["simulate", str(path), "1", "--undriven", "--sample-interval", "1", *words]) == 0
     found = json.loads(capsys.readouterr().out)["channels"]
     assert [found[k]["values"][-1] for k in ("J.x", "J.y", "J.z")] == pytest.approx([1.05, 2.002, 6.0], abs=1e-9)  # no force: straight on
-    assert cli.main(["simulate", str(path), "1", "--free", "--set", "J=[1, 2]"]) == 1
+    assert cli.main(["simulate", str(path), "1", "--undriven", "--set", "J=[1, 2]"]) == 1
     assert "(free: qw, qx, qy, qz, x, y, z) must have 7 entries, not 2" in capsys.readouterr().err

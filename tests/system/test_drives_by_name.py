@@ -15,7 +15,7 @@ CALLS: dict[str, Callable[[lw.System, Any], Any]] = {
     "inverse": lambda s, drives: [*s.inverse(s.start, drives=drives).tau.values()],
     "kernel": lambda s, drives: s.kernel("kinematics", drives=drives)(s.start.q, s.start.v, [s.start["B"] + 0.1], [0.0], [0.0]).q,
     "assemble_batch": lambda s, drives: s.assemble_batch({"B": [s.start["B"] + 0.1]}, drives=drives).q,
-    "c": lambda s, drives: [*exports.c(s, ["kinematics"], drives=drives, free="L1").values()],
+    "c": lambda s, drives: [*exports.c(s, ["kinematics"], drives=drives, parameters="L1").values()],
     "controllable": lambda s, drives: s.controllable(s.start, drives).singular_values,
 }
 

@@ -314,6 +314,8 @@ RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
     "animate.turn": "c.animate(path)",
     "curves.of": "measures",
     "derivatives.of": "channel",
+    "export to c.free": "parameters",
+    "export to script.free": "parameters",
     "free_body.path": "c.free_body(body).plot(path)",
     "histogram.of": "measures",
     "indices.of": "measure",

@@ -27,7 +27,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
     lost = "warning: script: 'four-bar' loses A (its prescribed speed, an input there).\n"
     assert said(capsys, "four-bar", "-o", tmp_path / "my.js") == (0, f"wrote {tmp_path / 'my.js'}\n", lost)
     assert (tmp_path / "my.js").read_text().startswith("// Kernels of four-bar by Linkwright")
-    code, out, _ = said(capsys, "four-bar", "-o", tmp_path / "my-bar.c", "--precision", "single", "--variable", "L1")
+    code, out, _ = said(capsys, "four-bar", "-o", tmp_path / "my-bar.c", "--precision", "single", "--parameters", "L1")
     assert code == 0 and out == f"wrote {tmp_path / 'my-bar.h'}\nwrote {tmp_path / 'my-bar.c'}\n"
     assert '#include "my-bar.h"' in (tmp_path / "my-bar.c").read_text() and "my_bar_at_free_L1" in (tmp_path / "my-bar.h").read_text()
     arguments = [
@@ -41,7 +41,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
         "A.v,C.load",
         "--parameters",
         "*.mass",
-        "--free",
+        "--undriven",
     ]
     assert said(capsys, "four-bar", "-o", tmp_path / "my.fmu", *arguments)[0] == 0
     text = zipfile.ZipFile(tmp_path / "my.fmu").read("modelDescription.xml").decode()
@@ -82,7 +82,7 @@ WRONG = {
     "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .yaml, .yml, .fmu"),
     "format": (["four-bar", "-o", "a.fmu", "--format", "fmi"], "there is no format 'fmi'. Did you mean 'fmu'"),
     "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c; fmu has none"),
-    "drives of a script": (["four-bar", "-o", "a.js", "--free"], "script has no motion in it"),
+    "drives of a script": (["four-bar", "-o", "a.js", "--undriven"], "script has no motion in it"),
     "channel": (["four-bar", "-o", "a.fmu", "--channels", "C.lode"], "there is no channel 'C.lode'"),
     "folder": (["four-bar", "-o", "none/a.fmu"], "the folder 'none' does not exist"),
 }

@@ -48,8 +48,8 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     ("words", "angle", "speed"),
     [
         (["2"], 4 * np.pi, 2 * np.pi),  # as the file says: 60 rpm
-        (["2 s", "--free"], 0.0, 0.0),
-        (["2000 ms", "--free", "--set", "A.v=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
+        (["2 s", "--undriven"], 0.0, 0.0),
+        (["2000 ms", "--undriven", "--set", "A.v=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
         (["2", "--drive", "A=3 N m"], 3.0, 3.0),  # a = T/J = 1.5 rad/s^2
         (["2", "--drive", "A=1 N m * t/(1 s)"], 2 / 3, 1.0),  # a = t/2
         (["2", "--drive", "A=undriven", "--set", "A.v=1 rad/s"], 2.0, 1.0),
@@ -75,7 +75,7 @@ def test_what_is_printed_is_what_happened(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["2", "--set", "A.v=10rpm"], "--free"),
+        (["2", "--set", "A.v=10rpm"], "--undriven"),
         (["2", "--drive", "A=90 deg", "--set", "A=10"], "prescribed"),
         (["2", "--drive", "A=2 kg"], "mass"),
         (["2", "--drive", "A=2 Nn"], "Nn"),
@@ -158,7 +158,7 @@ def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, c
         "simulate",
         "crank.yaml",
         "1000",
-        "--free",
+        "--undriven",
         "--set",
         "A.v=60",
         "--integrator",
@@ -195,7 +195,7 @@ def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
         "simulate",
         "crank.yaml",
         "1e5",
-        "--free",
+        "--undriven",
         "--set",
         "A.v=60",
         "--integrator",
@@ -238,7 +238,7 @@ def test_one_file_that_fails_does_not_lose_the_others(monkeypatch: pytest.Monkey
 def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> None:
     words = [
         "0.1",
-        "--free",
+        "--undriven",
         "--integrator",
         "rk4",
         "--step",

@@ -162,9 +162,9 @@ def test_best_ratio_of_a_pure_inertia() -> None:
     """Inertia matching: N = sqrt(J_load / J_rotor), from a mechanism without gravity that swings."""
     m = arm({"position": "0.5*sin(6.283185307179586 rad/s*t)"}, gravity=0.0)
     d = m.cycle(steps=100).drive_sizing(motor=MOTOR, gear_ratio=30)
-    assert d.best is not None and d.best.free == pytest.approx(np.sqrt(2.0 * 0.25 / 3e-4), rel=1e-8)
+    assert d.best is not None and d.best.unlimited == pytest.approx(np.sqrt(2.0 * 0.25 / 3e-4), rel=1e-8)
     # at the optimum load and rotor take the same torque: twice the rotor's alone
-    rotor = d.best.free * 3e-4 * d.history.a / 0.08
+    rotor = d.best.unlimited * 3e-4 * d.history.a / 0.08
     assert d.best.rms_current == pytest.approx(2 * d.rms(rotor), rel=1e-8)
 
 
@@ -175,7 +175,7 @@ def test_best_ratio_against_a_scan(efficiency: float, friction: float) -> None:
     motor = Motor.of({**MOTOR, "friction": friction, "viscous": 2e-4})[0]
     h = history(lambda x: 6 * np.sin(x) + 4 * np.cos(2 * x) + 3, lambda x: 8 * np.cos(x) + 1, lambda x: -16 * np.pi * np.sin(x))
     best = best_ratio(h, motor, efficiency)
-    assert best.free is not None and best.rms_current is not None
+    assert best.unlimited is not None and best.rms_current is not None
 
     def rms(N: float) -> float:
         T = motor_torque(h, motor, N, efficiency) / motor.Kt
@@ -183,15 +183,15 @@ def test_best_ratio_against_a_scan(efficiency: float, friction: float) -> None:
 
     scan = np.geomspace(1.0, 1000.0, 4001)
     values = [rms(N) for N in scan]
-    assert rms(best.free) == pytest.approx(best.rms_current, rel=1e-12)
+    assert rms(best.unlimited) == pytest.approx(best.rms_current, rel=1e-12)
     assert best.rms_current <= min(values) * (1 + 1e-12)
-    assert abs(np.log(best.free / scan[int(np.argmin(values))])) < 2 * np.log(scan[1] / scan[0])
+    assert abs(np.log(best.unlimited / scan[int(np.argmin(values))])) < 2 * np.log(scan[1] / scan[0])
 
 
 def test_the_motors_speed_bounds_the_ratio() -> None:
     c = arm().cycle(steps=36)
     d = c.drive_sizing(motor={**MOTOR, "max_speed": "3000 rpm"}, gear_ratio=20)
-    assert d.best is not None and d.best.free is None  # constant speed, no friction: the larger the better
+    assert d.best is not None and d.best.unlimited is None  # constant speed, no friction: the larger the better
     assert d.best.most == pytest.approx(50.0) and d.best.gear_ratio == d.best.most
     assert d.best.rms_current == pytest.approx(d.figures()["current_rms"] * 20 / 50, rel=1e-9)
     free = c.drive_sizing(motor=MOTOR, gear_ratio=20).best

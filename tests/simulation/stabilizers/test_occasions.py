@@ -191,7 +191,7 @@ def test_the_command_line_takes_options(capsys):
                 "simulate",
                 "slider-crank-equal",
                 "0.2",
-                "--free",
+                "--undriven",
                 "--stabilizer",
                 "project(metric=euclidean, every=3)",
                 "--step",

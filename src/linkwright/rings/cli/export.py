@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> None:
     if chosen is None:
         written, lost = [str(m.save(given.output, force=given.force))], []
     else:
-        if given.free or given.drive:
+        if given.undriven or given.drive:
             more[DRIVE] = loading.drives(m, given)
         written, lost = write(chosen, m, given.output, more)
     data = {"model": m.name, "format": "yaml" if chosen is None else chosen.name, "files": written, "lost": lost}
@@ -53,8 +53,8 @@ def write(chosen: ExportFormat, m: Any, output: str, more: dict[str, Any]) -> tu
 def _settings(chosen: ExportFormat | None, given: argparse.Namespace) -> dict[str, Any]:
     """Options of the format that were given; one of another format is an error."""
     name = "a model file" if chosen is None else chosen.name
-    if (given.free or given.drive) and not (chosen and chosen.takes_drives):
-        raise UsageError(f"--drive and --free say how a model moves; {name} has no motion in it. Leave them out.")
+    if (given.undriven or given.drive) and not (chosen and chosen.takes_drives):
+        raise UsageError(f"--drive and --undriven say how a model moves; {name} has no motion in it. Leave them out.")
     known = {} if chosen is None else {x.on_command_line: x for x in chosen.options}
     out: dict[str, Any] = {}
     for x in _every_option():
@@ -125,7 +125,7 @@ COMMAND = CliCommand(
         options.OUTPUT("the model; the ending decides the format"),
         option("--format", metavar="NAME", help=f"format, if the ending does not decide it: {', '.join(FORMATS)}"),
         *options.LOADING,
-        options.FREE,
+        options.UNDRIVEN,
         options.DRIVE,
         FormatOptions(),
         *options.BOTH,

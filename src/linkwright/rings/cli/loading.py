@@ -125,10 +125,10 @@ def cycles(m: Mechanism, name: str) -> bool:
 
 
 def drives(m: Mechanism, options: argparse.Namespace) -> dict[str, Any]:
-    """The file's drives (none with --free), and in their place those of --drive."""
+    """The file's drives (none with --undriven), and in their place those of --drive."""
     from linkwright.drives import drives_of_description
 
-    out = {} if options.free else drives_of_description(m.description)
+    out = {} if options.undriven else drives_of_description(m.description)
     return out | {name: drive(m, name, text) for name, text in options.drive}
 
 

@@ -260,7 +260,7 @@ SEP = option(
 )
 DECIMAL = option("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark in .csv files: '.' (default) or ','")
 MARKS = (SEP, DECIMAL)
-FREE = option("--free", action="store_true", help="motion without the drives of the file")
+UNDRIVEN = option("--undriven", action="store_true", help="motion without the drives of the file")
 
 
 def drive(how: str) -> CliOption:
@@ -270,7 +270,7 @@ def drive(how: str) -> CliOption:
 
 DRIVE = drive(
     "a torque or force (A='2 N m'), speed, position, voltage of its motor, expression of t, moves (A='90 deg in 0.4 s by 345, dwell "
-    "0.2 s'), or 'free'"
+    "0.2 s'), or 'undriven'"
 )
 FORCE = option("--force", action="store_true", help="files that Linkwright did not write are overwritten")
 JSON = option("--json", action="store_true", help="result as JSON in SI units ('linkwright schema COMMAND' prints the fields)")

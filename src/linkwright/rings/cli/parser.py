@@ -57,11 +57,11 @@ OLD_FLAGS = {  # flags that were, by command ("": of all commands), and what to 
         "--folder": "--folders DIR", "--subject-to": "--require TEXT",
     },
     "cycle": {"--from": "--start POSITION", "--to": "--stop POSITION"},
-    "export": {"--kind": "--interface NAME"},
+    "export": {"--kind": "--interface NAME", "--free": "--undriven", "--variable": "--parameters A,B"},
     "reproduce": {"-o": "--folder DIR", "--output": "--folder DIR"},
     "synthesize": {"-o": "--folder DIR", "--output": "--folder DIR"},
     "new": {"--tolerance": "--gap LENGTH"},
-    "simulate": {"--speed": "--set JOINT.v=VALUE"},
+    "simulate": {"--speed": "--set JOINT.v=VALUE", "--free": "--undriven"},
     "study": {"--table": "-o FILE"},
 }  # fmt: skip
 

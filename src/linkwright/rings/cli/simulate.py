@@ -97,8 +97,8 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
             asked = float(m.system.start[name])
             if abs(motions[joint][joint != name] - asked) > AGREE * max(1.0, abs(asked)):
                 raise UsageError(
-                    f"--set {name}: the motion of '{joint}' is prescribed by its drive, which begins elsewhere. Let it go with --free, "
-                    f"or give it another drive: --drive {joint}='2 N m', or --drive {joint}=free."
+                    f"--set {name}: the motion of '{joint}' is prescribed by its drive, which begins elsewhere. Let it go with --undriven, "
+                    f"or give it another drive: --drive {joint}='2 N m', or --drive {joint}=undriven."
                 )
 
 
@@ -152,19 +152,19 @@ def _setting(x: Any) -> CliOption:
 
 COMMAND = CliCommand(
     name="simulate",
-    help="simulate the motion in time, driven as in the file or free",
+    help="simulate the motion in time, driven as in the file or undriven",
     about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "
     "certificate. Ctrl-C ends early and keeps what was computed. The model needs masses.",
     examples=(
         "linkwright simulate wiper 5 -o wiper.npz --plot wiper.png",
-        "linkwright simulate four-bar '2 s' --free --set A=90deg --set A.v=10rpm --page swing.html",
+        "linkwright simulate four-bar '2 s' --undriven --set A=90deg --set A.v=10rpm --page swing.html",
         "linkwright simulate wiper 2 --drive A='6 N m' --channels A,A.v,energy.total --json",
     ),
     options=(
         options.MODEL,
         option("duration", metavar="DURATION", type=options.time, help="duration in seconds, or with a unit ('200 ms', '2 min')"),
         *options.LOADING,
-        options.FREE,
+        options.UNDRIVEN,
         options.DRIVE,
         RunSettings(),
         options.CHANNELS,

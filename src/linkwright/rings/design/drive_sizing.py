@@ -142,11 +142,11 @@ class Margin:
 
 @dataclass(frozen=True)
 class BestRatio:
-    """The ratio of least RMS current. `free` by the closed form (None: the larger the better), `most` what the motor's
+    """The ratio of least RMS current. `unlimited` by the closed form (None: the larger the better), `most` what the motor's
     largest speed allows, `gear_ratio` the better of what is allowed, with its RMS current beside the present one's."""
 
     gear_ratio: float | None
-    free: float | None
+    unlimited: float | None
     most: float | None
     rms_current: float | None
 
@@ -324,7 +324,7 @@ class DriveSizing(Result):
 def _best_text(best: BestRatio, now: float, sort: str) -> str:
     if best.gear_ratio is None:
         return "least RMS current: the larger the ratio the better (in this motion the rotor costs nothing, and no largest speed is given)"
-    why = "" if best.free is not None and best.gear_ratio == best.free else " (the most the motor's speed allows)"
+    why = "" if best.unlimited is not None and best.gear_ratio == best.unlimited else " (the most the motor's speed allows)"
     return f"least RMS current at ratio {show(best.gear_ratio)}{sort}{why}: {show(best.rms_current)} A instead of {show(now)} A"
 
 
@@ -430,9 +430,9 @@ def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
 
     fastest = curve_extremes(h.t, h.v).size
     most = motor.max_speed / fastest if motor.max_speed is not None and fastest > 0.0 else None
-    free = _positive_minimum((mean["BB"], mean["BC"], 0.0, -mean["AC"], -mean["AA"]), rms_current)
-    gear_ratio = most if free is None else free if most is None else min(free, most)
-    return BestRatio(gear_ratio, free, most, None if gear_ratio is None else rms_current(gear_ratio))
+    unlimited = _positive_minimum((mean["BB"], mean["BC"], 0.0, -mean["AC"], -mean["AA"]), rms_current)
+    gear_ratio = most if unlimited is None else unlimited if most is None else min(unlimited, most)
+    return BestRatio(gear_ratio, unlimited, most, None if gear_ratio is None else rms_current(gear_ratio))
 
 
 def _positive_minimum(quartic: tuple[float, ...], value: Any) -> float | None:

@@ -53,11 +53,11 @@ class MechanismVerbs:
             FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
             force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
             patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for
-            sources only), start (a State), name. C: precision ("double", "single"), kernels, free, drives, moved (joints of prescribed
-            motion), fallback (False: no steps through singular positions), name. Script: kernels, free, drives, name. MJCF: timestep,
-            floor. URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF:
-            alone, floor. DXF and SVG, drawings to scale: positions (over the cycle), trace (points), width, bore, or the profile of a cam.
-            CSV: cam, steps.
+            sources only), start (a State), name. C: precision ("double", "single"), kernels, parameters, drives, moved (joints of
+            prescribed motion), fallback (False: no steps through singular positions), name. Script: kernels, parameters, drives,
+            name. MJCF: timestep, floor. URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"),
+            zero, floor. SDF: alone, floor. DXF and SVG, drawings to scale: positions (over the cycle), trace (points), width, bore, or the
+            profile of a cam. CSV: cam, steps.
 
         Returns
         -------

@@ -34,7 +34,7 @@ def test_a_transmission_has_both_motors_and_joints() -> None:
     with pytest.raises(UsageError, match="name the motors as well"):
         tree_of(m, None, ["b"])
     with pytest.raises(UsageError, match="the option 'kernels' belongs to the whole mechanism"):
-        transmission_of(m, ["a"], ["b"], {"free": None, "kernels": ["forward"]})
+        transmission_of(m, ["a"], ["b"], {"parameters": None, "kernels": ["forward"]})
 
 
 def test_values_of_flags() -> None:

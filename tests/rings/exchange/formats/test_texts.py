@@ -46,7 +46,7 @@ def test_a_second_file_of_another_origin_is_not_replaced(tmp_path: Path) -> None
         lw.load("four-bar").export(tmp_path / "bar.c")
     assert (tmp_path / "bar.h").read_text(encoding="utf-8") == "/* mine */" and not (tmp_path / "bar.c").exists()
     for _ in range(2):  # its own files
-        lw.load("four-bar").export(tmp_path / "other.c", free=["L1"], name="press")
+        lw.load("four-bar").export(tmp_path / "other.c", parameters=["L1"], name="press")
     assert "int press_forward(" in (tmp_path / "other.h").read_text(encoding="utf-8")
 
 

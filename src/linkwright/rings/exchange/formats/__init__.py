@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import UsageError, files, nearest
+from linkwright.api import UsageError, errors, files, nearest
 from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
 from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption
 
@@ -48,7 +48,7 @@ def export(mechanism: Any, path: Any, named: str | None, options: Mapping[str, A
     known = [x.keyword for x in chosen.options]
     for key in options:
         if key not in known:
-            raise UsageError(f"export to {chosen.name} has no option '{key}'. {nearest(key, known, 'Options')}")
+            raise UsageError(errors.no_option(f"export to {chosen.name}", key, known))
     if path is None:
         return chosen.as_texts(mechanism, **options)
     chosen.write(mechanism, path, **options)

@@ -53,7 +53,6 @@ class ExportOptions(TypedDict, total=False):
     drives: Names
     fallback: bool
     floor: float | str
-    free: Names
     inputs: Mapping[str, str]
     interface: str
     joints: Names

@@ -25,7 +25,7 @@ def texts(
     *,
     name: str | None = None,
     kernels: Any = None,
-    free: Any = None,
+    parameters: Any = None,
     drives: Any = None,
     moved: Any = None,
     fallback: bool | None = None,
@@ -39,13 +39,13 @@ def texts(
 
     stem = Path(file).stem
     prefix = prefix_of(stem) if name is None else name
-    whole = {"kernels": kernels, "free": free, "drives": drives, "moved": moved, "fallback": fallback}
+    whole = {"kernels": kernels, "parameters": parameters, "drives": drives, "moved": moved, "fallback": fallback}
     t = transmission_of(mechanism, motors, joints, whole)
     if t is not None:
         found = transmission_sources.c(t.core.kernels, t._sides, name=prefix, precision=precision)
     else:
         warn_of_losses(mechanism, "C", laws=False)
-        ways: dict[str, Any] = {"free": free, "drives": drives, "moved": moved or ()}
+        ways: dict[str, Any] = {"free": parameters, "drives": drives, "moved": moved or ()}
         options: dict[str, Any] = {**ways, "precision": precision, "fallback": fallback is not False}
         found = c_sources.c(getattr(mechanism, "system", mechanism).kernels, kernels, name=prefix, **options)
     included = f'#include "{prefix}.h"', f'#include "{stem}.h"'
@@ -65,7 +65,7 @@ FORMAT = ExportFormat(
     options=(
         ExportOption("precision", "precision: double (default) or single", metavar="NAME"),
         ExportOption("kernels", "kernels by name (default: forward and inverse dynamics and more)", metavar="A,B", read=listed),
-        ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
+        ExportOption("parameters", "numbers that stay inputs: names or patterns", metavar="A,B", read=listed),
         ExportOption("drives", "drives: joints and cylinders in place of the model's", metavar="A,B", read=listed),
         ExportOption("moved", "joints and cylinders whose motion is prescribed, step by step", metavar="A,B", read=listed),
         ExportOption("fallback", "False leaves out the step through singular positions", flag=PYTHON_ONLY),

@@ -37,7 +37,12 @@ FORMAT = ExportFormat(
             pairs=True,
         ),
         ExportOption("outputs", "channels: outputs of the FMU (A,C.load,'C.on.*')", flag="--channels", metavar="A,B", read=listed),
-        ExportOption("parameters", "parameters: names or patterns, or none (default: every named number)", metavar="A,B", read=_or_none),
+        ExportOption(
+            "parameters",
+            "numbers that stay inputs: names or patterns, or none (default: none; of an FMU every named number)",
+            metavar="A,B",
+            read=_or_none,
+        ),
         ExportOption("platforms", "platforms to build for, all or none (default: this machine)", metavar="A,B", read=_or_none),
         ExportOption("start", "State it starts from", flag=PYTHON_ONLY),
         ExportOption("name", "name of files and symbols inside (default: the name of the file)", metavar="NAME"),

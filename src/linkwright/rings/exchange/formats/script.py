@@ -21,7 +21,7 @@ def texts(
     folder: str | None,
     *,
     kernels: Any = None,
-    free: Any = None,
+    parameters: Any = None,
     drives: Any = None,
     name: str | None = None,
     motors: Any = None,
@@ -30,12 +30,12 @@ def texts(
     from linkwright.api import transmission_sources
     from linkwright.kernels import export
 
-    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free, "drives": drives})
+    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "parameters": parameters, "drives": drives})
     if t is not None:
         return ExportedTexts({file: transmission_sources.javascript(t.core.kernels, t._sides, name=name or "transmission")})
     warn_of_losses(mechanism, "script", laws=False)
     known = getattr(mechanism, "system", mechanism).kernels
-    return ExportedTexts({file: export.javascript(known, kernels, free=free, drives=drives, name=name or "mechanism")})
+    return ExportedTexts({file: export.javascript(known, kernels, free=parameters, drives=drives, name=name or "mechanism")})
 
 
 FORMAT = ExportFormat(
@@ -44,7 +44,7 @@ FORMAT = ExportFormat(
     about="a script for pages and node that computes by itself",
     options=(
         ExportOption("kernels", "kernels by name (default: forward and inverse dynamics and more)", metavar="A,B", read=listed),
-        ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
+        ExportOption("parameters", "numbers that stay inputs: names or patterns", metavar="A,B", read=listed),
         ExportOption("drives", "drives: joints and cylinders in place of the model's", metavar="A,B", read=listed),
         ExportOption("name", "name of files and symbols inside (default: mechanism, or transmission)", metavar="NAME"),
         *TRANSMISSION,
