@@ -158,6 +158,6 @@ def _springs(tree: Any, plant: Any, s: System, bodies: dict[str, Any]) -> None:
     d = s.description
     for thing, ends in between_points(d):
         (first, a), (second, b) = ((bodies[body], np.array(d.point((body, point)).at, float)) for body, point in ends)
-        free, stiffness = (float(thing.free), float(thing.stiffness)) if isinstance(thing, CoilSpring) else (1.0, 0.0)
+        free, stiffness = (float(thing.free_length), float(thing.stiffness)) if isinstance(thing, CoilSpring) else (1.0, 0.0)
         damping = 0.0 if isinstance(thing, CoilSpring) else float(thing.coefficient)
         plant.AddForceElement(tree.LinearSpringDamper(first, a, second, b, free, stiffness, damping))

@@ -148,7 +148,9 @@ def _springs(items: Any, built: Built, d: Description) -> None:
             markers.append(built.mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=built.bodies[body], localPosition=place.tolist())))
         spring = isinstance(thing, CoilSpring)
         numbers = (
-            {"stiffness": float(thing.stiffness), "referenceLength": float(thing.free)} if spring else {"damping": float(thing.coefficient)}
+            {"stiffness": float(thing.stiffness), "referenceLength": float(thing.free_length)}
+            if spring
+            else {"damping": float(thing.coefficient)}
         )
         built.mbs.AddObject(items.ObjectConnectorSpringDamper(markerNumbers=markers, **{"stiffness": 0.0, "damping": 0.0, **numbers}))
 

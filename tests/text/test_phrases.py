@@ -14,7 +14,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.control.gym.limits import draw_of_parameters
 from linkwright.rings.design.optimization.variables import variables
-from linkwright.rings.design.studies.cases import case
+from linkwright.rings.design.studies.cases import case_of
 from linkwright.rings.robots.time_optimal.limits import read_limits
 from linkwright.text.ranges import Range, Tolerance, meaning
 from tests.rings.design.studies.models import SLIDER
@@ -52,7 +52,7 @@ def study(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def optimize(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    (v,) = variables({"l": given}, m.description, case("cycle"))
+    (v,) = variables({"l": given}, m.description, case_of("cycle"))
     return v.low, v.high
 
 

@@ -57,7 +57,7 @@ class PlotOptions(Paper, total=False):
     lead: Any
     points: str | Sequence[str] | None
     mechanism: bool
-    of: str | Sequence[str] | None
+    channels: str | Sequence[str] | None
     other: Trajectory | Mapping[str, Trajectory] | None
     name: str
     difference: bool
@@ -67,7 +67,8 @@ class PlotOptions(Paper, total=False):
 class StudyPlotOptions(Paper, total=False):
     """Options of the plots of a study; each plot has some of them."""
 
-    of: str | Sequence[str] | None
+    measures: str | Sequence[str] | None
+    columns: str | Sequence[str] | None
     over: Any
     at: Any
     limits: Any
