@@ -20,9 +20,9 @@ from benchmarks.workshop import Workshop
 from linkwright.joints import create, is_cross, is_hinge, is_slider
 from linkwright.model.description import CoilSpring, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
+from linkwright.rings.exchange.writing.elementary_joints import is_free
 from linkwright.rings.exchange.writing.inertia import solids
 from linkwright.rings.exchange.writing.loops import closings
-from linkwright.rings.exchange.writing.pieces import is_free
 from linkwright.system.system import System
 from linkwright.topology import Node
 

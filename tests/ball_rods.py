@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 
 Model = dict[str, Any]
 

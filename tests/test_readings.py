@@ -11,8 +11,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.model import file as modelfile
-from linkwright.model.edits.draft import read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.rings.cli import main
 from linkwright.rings.design.optimization.requirements import requirements
 from linkwright.rings.studio.editor.drawing import drawing_json

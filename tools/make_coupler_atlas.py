@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.rings.synthesis.atlas import FILE, STEPS, curves, descriptors, parameters
+from linkwright.rings.synthesis.coupler_atlas import FILE, STEPS, curves, descriptors, parameters
 
 Array = np.ndarray
 

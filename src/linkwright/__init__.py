@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes
     from linkwright.rings.studio.page import Page
-    from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
     from linkwright.rings.synthesis.requests import synthesize
+    from linkwright.rings.synthesis.results import SynthesisResult, SynthesizedLinkage
     from linkwright.simulation import events as events
     from linkwright.simulation import stabilizers
     from linkwright.simulation.stepper import Stepper
@@ -148,7 +148,7 @@ _HOME = {  # module: its public names
     "rings.robots.transmission.maps": ("Transmission",),
     "rings.robots.workspace.result": ("Workspace", "WorkspaceModes"),
     "rings.studio.page": ("Page",),
-    "rings.synthesis.answers": ("SynthesisResult", "SynthesizedLinkage"),
+    "rings.synthesis.results": ("SynthesisResult", "SynthesizedLinkage"),
     "rings.synthesis.requests": ("synthesize",),
     "simulation.stepper": ("Stepper",),
     "system.cycles": ("Trajectories",),

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         whole_number as whole_number,
     )
     from linkwright.errors.arguments import Names as Names
-    from linkwright.files import sheets as sheets
+    from linkwright.files import csv_and_excel as sheets
     from linkwright.files import tables as text_tables
     from linkwright.files.tables import Cell as Cell
     from linkwright.files.tables import Result as Result
@@ -89,8 +89,8 @@ if TYPE_CHECKING:
     from linkwright.mechanics.dynamics import terms as equation_terms
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.instant import Instant as Instant
-    from linkwright.mechanics.inverse import lines as line_loads
-    from linkwright.mechanics.inverse import meshes as mesh_losses
+    from linkwright.mechanics.inverse import couplings_without_contact as mesh_losses
+    from linkwright.mechanics.inverse import line_eyes as line_loads
     from linkwright.mechanics.kinematics import motion as kinematics
     from linkwright.mechanics.kinematics.motion import motion as motion
     from linkwright.mechanics.kinematics.motion import qdot as qdot
@@ -133,11 +133,11 @@ if TYPE_CHECKING:
     from linkwright.model.description import (
         Visual as Visual,
     )
-    from linkwright.model.edits import sheet as edit_sheet
+    from linkwright.model.edits import edit_sheet as edit_sheet
     from linkwright.model.file import editing as file_editing
     from linkwright.model.file import geometry as geometry
-    from linkwright.model.file import nodes as file_nodes
     from linkwright.model.file import quantity as quantity
+    from linkwright.model.file import text_nodes as file_nodes
     from linkwright.model.file import written_values as written_values
     from linkwright.model.parameters import Parameter as Parameter
     from linkwright.model.parameters import every_parameter as every_parameter
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     from linkwright.motion import joint_limits as joint_limits
     from linkwright.numerics import levenberg_marquardt as least_squares_fits
     from linkwright.numerics import linalg as linalg
-    from linkwright.numerics import process as process
+    from linkwright.numerics import process_settings as process
     from linkwright.numerics import scalars as scalars
     from linkwright.numerics import sobol as sobol_points
     from linkwright.numerics import spatial as spatial
@@ -197,7 +197,7 @@ if TYPE_CHECKING:
     from linkwright.text import goals as goals
     from linkwright.text import patterns as patterns
     from linkwright.text import ranges as ranges
-    from linkwright.text import readings as readings
+    from linkwright.text import unit_meaning as readings
     from linkwright.text import units as unit_kinds
     from linkwright.text.expressions import Expr as Expr
     from linkwright.text.ranges import Place as Place
@@ -251,7 +251,7 @@ SPACES = {  # modules of the interface
     "driven_constraints": "mechanics.constraints.driver",
     "drives": "drives",
     "dynamics": "mechanics.dynamics.tree",
-    "edit_sheet": "model.edits.sheet",
+    "edit_sheet": "model.edits.edit_sheet",
     "element_limits": "results.element_limits",
     "elements": "elements",
     "equation_terms": "mechanics.dynamics.terms",
@@ -259,7 +259,7 @@ SPACES = {  # modules of the interface
     "expressions": "text.expressions",
     "feedback": "simulation.feedback.base",
     "file_editing": "model.file.editing",
-    "file_nodes": "model.file.nodes",
+    "file_nodes": "model.file.text_nodes",
     "files": "files",
     "forces": "mechanics.forces",
     "formulations": "mechanics.formulations",
@@ -274,24 +274,24 @@ SPACES = {  # modules of the interface
     "least_squares_fits": "numerics.levenberg_marquardt",
     "library": "model.library",
     "linalg": "numerics.linalg",
-    "line_loads": "mechanics.inverse.lines",
+    "line_loads": "mechanics.inverse.line_eyes",
     "load_channels": "results.load_channels",
     "loop_constraints": "mechanics.constraints.loops",
     "measures": "results.measures",
-    "mesh_losses": "mechanics.inverse.meshes",
+    "mesh_losses": "mechanics.inverse.couplings_without_contact",
     "modelfile": "model.file",
     "motion_checks": "results.motion_checks",
     "motions": "results.measures.motions",
     "parameters": "model.parameters",
     "patterns": "text.patterns",
     "plausibility": "model.plausibility",
-    "process": "numerics.process",
+    "process": "numerics.process_settings",
     "programs": "compiler.program",
     "ranges": "text.ranges",
-    "readings": "text.readings",
+    "readings": "text.unit_meaning",
     "records": "results.records",
     "scalars": "numerics.scalars",
-    "sheets": "files.sheets",
+    "sheets": "files.csv_and_excel",
     "singular_positions": "results.singular_positions",
     "sobol_points": "numerics.sobol",
     "solve_orders": "topology.order",

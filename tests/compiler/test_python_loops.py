@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, python_loops
-from linkwright.compiler.python_loops import FLOAT, INT, LoopError, kind_of, packed
+from linkwright.compiler import callbacks, native_loops
+from linkwright.compiler.native_loops import FLOAT, INT, LoopError, kind_of, packed
 from linkwright.integrators.time_loop import march
 from tests import ROOT
 
@@ -101,7 +101,7 @@ def scale(A: np.ndarray, by: float) -> None:
 
 
 def test_arithmetic_is_pythons(rng):
-    compiled = python_loops.native(arithmetic, (1.0, 1.0, 1, 1))
+    compiled = native_loops.native(arithmetic, (1.0, 1.0, 1, 1))
     for _ in range(200):
         a, b, i, j = rng.uniform(0.1, 3.0), rng.uniform(0.1, 3.0), int(rng.integers(-9, 9)), int(rng.integers(1, 5))
         assert compiled(a, b, i, j) == arithmetic(a, b, i, j), "to the last bit: nothing is fused or reordered"
@@ -111,34 +111,34 @@ def test_max_and_min_meet_nan_as_python_does():
     def extremes(a: float, b: float) -> float:
         return max(a, b) + 10.0 * min(b, a)
 
-    compiled = python_loops.native(extremes, (1.0, 1.0))
+    compiled = native_loops.native(extremes, (1.0, 1.0))
     for a, b in ((1.0, math.nan), (math.nan, 1.0), (2.0, 1.0), (math.inf, -1.0)):
         np.testing.assert_equal(compiled(a, b), extremes(a, b))
 
 
 def test_branches_are_pythons():
-    compiled = python_loops.native(branches, (1.0, 1))
+    compiled = native_loops.native(branches, (1.0, 1))
     for x in (-2.0, -1.0, 0.0, 0.25, 0.5, 0.75, 1.5, math.nan):
         for i in (-1, 0, 2, 3, 7):
             assert compiled(x, i) == branches(x, i), (x, i)
 
 
 def test_loops_are_pythons(rng):
-    compiled = python_loops.native(searching, (np.zeros(1), 1))
+    compiled = native_loops.native(searching, (np.zeros(1), 1))
     for _ in range(50):
         values = rng.normal(size=6) * 8.0
         ours, theirs = values.copy(), values.copy()
         assert compiled(ours, 6) == searching(theirs, 6)
         np.testing.assert_array_equal(ours, theirs)
     values = np.array([0.0, 0.5, 3.0])
-    beyond = python_loops.native(first_beyond, (values, 0))
+    beyond = native_loops.native(first_beyond, (values, 0))
     assert [beyond(values[:k].copy(), 0) for k in range(4)] == [0, 1, 2, 2]
 
 
 def test_arrays_tuples_and_calls(rng):
     results = []
     start = rng.normal(size=(3, 4))
-    for function in (table, python_loops.native(table, (np.zeros((1, 1)), np.arange(1), Nested(Pair(1, 1.0, np.zeros(1)), np.arange(1))))):
+    for function in (table, native_loops.native(table, (np.zeros((1, 1)), np.arange(1), Nested(Pair(1, 1.0, np.zeros(1)), np.arange(1))))):
         A, marks = start.copy(), np.arange(3)
         s = function(A, np.array([3, 0, 1, 2]), Nested(Pair(5, 0.7, np.array([1.0, 2.0, 3.0, 4.0])), marks))
         results.append((s, A, marks))
@@ -149,7 +149,7 @@ def test_arrays_tuples_and_calls(rng):
 
 def test_a_bound_call_sees_what_the_arrays_hold_now():
     values = np.array([0.0, 5.0])
-    call = python_loops.native(first_beyond, (values, 0)).bound(values, 0)
+    call = native_loops.native(first_beyond, (values, 0)).bound(values, 0)
     assert call() == 1
     values[1] = 0.0
     assert call() == 2
@@ -194,23 +194,23 @@ def array_in_branch(x: np.ndarray) -> float:
 )
 def test_what_is_not_in_the_subset_is_refused_with_its_place(function, words):
     with pytest.raises(LoopError, match=words) as error:
-        python_loops.native(function, (np.zeros(2),))
+        native_loops.native(function, (np.zeros(2),))
     first = function.__code__.co_firstlineno
     line = int(str(error.value).split(".py:")[1].split(":")[0])
     assert __file__ in str(error.value) and first < line < first + 6
 
 
 def test_arguments_are_checked():
-    compiled = python_loops.native(first_beyond, (np.zeros(1), 0))
+    compiled = native_loops.native(first_beyond, (np.zeros(1), 0))
     for wrong in (np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(2, dtype=np.int64)):
         with pytest.raises(LoopError, match="kind"):
             compiled(wrong, 0)
     with pytest.raises(LoopError, match="not str"):
-        python_loops.native(first_beyond, ("a", 0))
+        native_loops.native(first_beyond, ("a", 0))
 
 
 def test_every_function_of_the_time_loop_is_found():
-    names = {f.__name__ for f in python_loops.reachable(march)}
+    names = {f.__name__ for f in native_loops.reachable(march)}
     assert {"march", "attempt", "derivative", "settle", "locate"} <= names
 
 
@@ -222,7 +222,7 @@ from plain_loop import halved
 python_loops.announce.append(print)
 y = np.zeros(1)
 python_loops.native(halved, (y, y))(np.array([1.0]), y)
-print(y[0], "linkwright.compiler.python_loop_text" in sys.modules)
+print(y[0], "linkwright.compiler.native_loop_text" in sys.modules)
 """
 
 
@@ -245,29 +245,29 @@ def test_good_code_replaces_the_first_one_while_calls_are_bound(tmp_path, monkey
     monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
     cases = [(arithmetic, (1.7, 2.3, 5, 3)), (branches, (0.3, 4)), (searching, (np.array([1.0, -2.0, 3.0, 11.0, 5.0]), 5))]
     for function, arguments in cases:
-        monkeypatch.setattr(python_loops, "LONG_ENOUGH", np.inf)
-        made = python_loops.NativeFunction(function, [python_loops.kind_of(a) for a in arguments])
+        monkeypatch.setattr(native_loops, "LONG_ENOUGH", np.inf)
+        made = native_loops.NativeFunction(function, [native_loops.kind_of(a) for a in arguments])
         own = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
         call = made.bound(*own)
         first = call()
         assert len(made._loaded) == 1 and first == function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments))
-        monkeypatch.setattr(python_loops, "LONG_ENOUGH", 0.0)
+        monkeypatch.setattr(native_loops, "LONG_ENOUGH", 0.0)
         again = call()
         assert len(made._loaded) == 2 and made.call is not made._quick
         if function is not searching:  # which changes its array
             assert first == again == call()
-        fresh = python_loops.NativeFunction(function, [python_loops.kind_of(a) for a in arguments])
+        fresh = native_loops.NativeFunction(function, [native_loops.kind_of(a) for a in arguments])
         assert fresh.call.__class__ is made.call.__class__ and fresh(*arguments) == first, "the next process has the good code at once"
 
 
 def test_the_writer_of_the_code_is_part_of_its_key():
-    assert all(Path(python_loops.__file__).with_name(f"{name}.py").is_file() for name in python_loops.WRITERS)
+    assert all(Path(native_loops.__file__).with_name(f"{name}.py").is_file() for name in native_loops.WRITERS)
 
 
 def test_code_depends_on_the_constants_it_names(monkeypatch):
-    before = python_loops.digest(arithmetic)
+    before = native_loops.digest(arithmetic)
     monkeypatch.setitem(arithmetic.__globals__, "SHARE", 0.4)
-    assert python_loops.digest(arithmetic) != before
+    assert native_loops.digest(arithmetic) != before
 
 
 def test_callbacks_have_the_form_of_a_kernel():

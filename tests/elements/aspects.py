@@ -20,8 +20,8 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernels import reproducible, tree_numbers
 from linkwright.model.edits import perform
-from linkwright.model.edits.draft import read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file import read_text, write
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import every_parameter

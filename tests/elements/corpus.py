@@ -23,8 +23,8 @@ from pathlib import Path
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.file import read_text
-from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
+from linkwright.model.file.text_nodes import FileNode, from_text
 from tests.elements.canonical import FOLDER, digest, short
 from tests.elements.good_entries import BASES, GOOD, HELPERS
 from tests.elements.odd_entries import ODD_ENTRIES, WHOLE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from linkwright.files import children
+from linkwright.files import subprocesses
 
 LASTS = "sleep 60 & echo $! > grandchild; wait"  # as a compiler that has started another program
 
@@ -50,12 +50,12 @@ def test_what_a_killed_process_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_program_that_takes_too_long_ends_with_what_it_started(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
-        children.run(["sh", "-c", LASTS], 0.3, cwd=tmp_path)
+        subprocesses.run(["sh", "-c", LASTS], 0.3, cwd=tmp_path)
     assert gone(grandchild(tmp_path))
 
 
 def test_codes_and_texts_come_back() -> None:
-    done = children.run(["sh", "-c", "echo out; echo err >&2; exit 3"], 10.0)
+    done = subprocesses.run(["sh", "-c", "echo out; echo err >&2; exit 3"], 10.0)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
     with pytest.raises(FileNotFoundError, match="no-such-compiler"):
-        children.run(["no-such-compiler"], 10.0)
+        subprocesses.run(["no-such-compiler"], 10.0)

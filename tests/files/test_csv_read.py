@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.files.sheets import TableError, read_csv_table
+from linkwright.files.csv_and_excel import TableError, read_csv_table
 from linkwright.model.curves.csv_columns import read_columns
 from linkwright.text.units import KINDS
 

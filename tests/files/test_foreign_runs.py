@@ -25,7 +25,7 @@ import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.results import files as run_files
 from linkwright.results.files import bounds, writing
-from linkwright.results.files.content import fingerprint
+from linkwright.results.files.table_content import fingerprint
 from linkwright.system import load
 from tests.sweeps import sweep
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.model import library
-from linkwright.model.library.finding import model_file
+from linkwright.model.library.file_lookup import model_file
 from tests import ROOT
 from tests.fuzz.changes.trees import read_tree
 

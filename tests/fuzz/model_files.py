@@ -10,8 +10,8 @@ from pathlib import Path
 import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits import described
-from linkwright.model.edits.draft import read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from tests.fuzz import corpus, using
 from tests.fuzz.changes.texts import change_bytes, change_encoding, change_text
 from tests.fuzz.changes.trees import change_tree, copied, yaml_text

@@ -9,8 +9,8 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits import OPERATIONS
-from linkwright.model.edits.draft import Draft, read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import Draft, read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from tests.fuzz import corpus, odd
 from tests.fuzz.changes.containers import change_json
 from tests.fuzz.changes.texts import change_bytes, change_text

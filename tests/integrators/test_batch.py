@@ -13,7 +13,7 @@ import pytest
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, Problem, StepKernel, batch, integrate, integrate_many, python_kernel
+from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, integrate_many, parallel_runs, python_kernel
 from tests.integrators import test_inputs, test_samplers
 from tests.integrators.problems import OSCILLATOR, PENDULUM, every_method, oscillator, pendulum_start
 from tests.sweeps import sweep
@@ -52,9 +52,9 @@ def test_many_runs_are_the_single_ones(method, options, terminal, monkeypatch):
     first = integrate_many(problem, PENDULA, 0.0, 1.5, method, samples=TIMES, threads=1, **options)
     assert_as_single(first, problem, PENDULA, method=method, **options)
     assert (first.final == (0 if terminal else -1)).all() and first.complete
-    monkeypatch.setattr(batch, "cores", lambda: 3)
+    monkeypatch.setattr(parallel_runs, "cores", lambda: 3)
     for threads, runs_at_a_time in ((2, 64), (3, 2)):
-        monkeypatch.setattr(batch, "MOST_RUNS", runs_at_a_time)
+        monkeypatch.setattr(parallel_runs, "MOST_RUNS", runs_at_a_time)
         other = integrate_many(problem, PENDULA, 0.0, 1.5, method, samples=TIMES, threads=threads, **options)
         for name in ("y", "done", "end_time", "end_state", "final"):
             np.testing.assert_array_equal(getattr(other, name), getattr(first, name))
@@ -101,7 +101,7 @@ def test_several_threads_take_part(monkeypatch):
             both.wait()  # one thread alone would wait in vain
         return oscillator(x, y, w)
 
-    monkeypatch.setattr(batch, "cores", lambda: 2)
+    monkeypatch.setattr(parallel_runs, "cores", lambda: 2)
     many = integrate_many(
         replace(OSCILLATOR, rates=StepKernel(3, 2, function=meeting)), np.ones((32, 2)), 0.0, 1.5, "rk4", samples=TIMES, step=0.1
     )
@@ -112,8 +112,8 @@ def test_several_threads_take_part(monkeypatch):
 @pytest.mark.parametrize("how", ["progress", "between", "inside"])
 def test_what_was_done_before_an_interrupt_is_kept(how, threads, monkeypatch):
     """By the function that is told of the progress, by a key pressed then, or by one pressed during a callback."""
-    monkeypatch.setattr(batch, "cores", lambda: 2)
-    monkeypatch.setattr(batch, "MOST_RUNS", 1)
+    monkeypatch.setattr(parallel_runs, "cores", lambda: 2)
+    monkeypatch.setattr(parallel_runs, "MOST_RUNS", 1)
     main = threading.main_thread()
 
     def rates(x, y, w):
@@ -143,9 +143,9 @@ def test_what_was_done_before_an_interrupt_is_kept(how, threads, monkeypatch):
 def test_memory_does_not_grow_with_the_number_of_runs(monkeypatch):
     """Besides the results: a piece of output for each thread, made once."""
     made = []
-    monkeypatch.setattr(batch, "BYTES", 5000)
-    real = batch._Worker
-    monkeypatch.setattr(batch, "_Worker", lambda *a: made.append(real(*a)) or made[-1])
+    monkeypatch.setattr(parallel_runs, "BYTES", 5000)
+    real = parallel_runs._Worker
+    monkeypatch.setattr(parallel_runs, "_Worker", lambda *a: made.append(real(*a)) or made[-1])
 
     def spring(state, t):
         return {"rates": [state[1], -state[0]]}

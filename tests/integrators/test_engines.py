@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, python_loops
+from linkwright.compiler import callbacks, native_loops
 from linkwright.compiler.callbacks import Interrupts
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
@@ -187,7 +187,7 @@ def test_a_kernel_that_raises_stops_the_native_run(capfd):
 
 
 def test_native_is_refused_with_advice_where_llvmlite_is_missing(monkeypatch):
-    monkeypatch.setattr(python_loops, "available", lambda: False)
+    monkeypatch.setattr(native_loops, "available", lambda: False)
     with pytest.raises(UsageError, match="pip install"):
         integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
     assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"

@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import expm
 
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, Problem, StepKernel, driver, integrate
+from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, integration
 from tests.integrators.problems import every_method
 from tests.integrators.test_engines import assert_same
 
@@ -116,7 +116,7 @@ def test_a_projection_sees_the_prescribed_motion_of_its_own_time(method, options
 
 @pytest.mark.parametrize("samples", [None, [0.5, 2.0]])
 def test_every_step_can_be_observed(samples, monkeypatch):
-    monkeypatch.setattr(driver, "BUFFER", 64)
+    monkeypatch.setattr(integration, "BUFFER", 64)
     rows, told = [], []
     run = integrate(
         DRIVEN, START, 0.0, 3.0, "rk4", step=0.01, samples=samples, observe=rows.append, progress=lambda t, h: told.append((t, h)),

@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
-from linkwright.integrators import Problem, batch, integrate, integrate_many, lanes, python_kernel
-from linkwright.integrators.memory import RUNNING
+from linkwright.integrators import Problem, integrate, integrate_many, lanes, parallel_runs, python_kernel
+from linkwright.integrators.memory_layout import RUNNING
 from linkwright.simulation import time_stepping
 from linkwright.simulation.events import native_kernel
 from tests.sweeps import sweep
@@ -136,8 +136,8 @@ def test_threads_slices_and_limits_change_nothing(counted, monkeypatch):
     assert set(assert_as_single(problem, starts[:9], 2.0, [1.0], step=0.03, most_steps=40).status) == {"too many steps"}
     assert counted == [8]
     first = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03, threads=1)
-    monkeypatch.setattr(batch.driver, "SLICE_SECONDS", 1e-9)  # one step at a time
-    monkeypatch.setattr(batch, "cores", lambda: 2)
+    monkeypatch.setattr(parallel_runs.driver, "SLICE_SECONDS", 1e-9)  # one step at a time
+    monkeypatch.setattr(parallel_runs, "cores", lambda: 2)
     counted.slices = 0
     other = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03)
     assert counted.slices > 100

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.integrators import memory
+from linkwright.integrators import memory_layout
 from linkwright.integrators.step_size import accepted, rejected
 
 SAFETY, POWER, GROW, SHRINK = 0.9, 0.2, 10.0, 0.1
 
 
 def planned() -> tuple[Any, np.ndarray, np.ndarray]:
-    indices = [v for k, v in vars(memory).items() if k.isupper() and isinstance(v, int)]
+    indices = [v for k, v in vars(memory_layout).items() if k.isupper() and isinstance(v, int)]
     floats, counts = np.zeros(max(indices) + 1), np.zeros(max(indices) + 1, dtype=int)
-    floats[[memory.SAFETY, memory.EXPONENT, memory.GROW, memory.SHRINK]] = SAFETY, POWER, GROW, SHRINK
+    floats[[memory_layout.SAFETY, memory_layout.EXPONENT, memory_layout.GROW, memory_layout.SHRINK]] = SAFETY, POWER, GROW, SHRINK
     return SimpleNamespace(n_error=1, n_watched=0, n_events=0), floats, counts
 
 
 def take(plan: Any, floats: np.ndarray, counts: np.ndarray, error: float, used: float) -> float:
     """The step after one of this length and error."""
-    floats[memory.USED] = floats[memory.STEP] = used
+    floats[memory_layout.USED] = floats[memory_layout.STEP] = used
     accepted(plan, floats, counts, error)
-    return float(floats[memory.STEP])
+    return float(floats[memory_layout.STEP])
 
 
 @pytest.mark.parametrize("first", [0.5, 0.3, 0.02, 0.004])
@@ -42,7 +42,7 @@ def test_a_growing_error_is_expected_to_grow_on(first: float) -> None:
 def test_no_step_grows_right_after_a_rejected_one() -> None:
     """The first step after a rejection holds its length however small its error is; the next may grow again."""
     plan, floats, counts = planned()
-    floats[memory.USED] = 0.1
-    assert rejected(floats, counts, 0.25, 1) == memory.REJECTED and floats[memory.STEP] == pytest.approx(0.025)
+    floats[memory_layout.USED] = 0.1
+    assert rejected(floats, counts, 0.25, 1) == memory_layout.REJECTED and floats[memory_layout.STEP] == pytest.approx(0.025)
     assert take(plan, floats, counts, 1e-6, 0.025) == 0.025
     assert take(plan, floats, counts, 1e-6, 0.025) > 0.05

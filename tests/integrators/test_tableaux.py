@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwright.integrators import INTEGRATORS, Problem, StepKernel
-from linkwright.integrators.memory import USED, layout
+from linkwright.integrators.memory_layout import USED, layout
 from linkwright.integrators.step import inside, prepare_inside
 
 METHODS = {m.name: m for m in INTEGRATORS.values() if not m.table.gamma}

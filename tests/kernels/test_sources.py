@@ -8,14 +8,14 @@ from types import FrameType
 from typing import Any
 
 import linkwright as lw
-from linkwright.kernels import sources
+from linkwright.kernels import source_modules
 from linkwright.kernels.tracing import KERNELS
 
 PACKAGE = Path(lw.__file__).parent
 
 
 def rooms(modules: list[str]) -> set[str]:
-    files = sources.closure(*(name.removeprefix("linkwright.") for name in modules))
+    files = source_modules.closure(*(name.removeprefix("linkwright.") for name in modules))
     return {path.relative_to(PACKAGE).parts[0] for path in files}
 
 
@@ -36,7 +36,7 @@ def test_every_module_that_runs_while_planning_and_tracing_is_among_the_sources(
         sys.setprofile(None)
     ran = {Path(name).resolve() for name in seen if Path(name).resolve().is_relative_to(PACKAGE)}
     assert len(ran) > 30, "tracing was watched"
-    missing = ran - sources.closure(*(name.removeprefix("linkwright.") for name in scraper.modules))
+    missing = ran - source_modules.closure(*(name.removeprefix("linkwright.") for name in scraper.modules))
     assert not missing, sorted(str(p.relative_to(PACKAGE)) for p in missing)
 
 
@@ -53,12 +53,12 @@ def test_a_changed_equation_changes_the_digest_and_a_changed_view_does_not(tmp_p
 
     copy = tmp_path / "linkwright"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "vendor"))
-    monkeypatch.setattr(sources, "_ROOT", copy)
+    monkeypatch.setattr(source_modules, "_ROOT", copy)
 
     def digest() -> str:
-        sources.digest.cache_clear()
-        sources.closure.cache_clear()
-        return sources.digest("kernels.kernels", "motion.assembly")
+        source_modules.digest.cache_clear()
+        source_modules.closure.cache_clear()
+        return source_modules.digest("kernels.kernels", "motion.assembly")
 
     try:
         first = digest()
@@ -69,5 +69,5 @@ def test_a_changed_equation_changes_the_digest_and_a_changed_view_does_not(tmp_p
             assert (digest() != first) is changes, name
             first = digest()
     finally:
-        sources.digest.cache_clear()
-        sources.closure.cache_clear()
+        source_modules.digest.cache_clear()
+        source_modules.closure.cache_clear()

@@ -14,7 +14,7 @@ from linkwright.drives.base import target
 from linkwright.errors import ChannelError, LinkwrightError, ModelError
 from linkwright.mechanics.dynamics.tree import generalized
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import effort_place
+from linkwright.mechanics.inverse.effort_places import effort_place
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.model.coordinates import (
     Distance,

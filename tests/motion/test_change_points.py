@@ -11,7 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.motion.change_points import EXACT, UNSURE
 from linkwright.rings.cli.dispatch import main
-from linkwright.rings.synthesis.tracing import CrankLinkage
+from linkwright.rings.synthesis.motion_tracing import CrankLinkage
 from tests.sweeps import sweep
 
 A, C, D = 0.3, 0.7, 0.9

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.kernels import walk
-from linkwright.kernels.walk import Walking
+from linkwright.kernels import driven_motion
+from linkwright.kernels.driven_motion import Walking
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.cycle import computed
 from linkwright.motion.following import authority, drive_speeds, follow
@@ -68,7 +68,7 @@ def test_the_python_loop_is_the_native_loop():
     rows, counts = np.zeros((13, len(core.start.q) * 3 + found.references.shape[1] + 1)), np.zeros(3, dtype=np.int64)
     floats[plan.x : plan.x + plan.nq] = core.start.q
     floats[plan.at_near : plan.at_near + plan.near] = core.packed_references(core.start)
-    assert walk.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == walk.DONE
+    assert driven_motion.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == driven_motion.DONE
     np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1))
 
 

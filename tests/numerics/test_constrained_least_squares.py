@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from linkwright.numerics.constrained_least_squares import constrained_least_squares, step_with_inequalities
+from linkwright.numerics.constrained_gauss_newton import constrained_least_squares, step_with_inequalities
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -13,7 +13,7 @@ from scipy.integrate import trapezoid
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
-from linkwright.results.measures.courses import Course
+from linkwright.results.measures.channel_interpolation import Course
 from linkwright.results.measures.dwells import longest_dwells
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.straightness import straightness, straightness_pull

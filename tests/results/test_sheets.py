@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.files.sheets import WorkbookSheet, csv_style, write_workbook
+from linkwright.files.csv_and_excel import WorkbookSheet, csv_style, write_workbook
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +97,11 @@ def test_without_openpyxl_the_answer_names_the_extra(turn: lw.Trajectory, tmp_pa
 
 
 def test_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwright.files import sheets
+    from linkwright.files import csv_and_excel
 
-    monkeypatch.setattr(sheets, "MOST_ROWS", 3)
+    monkeypatch.setattr(csv_and_excel, "MOST_ROWS", 3)
     with pytest.raises(lw.UsageError, match="at most 3 rows"):
         write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x"], [[1.0]] * 3)])
-    monkeypatch.setattr(sheets, "MOST_COLUMNS", 1)
+    monkeypatch.setattr(csv_and_excel, "MOST_COLUMNS", 1)
     with pytest.raises(lw.UsageError, match="at most 1 columns"):
         write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x", "y"], [])])

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler.callbacks import DEGENERATE
-from linkwright.integrators import Problem, StepKernel, driver, integrate, python_kernel
+from linkwright.integrators import Problem, StepKernel, integrate, integration, python_kernel
 from linkwright.simulation import time_stepping
 from tests import ROOT
 from tests.sweeps import sweep
@@ -58,7 +58,7 @@ def test_a_certificate_takes_no_more_evaluations_than_three_runs(monkeypatch, na
 
 def test_a_run_that_creeps_by_the_rank_revealing_path_is_given_up(monkeypatch):
     """Every evaluation is answered by the second kernel, and the rates oscillate a million times in the run."""
-    monkeypatch.setattr(driver, "WINDOWS", {"fallbacks": (2000, 1e5)})
+    monkeypatch.setattr(integration, "WINDOWS", {"fallbacks": (2000, 1e5)})
     slow = python_kernel(lambda x: np.array([1e4 * np.cos(1e7 * x[1])]), 2, 1)
 
     def refused(x, y, w):
@@ -66,4 +66,4 @@ def test_a_run_that_creeps_by_the_rank_revealing_path_is_given_up(monkeypatch):
 
     rates = StepKernel(2, 1, 0, refused, 1, slow)
     done = integrate(Problem(rates, 1, 0), [0.0], 0.0, 1.0, "dopri5", engine="python")
-    assert done.status == "stuck" and done.counters["fallbacks"] < 2000 + 7 * driver.LOOK_AFTER
+    assert done.status == "stuck" and done.counters["fallbacks"] < 2000 + 7 * integration.LOOK_AFTER

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.integrators import driver
+from linkwright.integrators import integration
 from linkwright.simulation import certificate_evidence
 from tests.sweeps import sweep
 
@@ -47,7 +47,7 @@ def test_slices_of_the_time_loop_do_not_show(monkeypatch):
         return done.q.tobytes(), done["B3"].tobytes(), str(done.checks())
 
     want = run()
-    monkeypatch.setattr(driver, "SLICE_SECONDS", 0.0)  # a look at the keyboard after every step
+    monkeypatch.setattr(integration, "SLICE_SECONDS", 0.0)  # a look at the keyboard after every step
     assert run() == want
 
 
@@ -79,5 +79,5 @@ def test_a_hopeless_run_ends_at_a_step_and_not_at_a_time(monkeypatch):
 
     first = ends()
     assert first[0] == "stuck"
-    monkeypatch.setattr(driver, "SLICE_SECONDS", 1e-5)
+    monkeypatch.setattr(integration, "SLICE_SECONDS", 1e-5)
     assert ends() == first

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native, python_loops
-from linkwright.compiler.python_loops import packed
+from linkwright.compiler import native, native_loops
+from linkwright.compiler.native_loops import packed
 
 LANES = 8  # states in a block; every entry of a block has so many numbers, one after the other
 
@@ -35,14 +35,14 @@ class LaneLoop:
     def __init__(self, function: Any, plan: Any, size: int):
         self.function, self.plan, self.size = function, plan, size
         self._idle: list[np.ndarray] = []
-        self._compiled: python_loops.NativeFunction | None = None
+        self._compiled: native_loops.NativeFunction | None = None
         self._slots: list[int] = []  # of the plan: the same in all calls
 
     def __call__(self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None) -> None:
         """Run it over n items with further whole numbers and arrays, on several cores where that pays."""
         if self._compiled is None:
             example = (self.plan, np.zeros(1), np.zeros(1, dtype=np.int64), *arrays)
-            self._compiled = python_loops.native(self.function, example, lanes=True)
+            self._compiled = native_loops.native(self.function, example, lanes=True)
             packed(self._compiled.kinds[0], self.plan, self._slots)
         call, shared = self._compiled, [slot for x in arrays for slot in _slots_of(x)]
 

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.drives.base import Bound, Called, Start, numbers, target, value_at
-from linkwright.drives.equations import (
+from linkwright.drives.input_equations import (
     DriveTraces,
     InputEquations,
     LawCache,

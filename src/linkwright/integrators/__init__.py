@@ -7,8 +7,8 @@ is a Rosenbrock method's. `environment_steps` and `environments` do single steps
 program gives from call to call.
 """
 
-from linkwright.integrators.batch import Solutions, integrate_many
-from linkwright.integrators.driver import INTEGRATORS, integrate, method_of
+from linkwright.integrators.integration import INTEGRATORS, integrate, method_of
+from linkwright.integrators.parallel_runs import Solutions, integrate_many
 from linkwright.integrators.problem import (
     NEVER,
     Event,

@@ -8,16 +8,28 @@ and the side changes. Two exceptions:
   lead back to the break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
-Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
 from linkwright.compiler.switches import SIDE
-from linkwright.integrators.memory import END, FIXED, LARGEST, NEXT, REFUSED_BREAKS, START, SWITCHED, SWITCHES, TIME, USED, MemoryPlan
+from linkwright.integrators.memory_layout import (
+    END,
+    FIXED,
+    LARGEST,
+    NEXT,
+    REFUSED_BREAKS,
+    START,
+    SWITCHED,
+    SWITCHES,
+    TIME,
+    USED,
+    MemoryPlan,
+)
 from linkwright.integrators.runge_kutta import cause, derivative, drive, rates_at
 
 CHATTER = 4

@@ -3,7 +3,7 @@
 An environment is a row (q, v, t, tau, parameters). Eight of them, a block, are computed in lanes (`wide`); where a lane needs more than
 that (a degenerate pivot, loops that stay open) the step is done again lane by lane (`one`), with the rank-revealing kernels behind it.
 StepLanes do the same operations in the same order, so results depend neither on the neighbors nor on the number of environments.
-An environment that fails stays in its last good state. Functions of the subset that `compiler.python_loops` makes native.
+An environment that fails stays in its last good state. Functions of the subset that `compiler.native_loops` makes native.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
 from linkwright.integrators.lockstep import copy, normalize_lanes, stage_lanes
-from linkwright.integrators.memory import DEGENERATE, NOT_FINITE, OPEN, TURNED
+from linkwright.integrators.memory_layout import DEGENERATE, NOT_FINITE, OPEN, TURNED
 from linkwright.integrators.runge_kutta import cause
 from linkwright.integrators.step import NEWTON_STEPS, TOO_FAR
 

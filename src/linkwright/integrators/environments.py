@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import python_loops
+from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import ABOUT_A_STATE, Callback
 from linkwright.compiler.lane_loops import LANES
 from linkwright.compiler.native import WORTH_NS, share
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import memory as mem
-from linkwright.integrators.driver import INTEGRATORS, REASONS, in_python, is_native, method_of
+from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.environment_steps import (  # fmt: skip
     ACTIVE,
     BACKED,
@@ -36,6 +35,7 @@ from linkwright.integrators.environment_steps import (  # fmt: skip
     step_blocks,
     step_one,
 )
+from linkwright.integrators.integration import INTEGRATORS, REASONS, in_python, is_native, method_of
 from linkwright.integrators.lanes import LEAST
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 
@@ -138,7 +138,7 @@ class Environments:
         """A call that admits the only row, does steps of h and returns its code, or REFUSED; gaps (1, 2) as by `admission`."""
         worker, h = self._idle[-1], self.h
         arguments = (worker.one, worker.scheme, self.rows, self.efforts, self.codes, self.chosen, gaps, worker.g, worker.d, h)
-        run = python_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: in_python(step_one)(*arguments)
+        run = native_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: in_python(step_one)(*arguments)
 
         last: tuple[Any, ...] = ()
 
@@ -161,7 +161,7 @@ class Environments:
         counts their references of cut joints."""
         worker, rows, gaps = self._idle[-1], np.zeros_like(self.rows), np.zeros((self.n, 2))
         arguments = (worker.one, worker.scheme, rows, gaps, worker.g)
-        return rows, gaps, python_loops.native(admit, (*arguments, 1)).bound(*arguments) if self.native else partial(admit, *arguments)
+        return rows, gaps, native_loops.native(admit, (*arguments, 1)).bound(*arguments) if self.native else partial(admit, *arguments)
 
     def forget(self, which: Any) -> None:
         """No failure of these environments counts any longer."""
@@ -221,7 +221,7 @@ class _StepWorker:
             self.wide, self.one, self.scheme, of.rows, of.efforts, of.codes, of.chosen, self.g, self.d, of.h,
         )  # fmt: skip
         self._step: Callable[[], Any] = (
-            python_loops.native(step_blocks, arguments, lanes=True).bound(*arguments)
+            native_loops.native(step_blocks, arguments, lanes=True).bound(*arguments)
             if of.native
             else lambda: in_python(step_blocks)(*arguments)
         )
@@ -265,7 +265,7 @@ class _StepWorker:
         if not self.of.native:
             return partial(in_python(roll_blocks), *self.arguments)
         example = (*self.arguments, np.zeros((1, 1)), np.zeros((1, 1)))
-        return python_loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
+        return native_loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
 
     def raise_mistakes(self) -> None:
         """Raise what callbacks met that is no answer about a state: an interrupt, or a mistake of ours."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from linkwright.compiler import python_loops
+from linkwright.compiler import native_loops
 from linkwright.compiler.lane_loops import LANES
 from linkwright.integrators import lockstep
-from linkwright.integrators import memory as mem
+from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.lockstep import RECORD, Eight
 from linkwright.integrators.problem import Problem, Tableau
 from linkwright.integrators.run_queue import RunBatch
@@ -52,7 +52,7 @@ class LaneBlock:
         self.g = mem.aligned(size)
         self.d = np.zeros(lockstep.SAVED + mem.COUNTS, dtype=np.int64)
         arguments = (plan, self.e, floats, counts, self.g, self.d, out)
-        self.call: Callable[[], int] = python_loops.native(lockstep.lockstep, arguments, lanes=True).bound(*arguments)
+        self.call: Callable[[], int] = native_loops.native(lockstep.lockstep, arguments, lanes=True).bound(*arguments)
 
     def lanes(self, first: int, entries: int) -> np.ndarray:
         return self.g[first : first + LANES * entries].reshape(entries, LANES)

@@ -4,7 +4,7 @@ All lanes have the same clock, which is that of the scalar memory (f, c); what d
 the operations of `step` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
 row while others continue. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
 be done by the scalar loop, run after run, from what was saved at its beginning.
-Functions of the subset that `compiler.python_loops` makes native.
+Functions of the subset that `compiler.native_loops` makes native.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, corrected
-from linkwright.compiler.python_loops import evaluate
-from linkwright.integrators.memory import (
+from linkwright.compiler.native_loops import evaluate
+from linkwright.integrators.memory_layout import (
     CLOSED,
     COUNTS,
     DUE,

@@ -2,7 +2,7 @@
 
     (I / gamma - h J) K_i = f(t + c_i h, y + h sum_j a_ij K_j) + sum_j coupling_ij K_j + h slope_i df/dt       [Hairer1996, IV.7]
 
-Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`. Other than
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`. Other than
 an implicit Runge-Kutta method, this one needs J = df/dy of the present state in every step, but nothing iterates. The
 elimination is written out: the subset has no arrays of its own, and rows are exchanged, which `scalars.eliminate` does not do.
 """
@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from linkwright.integrators.memory import FRESH, JACOBIANS, NOT_FINITE, TIME, UNANSWERED, USED, MemoryPlan
+from linkwright.integrators.memory_layout import FRESH, JACOBIANS, NOT_FINITE, TIME, UNANSWERED, USED, MemoryPlan
 from linkwright.integrators.runge_kutta import derivative, stage
 
 ROUND = 2.2e-16

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.integrators.memory import (
+from linkwright.integrators.memory_layout import (
     COUNTS,
     EVENT,
     EVENTS,

@@ -1,24 +1,14 @@
 """The equations at a state, and the stages of a Runge-Kutta method, as plain loops.
 
-Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
-from linkwright.integrators.memory import (
-    DEGENERATE,
-    EVALUATIONS,
-    FAILED,
-    FALLBACKS,
-    NOT_FINITE,
-    TIME,
-    UNANSWERED,
-    USED,
-    MemoryPlan,
-)
+from linkwright.compiler.native_loops import evaluate
+from linkwright.integrators.memory_layout import DEGENERATE, EVALUATIONS, FAILED, FALLBACKS, NOT_FINITE, TIME, UNANSWERED, USED, MemoryPlan
 from linkwright.integrators.stop_rests import hold
 
 

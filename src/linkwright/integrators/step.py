@@ -1,6 +1,6 @@
 """One step as plain loops: stages, error, projection onto the loops, output inside the step.
 
-All functions are in the subset that `compiler.python_loops` makes native. `plan`, `floats` and `counts` are
+All functions are in the subset that `compiler.native_loops` makes native. `plan`, `floats` and `counts` are
 those of `memory`; they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6
 (inside a step)].
 """
@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
 from linkwright.integrators.break_points import hidden
-from linkwright.integrators.memory import (
+from linkwright.integrators.memory_layout import (
     ABOVE,
     CLOSED,
     CORRECTED,

@@ -19,7 +19,7 @@ from linkwright.integrators.break_points import (
     sign,
     turn_over,
 )
-from linkwright.integrators.memory import (
+from linkwright.integrators.memory_layout import (
     EVENT,
     EVENTS,
     GRID,

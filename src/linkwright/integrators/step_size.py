@@ -1,14 +1,14 @@
 """The size of steps: planned before, corrected after; they end at the end of the run, where a sampler wants the state, and at corners
 of inputs over time.
 
-Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.integrators.memory import (
+from linkwright.integrators.memory_layout import (
     CORNER,
     CUT,
     DEGENERATE,

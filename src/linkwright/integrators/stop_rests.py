@@ -7,7 +7,7 @@ unit push in each of them (`response`: what an effort does with everything else 
     q + X mu,  v + X nu  W mu = -(value - end),         W nu = -J_s v
 
 so one code of rates, corrections and responses serves every set. A row that depends on others that hold gets no share here: it changes no
-motion, and how the pushes share the load is settled where they are read. Functions of the subset that `compiler.python_loops` makes
+motion, and how the pushes share the load is settled where they are read. Functions of the subset that `compiler.native_loops` makes
 native; `plan`, `floats` and `counts`: see `memory`.
 """
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
-from linkwright.integrators.memory import DEGENERATE, FAILED, FALLBACKS, NOT_FINITE, MemoryPlan
+from linkwright.compiler.native_loops import evaluate
+from linkwright.integrators.memory_layout import DEGENERATE, FAILED, FALLBACKS, NOT_FINITE, MemoryPlan
 from linkwright.numerics.tolerances import DEPENDENT
 
 BAD = FAILED | NOT_FINITE

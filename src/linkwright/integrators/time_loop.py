@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
 from linkwright.integrators.break_points import begin_sides, let_go, renew_sides, set_sides
-from linkwright.integrators.memory import (
+from linkwright.integrators.memory_layout import (
     END,
     EVENTS,
     EVERY,

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
+from linkwright.compiler.native_loops import evaluate
 from linkwright.compiler.program import Block
-from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.channel_program import GAP
+from linkwright.kernels.driven_motion import DONE, GOOD_ENOUGH
+from linkwright.kernels.driven_motion_lanes import COUNT, FIRST, ORDERS
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walk import DONE, GOOD_ENOUGH
-from linkwright.kernels.walk_lanes import COUNT, FIRST, ORDERS
 
 OFFSET, CHECKED = 2, 3  # entries of the whole numbers: place of the first design in the output; outputs that have to be finite
 ROUGH_NS = 0.06  # of one operation and state

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
+from linkwright.kernels.driven_motion import DONE
+from linkwright.kernels.driven_motion_lanes import COUNT, FIRST
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walk import DONE
-from linkwright.kernels.walk_lanes import COUNT, FIRST
 from linkwright.numerics.tolerances import CLOSED_FLOOR
 
 DAMPING, SMALLEST, LARGEST = 1e-3, 1e-14, 1e8  # at the beginning, and within which it stays

@@ -33,10 +33,10 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.kernels.equations.tasks import TWIST, TaskRow, enough_drives, task_rows
 from linkwright.kernels.kernel import Fallback, Kernel
-from linkwright.kernels.sources import digest
+from linkwright.kernels.source_modules import digest
 from linkwright.kernels.tracing import DRIVER_INPUTS, FOLLOWING, KERNELS, TIMED, UNDRIVEN, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
-from linkwright.mechanics.closing.idle import spin_rows
+from linkwright.mechanics.closing.idle_motions import spin_rows
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.loops import Loops, of_loops
@@ -48,7 +48,7 @@ from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.process import all_in_use
+from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree

@@ -22,7 +22,7 @@ import numpy as np
 from linkwright.kernels import page_motion
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.idle import idle_rows, let_go
+from linkwright.mechanics.closing.idle_motions import idle_rows, let_go
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.driver import driven

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics.closing.idle import idle_rows
+from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import effort_place
+from linkwright.mechanics.inverse.effort_places import effort_place
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import Distance, JointCoordinate, coordinates
 from linkwright.numerics.scalars import eliminate

@@ -17,7 +17,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT, SHORTEST
 from linkwright.kernels.tracing import KernelSizes, trace
-from linkwright.mechanics.closing.idle import idle_motions, idle_rows, spin_lines
+from linkwright.mechanics.closing.idle_motions import idle_motions, idle_rows, spin_lines
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia

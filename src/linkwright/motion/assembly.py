@@ -35,7 +35,7 @@ from linkwright.motion.cycle import skipped
 from linkwright.motion.joint_limits import check_driven
 from linkwright.motion.unreachable_targets import cannot_move, unreachable
 from linkwright.numerics.linalg import SparseMatrix, factor
-from linkwright.numerics.process import all_in_use
+from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 from linkwright.results.branches import Branches
 from linkwright.results.state import State

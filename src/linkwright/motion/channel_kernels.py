@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym, TracingError
 from linkwright.kernels.channel_program import ReadingKernel, ReadPlace, hidden
-from linkwright.kernels.sources import digest
+from linkwright.kernels.source_modules import digest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion

@@ -18,11 +18,11 @@ import numpy as np
 from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.files.tables import Result, Table
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops, closure, scale
-from linkwright.mechanics.kinematics.base import base_entries
+from linkwright.mechanics.kinematics.floating_base import base_entries
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.coordinates import Distance
 from linkwright.model.curves.lines import Line

@@ -18,7 +18,7 @@ from linkwright import elements, joints
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing, whole_number
 from linkwright.mechanics.closing.continuation import Walker, dead_center, start, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.closing.idle import spun_in_place
+from linkwright.mechanics.closing.idle_motions import spun_in_place
 from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
@@ -51,7 +51,7 @@ from linkwright.motion.joint_limits import (
     stops_of,
     times_between_stops,
 )
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.singular_positions import PEAKS, passage_note, places_of

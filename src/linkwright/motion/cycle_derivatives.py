@@ -20,7 +20,7 @@ from linkwright.kernels.kernels import KernelStructure
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows

@@ -17,9 +17,9 @@ import numpy as np
 from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.native import cores as cores_of_machine
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.kernels.driven_motion import Walking
+from linkwright.kernels.driven_motion_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
 from linkwright.kernels.gap_lanes import LaneGaps
-from linkwright.kernels.walk import Walking
-from linkwright.kernels.walk_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve

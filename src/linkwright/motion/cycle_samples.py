@@ -24,7 +24,7 @@ from linkwright.results.singular_positions import Scale, SingularPlace, located,
 from linkwright.results.trajectory import NEAR_SINGULAR, Trajectory
 
 if TYPE_CHECKING:
-    from linkwright.kernels.walk import Walked
+    from linkwright.kernels.driven_motion import Walked
 
 
 Walk = Callable[[np.ndarray, Mapping[str, Any], np.ndarray], "Walked"]  # (q, references, times) -> samples

@@ -19,7 +19,7 @@ from linkwright.compiler.lane_loops import padded
 from linkwright.errors import UsageError, counted
 from linkwright.kernels.channel_lanes import LaneReading
 from linkwright.kernels.channel_program import hidden, slope
-from linkwright.kernels.walk_lanes import LaneWalking
+from linkwright.kernels.driven_motion_lanes import LaneWalking
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.channel_kernels import DETERMINANT, STATE, ChannelReading
 from linkwright.motion.cycle_lanes import CycleLanes, LaneMotion

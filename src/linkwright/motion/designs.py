@@ -24,7 +24,7 @@ from linkwright.model.file.overrides import place_of
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.ranges import Range, Tolerance, Values, meaning

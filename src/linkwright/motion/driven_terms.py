@@ -21,7 +21,7 @@ from linkwright.errors import ChannelError
 from linkwright.kernels.channel_program import ReadPlace
 from linkwright.kernels.equations.kinematic import Driven
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import effort_place
+from linkwright.mechanics.inverse.effort_places import effort_place
 from linkwright.numerics.scalars import eliminate
 from linkwright.results.driven_samples import PUSH
 

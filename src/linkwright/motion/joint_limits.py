@@ -12,7 +12,7 @@ from linkwright import elements
 from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.closing.continuation import Walker, dead_center, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.closing.mobility import digits_decide
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.numerics.constrained_least_squares import step_with_inequalities
+from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
 from linkwright.numerics.linalg import factor, least_squares
 
 LEAST_MASS = 1e-13  # share of the largest: directions without inertia

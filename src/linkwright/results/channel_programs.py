@@ -19,7 +19,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.results.channels import Channel, rotation_quaternions
 from linkwright.results.records import CutReferences, turns_counted
 

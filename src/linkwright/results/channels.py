@@ -32,8 +32,8 @@ from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure_angles
-from linkwright.mechanics.inverse.lines import line_parts
-from linkwright.mechanics.inverse.places import resting_points
+from linkwright.mechanics.inverse.effort_places import resting_points
+from linkwright.mechanics.inverse.line_eyes import line_parts
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
@@ -41,12 +41,12 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.coordinates import coordinate, lengths
 from linkwright.model.description import Coupling, Joint
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
-from linkwright.numerics.stores import Store
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.results.cylinder_channels import flow_channels
-from linkwright.text.readings import unit_size
+from linkwright.text.unit_meaning import unit_size
 from linkwright.text.units import KINDS
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.lines import LineEye, line_force
+from linkwright.mechanics.inverse.line_eyes import LineEye, line_force
 from linkwright.model.coordinates import coordinate
 from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.scalars import real, where

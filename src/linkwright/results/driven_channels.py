@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.errors import ChannelError, counted, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import EffortPlace, effort_place, resting_points
+from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place, resting_points
 from linkwright.mechanics.inverse.power_share import share_terms, transmission_by_force, transmissions_by_force
 from linkwright.model.coordinates import JointCoordinate, coordinates, joint_coordinates, lengths
 from linkwright.model.description import Description

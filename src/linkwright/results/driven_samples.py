@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import ChannelError
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import EffortPlace, effort_place
+from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate, minimum, where

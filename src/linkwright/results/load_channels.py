@@ -18,8 +18,8 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.belts import belt_tensions
-from linkwright.mechanics.inverse.lines import line_eyes, line_force
-from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.mechanics.inverse.line_eyes import line_eyes, line_force
+from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate, is_rotary, movable
 from linkwright.model.description import Description, Joint

@@ -12,7 +12,7 @@ from linkwright.errors import UsageError
 from linkwright.files.tables import Result, Table
 from linkwright.model.file import quantity
 from linkwright.results.channels import Channel
-from linkwright.results.measures.courses import Course, rate_names
+from linkwright.results.measures.channel_interpolation import Course, rate_names
 from linkwright.results.measures.definition import check, dimension_of_measure
 from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.results.load_channels import eyes
 
 Component = tuple[tuple[str, int, float], ...]  # a sum: output of kernel `loads` ("u", "wrench"), entry, factor

@@ -17,7 +17,7 @@ from linkwright.errors import counted
 from linkwright.files.tables import Result, Table
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.base import base_entries, flies_free
+from linkwright.mechanics.kinematics.floating_base import base_entries, flies_free
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.numerics.tolerances import CLOSED_GIVEN, ZERO_SHARE
 from linkwright.results.checks import Check, Checks

@@ -21,7 +21,7 @@ from linkwright.mechanics.inverse.singular_geometry import geometry_text, singul
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import LARGE, SparseStack, factor
 from linkwright.results.channel_programs import Before, cut_motion
-from linkwright.simulation.passages import Bracket, Passage, Quintic, Watch, brackets, label, located
+from linkwright.simulation.singularity_detection import Bracket, Passage, Quintic, Watch, brackets, label, located
 from linkwright.simulation.stabilizers.dependent import difference
 from linkwright.simulation.time_stepping import Evaluator
 

@@ -14,8 +14,8 @@ from linkwright.results.records import RunQuality
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
 from linkwright.simulation.certificate import Certificate, momentum_drift, run_checks
 from linkwright.simulation.failure_diagnosis import why
-from linkwright.simulation.passages import Passage
 from linkwright.simulation.run_records import engine
+from linkwright.simulation.singularity_detection import Passage
 from linkwright.simulation.time_stepping import energy_size
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
-from linkwright.numerics.constrained_least_squares import step_with_inequalities
+from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
 from linkwright.numerics.linalg import factor, least_squares
 from linkwright.numerics.one_sided import MOVES, pushing_rows
 from linkwright.numerics.tolerances import NEGLIGIBLE, ZERO_SHARE

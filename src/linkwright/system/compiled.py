@@ -17,7 +17,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
 from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.coordinates import movable
@@ -28,8 +28,8 @@ from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.process import all_in_use
-from linkwright.numerics.stores import Store, Stores
+from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.result_stores import Store, Stores
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
@@ -37,9 +37,9 @@ from linkwright.topology import Tree, build_tree
 from linkwright.topology.order import inverse_tree
 
 if TYPE_CHECKING:
+    from linkwright.kernels.driven_motion import Walking
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels, KernelStructure
-    from linkwright.kernels.walk import Walking
 
 ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
@@ -231,7 +231,7 @@ class Compiled:
             return None
         key, known = tuple(drives), WALKS.of(self)
         if key not in known:
-            from linkwright.kernels.walk import Walking
+            from linkwright.kernels.driven_motion import Walking
 
             known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return known[key]

@@ -15,7 +15,7 @@ from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.cycle_lanes import lanes_of
 from linkwright.motion.design_channels import DesignTurns, ReadCycles
 from linkwright.motion.designs import Designs
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics import inverse as methods
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms
 from linkwright.mechanics.dynamics.terms import terms as tree_terms
@@ -24,7 +24,7 @@ from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.motion.inputs import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of

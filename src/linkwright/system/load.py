@@ -12,7 +12,7 @@ from linkwright.errors import UsageError
 from linkwright.model import file as modelfile
 from linkwright.model.coordinates import coordinate_or_none
 from linkwright.model.description import Description
-from linkwright.model.library.finding import model_file
+from linkwright.model.library.file_lookup import model_file
 from linkwright.results import files as run_files
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -60,8 +60,8 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     """Certificate and passages of the file, to be compared with its samples when somebody asks."""
     from linkwright.results.files import schema
     from linkwright.simulation.certificate import Certificate, run_checks
-    from linkwright.simulation.passages import Passage
     from linkwright.simulation.saved_run_proof import Reopened
+    from linkwright.simulation.singularity_detection import Passage
 
     about = stored.about
     try:

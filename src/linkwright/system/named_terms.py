@@ -21,8 +21,8 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, cou
 from linkwright.kernels.equations.tasks import AXES, TWIST, TaskRow, task_rows
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import MAKING
-from linkwright.mechanics.closing.idle import NO_INERTIA
-from linkwright.numerics.stores import Store
+from linkwright.mechanics.closing.idle_motions import NO_INERTIA
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import RANK
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows

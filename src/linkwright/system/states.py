@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
-from linkwright.kernels.walk_lanes import Homotopy, LaneWalking
+from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 from linkwright.results.state import LaterReferences, State
 from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
-    from linkwright.kernels.walk import Walking
+    from linkwright.kernels.driven_motion import Walking
 
 ON_FLOATS = 0.003  # seconds of one state
 BEYOND = "out of reach from the guess, or a dead center lies on the way."

@@ -17,7 +17,7 @@ from linkwright.errors import LinkwrightError, ModelError, UsageError, nearest
 from linkwright.text.expressions import Expr
 from linkwright.text.parser import MOST_CHARACTERS, parse
 from linkwright.text.quantities import Quantity, QuantityAlgebra, scaled
-from linkwright.text.readings import LITERAL, channel_unit
+from linkwright.text.unit_meaning import LITERAL, channel_unit
 from linkwright.text.units import NONE, UNIT_NAMES, UNITS, Dimension, describe, parse_unit
 
 SI = "SI"  # the unit of numbers that a call gives; a bare number of a text has none

@@ -18,7 +18,7 @@ from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.files import is_text
 from linkwright.text.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.text.parser import parse
-from linkwright.text.readings import reading, typed_angle, unit_of_literal
+from linkwright.text.unit_meaning import reading, typed_angle, unit_of_literal
 from linkwright.text.units import (
     ANGLE,
     ANGULAR_SPEED,

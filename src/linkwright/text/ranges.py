@@ -23,7 +23,7 @@ from linkwright.errors import UsageError, counted
 from linkwright.text.expressions import FUNCTIONS
 from linkwright.text.phrases import DOTS, PLUS_MINUS, SHARE, SI, Amount, Phrase, alike, amount, number_text, size_of, with_unit
 from linkwright.text.quantities import scaled
-from linkwright.text.readings import reading
+from linkwright.text.unit_meaning import reading
 from linkwright.text.units import Dimension, describe, matches, parse_unit
 
 MOST_VALUES = 1_000_000

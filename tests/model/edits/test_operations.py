@@ -9,8 +9,8 @@ import pytest
 
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model.edits import OPERATIONS, perform
-from linkwright.model.edits.draft import read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.reader import read_text
 from linkwright.rings.studio.editor.drawing import drawing_json
 

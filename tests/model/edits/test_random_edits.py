@@ -11,10 +11,10 @@ import pytest
 
 from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
 from linkwright.model.edits import described, perform
-from linkwright.model.edits.draft import Draft, read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import Draft, read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.library import names
-from linkwright.model.library.finding import model_file
+from linkwright.model.library.file_lookup import model_file
 from tests.model.edits.test_operations import TEXT
 from tests.model.file.test_docs import EXAMPLES
 from tests.sweeps import sweep

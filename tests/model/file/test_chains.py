@@ -13,7 +13,7 @@ import linkwright as lw
 from linkwright.model.chains import ChainJoint, chained
 from linkwright.model.description import Body, Description, Placement
 from linkwright.model.parameters import every_parameter
-from linkwright.rings.studio.planar import drawn_bodies
+from linkwright.rings.studio.planar_drawing import drawn_bodies
 from linkwright.rings.studio.scene import Scene
 
 ROUND_OFF = 1e-11  # accelerations and forces of order 10 after some hundred roundings

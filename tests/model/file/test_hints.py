@@ -10,7 +10,7 @@ import linkwright as lw
 from linkwright.errors import nearest
 from linkwright.joints import JOINTS
 from linkwright.model.file import read
-from linkwright.model.file.hints import KEYS, types
+from linkwright.model.file.key_hints import KEYS, types
 from linkwright.model.file.reader import KEY_GROUPS, MODEL_KEYS
 from tests import ROOT
 from tests.model.file.test_malformed import GOOD, check

@@ -13,7 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright import errors, files
 from linkwright.model import library as models
-from linkwright.model.file import nodes, read_text, write
+from linkwright.model.file import read_text, text_nodes, write
 from linkwright.rings import cli
 
 ARM: dict[str, Any] = {
@@ -163,13 +163,13 @@ def test_long_sums_are_written_as_quickly_as_they_are_read(monkeypatch: pytest.M
 
 def test_a_file_of_nonsense_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [0]
-    attach = nodes._Builder.attach
+    attach = text_nodes._Builder.attach
 
     def counted(self: Any, parent: Any, node: Any) -> None:
         made[0] += 1
         attach(self, parent, node)
 
-    monkeypatch.setattr(nodes._Builder, "attach", counted)
+    monkeypatch.setattr(text_nodes._Builder, "attach", counted)
     with pytest.raises(lw.ModelError, match=r"m\.yaml:20001: a mapping with more than 20000 entries is not read"):
         read_text("name: x\n" + "".join(f"junk{i}: 1\n" for i in range(60_000)), "m.yaml")
     assert made[0] < 45_000

@@ -17,8 +17,8 @@ from linkwright.elements import Gear, Tether
 from linkwright.elements.base import either, needs
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read_text
-from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.schema import schema
+from linkwright.model.file.text_nodes import FileNode, from_text
 from tests import ROOT
 from tests.docs import test_grammar as grammar
 from tests.elements import corpus

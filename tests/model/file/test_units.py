@@ -8,7 +8,7 @@ import pytest
 
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.file import convert, display_unit, parse_unit, quantity, read
-from linkwright.model.file.nodes import from_python
+from linkwright.model.file.text_nodes import from_python
 from linkwright.text import units as u
 from linkwright.text.quantities import QuantityAlgebra, place, read_quantity
 

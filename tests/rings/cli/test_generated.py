@@ -13,9 +13,9 @@ import pytest
 
 from linkwright.errors import UsageError
 from linkwright.rings import cli
-from linkwright.rings.cli import dispatch, generated
-from linkwright.rings.cli.generated import NEEDED, Verb, VerbParameter, described, option_of
+from linkwright.rings.cli import dispatch, verb_options
 from linkwright.rings.cli.parser import OLD_FLAGS
+from linkwright.rings.cli.verb_options import NEEDED, Verb, VerbParameter, described, option_of
 
 EVERY = (*dispatch.NAMES, "page")
 VERBS = {name: x for name in EVERY for x in dispatch.command_of(name).options if isinstance(x, Verb)}
@@ -44,7 +44,7 @@ def test_options_are_those_of_the_verb(name: str) -> None:
     """The reading of the source gives what the imported function has."""
     verb = VERBS[name]
     real = inspect.signature(function_of(verb.address)).parameters
-    read = generated.parameters(verb.address)
+    read = verb_options.parameters(verb.address)
     plain = {n: p for n, p in real.items() if n != "self" and p.kind is not inspect.Parameter.VAR_KEYWORD}
     assert list(read)[: len(plain)] == list(plain)
     for n, p in plain.items():
@@ -56,7 +56,7 @@ def test_options_are_those_of_the_verb(name: str) -> None:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_every_parameter_is_described(name: str) -> None:
-    for x in generated.parameters(VERBS[name].address).values():
+    for x in verb_options.parameters(VERBS[name].address).values():
         assert x.about and x.about[0].isupper() and x.about.endswith((".", ")", '"')), x.name
 
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 import linkwright as lw
 from linkwright.results.measures.extremes import curve_extremes
-from linkwright.rings.design.bearings import Bearings, bearings
+from linkwright.rings.design.bearing_loads import Bearings, bearings
 from linkwright.rings.design.drive_duty import efforts
 
 G = 9.81

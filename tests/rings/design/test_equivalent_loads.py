@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.design.bearings import Movement, equivalent
+from linkwright.rings.design.bearing_loads import Movement, equivalent
 
 
 @pytest.mark.parametrize("p", [3.0, 10.0 / 3.0])

@@ -11,7 +11,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.rings.papers import chain_cost as bench
-from linkwright.rings.papers.counting import values
+from linkwright.rings.papers.operation_counts import values
 from linkwright.system.system import System
 from linkwright.topology import build_tree
 from tests.sweeps import sweep

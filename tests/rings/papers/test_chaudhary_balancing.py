@@ -7,7 +7,7 @@ import pytest
 
 from linkwright.rings.papers import chaudhary_balancing as paper
 from linkwright.rings.papers import inverse_cost as counts
-from linkwright.rings.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
+from linkwright.rings.papers.operation_recording import COST, OperationGraph, Recorded, RecordedProgram
 from linkwright.system.inertia_regressor import regressor
 from tests.sweeps import sweep
 

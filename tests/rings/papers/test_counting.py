@@ -7,7 +7,7 @@ import pytest
 
 from linkwright.numerics.linalg import ldl
 from linkwright.numerics.scalars import eliminate
-from linkwright.rings.papers.counting import Counted, Counts, Tally, count, run, values, variables
+from linkwright.rings.papers.operation_counts import Counted, Counts, Tally, count, run, values, variables
 
 FREE = {
     "0 x": lambda x: 0 * x + x * 0.0,

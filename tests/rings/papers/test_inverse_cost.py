@@ -10,8 +10,8 @@ from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.rings.papers import inverse_cost as bench
-from linkwright.rings.papers.counting import Counts, values
-from linkwright.rings.papers.recording import OperationGraph
+from linkwright.rings.papers.operation_counts import Counts, values
+from linkwright.rings.papers.operation_recording import OperationGraph
 from tests.reference import load
 from tests.sweeps import sweep
 

@@ -13,7 +13,7 @@ from linkwright.mechanics.formulations import create
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings.papers import errata, koul, koul_cost, koul_eliminations, koul_matrices, koul_printed, koul_runs
 from linkwright.rings.papers.chain_cost import without_structure
-from linkwright.rings.papers.counting import Tally, variables
+from linkwright.rings.papers.operation_counts import Tally, variables
 from tests import ROOT
 from tests.reference import load
 from tests.rings.papers import koul_by_hand

@@ -40,17 +40,17 @@ def test_every_theory_page_names_code_and_tests() -> None:
 
 def test_stated_sizes_are_those_of_the_code() -> None:
     from linkwright.compiler import lanes
-    from linkwright.integrators import driver
+    from linkwright.integrators import integration
     from linkwright.kernels import kernel
-    from linkwright.model.file import bodies, nodes, repeat
+    from linkwright.model.file import bodies, repeat, text_nodes
     from linkwright.rings.studio.live import sliders
     from linkwright.simulation import options, run_batch
     from linkwright.topology import cuts
 
     text = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
-    assert f"{nodes.MOST_BYTES // 1_000_000} MB, {bodies.MOST_BODIES:,} bodies, {repeat.MOST_COPIES:,} copies" in text
+    assert f"{text_nodes.MOST_BYTES // 1_000_000} MB, {bodies.MOST_BODIES:,} bodies, {repeat.MOST_COPIES:,} copies" in text
     assert f"up to {cuts.MOST_TREES:,} of them" in text
     assert f"beyond some {kernel.LARGE:,} operations" in text and f"beyond {lanes.MOST:,} one state" in text
-    assert driver.MOST_STEPS == 1_000_000 and "a million adaptive ones" in text
+    assert integration.MOST_STEPS == 1_000_000 and "a million adaptive ones" in text
     assert f"{options.MOST_SAMPLES // 1_000_000} million samples" in text and f"{run_batch.MOST_NUMBERS * 8 // 10**9} GB of results" in text
     assert f"{sliders.MOST_MASSES} masses, {sliders.MOST_POINTS} points" in text

@@ -19,7 +19,7 @@ from linkwright.results.motion_checks import motor_checks
 from linkwright.rings.design.cycle_loads import cycle_loads
 from linkwright.rings.design.summary import Range
 from linkwright.rings.studio import live, picture, report, report_figures, report_forces, report_tables
-from linkwright.rings.studio.planar import drawn_bodies
+from linkwright.rings.studio.planar_drawing import drawn_bodies
 from linkwright.rings.studio.report_parts import table, text
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.traced_points import tips

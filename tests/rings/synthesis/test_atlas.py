@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.synthesis.atlas import (
+from linkwright.rings.synthesis.coupler_atlas import (
     FILE,
     ORDERS,
     alignments,

@@ -10,9 +10,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.bound_checks import missed_bounds
 from linkwright.rings.synthesis.linkage import Guide, Linkage, four_bar, slider_crank
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 POSES = [[0, 360, "0 deg"], [30, 395, "45 deg"], [40, 420, "85 deg"]]
 BOX = (-320.0, -20.0, 200.0, 350.0)

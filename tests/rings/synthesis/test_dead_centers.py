@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.dead_centers import between_dead_centers
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 from tests.sweeps import sweep
 
 DEG = np.pi / 180

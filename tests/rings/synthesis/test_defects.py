@@ -9,7 +9,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.synthesis.defects import defects
 from linkwright.rings.synthesis.linkage import GearPair, Linkage, four_bar, slider_crank
-from linkwright.rings.synthesis.tracing import crank_linkage
+from linkwright.rings.synthesis.motion_tracing import crank_linkage
 from tests.rings.synthesis.path_cases import configuration_trace
 from tests.sweeps import sweep
 

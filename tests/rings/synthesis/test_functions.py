@@ -9,10 +9,10 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.freudenstein import AngleForm, SlideForm, link_ratio, solved_for_three
 from linkwright.rings.synthesis.functions import generated
 from linkwright.rings.synthesis.minimax import Generator, GeneratorTask
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 from tests.rings.synthesis.linkages import four_bar
 from tests.sweeps import sweep
 

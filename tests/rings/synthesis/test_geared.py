@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.geared import geared_paths
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 from tests.sweeps import sweep
 
 FIVE = np.array([(0.0, 0.0), (0.04, 0.05), (0.10, 0.06), (0.15, 0.03), (0.07, -0.03)])

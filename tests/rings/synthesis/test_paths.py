@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.synthesis.linkage import four_bar, slider_crank
-from linkwright.rings.synthesis.tracing import crank_linkage
+from linkwright.rings.synthesis.motion_tracing import crank_linkage
 from tests.rings.synthesis.path_cases import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
 from tests.sweeps import sweep
 

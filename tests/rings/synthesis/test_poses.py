@@ -11,9 +11,9 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.numerics.monodromy import monodromy, normal_parameters
 from linkwright.numerics.tracking import homotopy, newton_solve
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.burmester import PoseSet, curve, deviations, isolated, null_space
 from linkwright.rings.synthesis.poses import guided
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 from tests.rings.synthesis.linkages import coupler_poses, engine_poses, slider_poses
 from tests.sweeps import sweep
 

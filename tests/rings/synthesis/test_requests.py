@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.linkage import four_bar
 from linkwright.rings.synthesis.requests import crank_angles, path_points
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 ARC = [[0, 0], [10, 4], [20, 6], [30, 4], [40, 0]]
 NAN = float("nan")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.kernels.equations.tasks import TaskRow, momentum_rows, task_motion
-from linkwright.mechanics.closing.idle import idle_rows
+from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion

@@ -22,7 +22,7 @@ from linkwright.kernels.equations import by_name
 from linkwright.kernels.equations.kinematic import Arrays, largest, normalized, size
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow, task_motion
-from linkwright.mechanics.closing.idle import idle_rows, let_go
+from linkwright.mechanics.closing.idle_motions import idle_rows, let_go
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.driver import EliminationPlan, Order, driven
 from linkwright.mechanics.dynamics import tree as dynamics

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted
 from linkwright.joints import create
-from linkwright.mechanics.closing.idle import idle_rows
+from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.mechanics.constraints.driver import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.loops import Closure, Loops
 from linkwright.mechanics.forces import line

@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.linalg import Factored
-from linkwright.numerics.process import one_thread
+from linkwright.numerics.process_settings import one_thread
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position

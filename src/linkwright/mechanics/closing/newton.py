@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
 from linkwright.joints import JOINTS
-from linkwright.mechanics.closing.idle import resting
+from linkwright.mechanics.closing.idle_motions import resting
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodConstraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant

@@ -22,7 +22,7 @@ from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.profiles import Program, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
-from linkwright.numerics.stores import Store
+from linkwright.numerics.result_stores import Store
 
 CAMS: Store[str, CamGeometry] = Store()  # by name
 

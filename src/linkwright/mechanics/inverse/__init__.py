@@ -23,7 +23,7 @@ from linkwright.mechanics.inverse.choice import NO_CHOICES, Choices, choose, set
 from linkwright.mechanics.inverse.loads import Loads, Wrench
 from linkwright.mechanics.inverse.methods import METHODS, Method, Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
-from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Friction

@@ -17,8 +17,8 @@ from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
-from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
-from linkwright.mechanics.inverse.meshes import meshes_not_modeled
+from linkwright.mechanics.inverse.couplings_without_contact import meshes_not_modeled
+from linkwright.mechanics.inverse.line_eyes import LineEye, line_eye, line_eyes, line_force
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion

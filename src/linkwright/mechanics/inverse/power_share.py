@@ -24,11 +24,11 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.reactions import at_joint, constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import EffortPlace, effort_place
+from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.mechanics.kinematics.motion import locate
 from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, coordinate_or_none
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.connected_groups import Groups
 from linkwright.numerics.scalars import arctan2
 from linkwright.numerics.spatial import cross
 from linkwright.numerics.tolerances import SQUARE_FLOOR

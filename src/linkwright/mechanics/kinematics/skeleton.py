@@ -22,8 +22,8 @@ from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import EYE3, Body, Description, Joint, Placement
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.result_stores import Store, Stores
 from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_quaternion
-from linkwright.numerics.stores import Store, Stores
 from linkwright.topology.tree import Node, Subsystem, Tree
 
 AXIS_ROUND_OFF = 4e-16  # entries of rotations, 2 EPSILON: what two turns of one axis leave

@@ -27,7 +27,7 @@ from linkwright import elements, joints
 from linkwright.compiler.graph import TracingError
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.connected_groups import Groups
 from linkwright.numerics.scalars import arctan2, is_complex
 
 if TYPE_CHECKING:

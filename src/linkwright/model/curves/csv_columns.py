@@ -13,7 +13,7 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, listing
 from linkwright.model.file import parse_unit, quantity
-from linkwright.text.readings import unit_size
+from linkwright.text.unit_meaning import unit_size
 from linkwright.text.units import TIME, Dimension, describe, matches
 
 Column = str | int

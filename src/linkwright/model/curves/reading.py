@@ -18,10 +18,10 @@ from linkwright.model.curves.tables import INTERPOLATIONS, SPLINES, table
 from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.loads import ChannelDimensions
-from linkwright.model.file.nodes import from_python
+from linkwright.model.file.text_nodes import from_python
 from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.text.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.text.readings import typed_angle
+from linkwright.text.unit_meaning import typed_angle
 from linkwright.text.units import ANGLE, TIME, Dimension
 
 

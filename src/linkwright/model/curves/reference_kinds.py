@@ -22,7 +22,7 @@ from linkwright.model.curves.profiles import MinimumJerkRise, synchronized, trap
 from linkwright.model.curves.reading import is_list, read_number, read_points, read_spline, short, time_points
 from linkwright.model.curves.sine import Sine
 from linkwright.model.description import Description, Table
-from linkwright.model.file.nodes import from_python
+from linkwright.model.file.text_nodes import from_python
 from linkwright.text.quantities import QuantityAlgebra, read_quantity
 from linkwright.text.units import ANGLE, ANGULAR_SPEED, KINDS, TIME, Dimension, matches, multiply, quantity
 

@@ -26,10 +26,10 @@ from linkwright.elements import ELEMENTS
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
-from linkwright.model.edits.job import Job, Question
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.nodes import ENCODING
+from linkwright.model.edits.edit_in_progress import Job, Question
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.reader import Document, describe
+from linkwright.model.file.text_nodes import ENCODING
 
 MOST_OPERATIONS = 1000  # in one edit
 OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {

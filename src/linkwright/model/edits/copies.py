@@ -10,13 +10,13 @@ from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, PointRole
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import At, number_or_none
-from linkwright.model.edits.job import Job
+from linkwright.model.edits.drawing_draft import At, number_or_none
+from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.naming import COORDINATES, KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
-from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.text_edits import Edit, apply, key_text, quantity
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import KINDS as KINDS_OF_NUMBERS
 from linkwright.text.units import LENGTH, NONE, Dimension
 

@@ -11,8 +11,8 @@ from linkwright import joints
 from linkwright.elements import COORDINATES, EndsRole, JointRole, article, key_of, kinds, numbers, roles
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import DraftJoint
-from linkwright.model.edits.job import Job
+from linkwright.model.edits.drawing_draft import DraftJoint
+from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.points import make_pin, mark, new_point, unpin, where
 from linkwright.model.file.text_edits import SPECIAL, key_text, number, quantity
 from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, NONE, SPEED, TORQUE, Dimension, dimension_of

@@ -9,12 +9,12 @@ from typing import Any
 
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import At
-from linkwright.model.edits.job import BARE, Job, decimal
+from linkwright.model.edits.drawing_draft import At
+from linkwright.model.edits.edit_in_progress import BARE, Job, decimal
 from linkwright.model.edits.points import make_pin, move_points, where
 from linkwright.model.file.inertia import DENSITIES
-from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.text_edits import key_text
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr
 from linkwright.text.units import LENGTH, MASS
 

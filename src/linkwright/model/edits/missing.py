@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from linkwright import elements
 from linkwright.errors import counted, degrees_of_freedom, listing
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import Draft, DraftPart, DraftProblem
-from linkwright.numerics.groups import Groups
+from linkwright.model.edits.drawing_draft import Draft, DraftPart, DraftProblem
+from linkwright.numerics.connected_groups import Groups
 
 ONE_PLACE = 1e-6  # m between pins that look like one
 PLANE = 3  # degrees of freedom of a body in the plane

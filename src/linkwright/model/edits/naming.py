@@ -13,11 +13,11 @@ from typing import Any
 from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import Draft
-from linkwright.model.edits.job import Job
+from linkwright.model.edits.drawing_draft import Draft
+from linkwright.model.edits.edit_in_progress import Job
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, NameUse, references
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.context import IDENTIFIER
+from linkwright.model.file.reading_context import IDENTIFIER
 from linkwright.model.file.text_edits import SPECIAL, Edit, key_text
 
 KINDS = {

@@ -8,12 +8,12 @@ from typing import Any
 
 from linkwright.errors import UsageError, listing
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import At, DraftBody, number_or_none
-from linkwright.model.edits.job import Job
+from linkwright.model.edits.drawing_draft import At, DraftBody, number_or_none
+from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.references import POINT, references
-from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import read_shape
 from linkwright.model.file.text_edits import Edit, key_text, quantity
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import LENGTH
 
 

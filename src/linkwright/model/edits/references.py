@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, JointRole, Key, PointRole, TiedRole
 from linkwright.errors import LinkwrightError
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.context import expression_names
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.edits.edit_sheet import EditSheet
+from linkwright.model.file.reading_context import expression_names
+from linkwright.model.file.text_nodes import FileNode
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.edits.job import BARE, Job
-from linkwright.model.edits.sheet import SECTIONS
+from linkwright.model.edits.edit_in_progress import BARE, Job
+from linkwright.model.edits.edit_sheet import SECTIONS
 from linkwright.model.file.backdrop import FILES, KEYS, read_backdrop
 from linkwright.model.file.text_edits import SPECIAL, Edit, key_text, number, quantity
-from linkwright.text.readings import LITERAL
+from linkwright.text.unit_meaning import LITERAL
 from linkwright.text.units import LENGTH, NONE
 
 LONGEST_TEXT = 1_000_000

@@ -6,8 +6,8 @@
 
 from linkwright.model.file.editing import edited, save
 from linkwright.model.file.imported_names import read_converted, read_made
-from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
+from linkwright.model.file.text_nodes import MOST_BYTES
 from linkwright.model.file.writer import write
 from linkwright.text.units import convert, display_unit, parse_unit, quantity
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwright.model.file.context import Context
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, NONE, Dimension
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")

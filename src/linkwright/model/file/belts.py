@@ -15,7 +15,7 @@ from linkwright.joints import JOINTS, is_hinge
 from linkwright.model.description import GROUND, Vec3
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.geometry import add, rotate, transpose
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import atan2, sqrt
 from linkwright.text.units import FORCE, LENGTH, NONE
 

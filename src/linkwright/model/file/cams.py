@@ -12,7 +12,7 @@ from linkwright.elements.coupling import MOVES
 from linkwright.model.file.couplings import program
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
-from linkwright.model.file.nodes import FileNode, from_python
+from linkwright.model.file.text_nodes import FileNode, from_python
 from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 TURN = 2.0 * math.pi

@@ -9,7 +9,7 @@ from linkwright.elements import Coupling
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.moves import read_moves, whole_turns
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import Dimension, multiply
 
 

@@ -11,7 +11,7 @@ from linkwright.elements import Cylinder
 from linkwright.model.description import Table
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import varying
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import FORCE, LENGTH, PRESSURE
 
 

@@ -22,12 +22,12 @@ from linkwright import elements, files
 from linkwright.elements import SECTIONS
 from linkwright.errors import ModelError, UsageError, listing
 from linkwright.model.description import Description
-from linkwright.model.file.context import Literal
 from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
-from linkwright.model.file.nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.overrides import DRIVE, START, field_dimension
 from linkwright.model.file.reader import Document, describe, reread
+from linkwright.model.file.reading_context import Literal
 from linkwright.model.file.text_edits import Edit, added, apply, exchanged, key_text, number, put, quantity
+from linkwright.model.file.text_nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.value_fitting import FITS, Label, fitted, flat, missed
 from linkwright.model.file.writer import with_meshes_from, write
 from linkwright.model.file.written_values import inside, node_at, parameter_path

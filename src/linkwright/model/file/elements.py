@@ -1,4 +1,4 @@
-"""Elements of a model file: by the roles of their fields; elements with a form of their own by the pieces of `model.file.forms`."""
+"""Elements of a model file: by the roles of their fields; elements with a form of their own by the pieces of `model.file.element_forms`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
 from linkwright.model.description import Joint, PointRef
-from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, length, rotate, sub, transpose, vector
 from linkwright.model.file.loads import ChannelDimensions, varying
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import Context
 from linkwright.model.file.shapes import Shape
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, Dimension, dimension_of
 
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}

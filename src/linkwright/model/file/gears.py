@@ -8,7 +8,7 @@ from typing import Any
 from linkwright import elements
 from linkwright.elements import Gear
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, NONE
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from linkwright import elements, files
 from linkwright.errors import Source
 from linkwright.model.description import Description
-from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
+from linkwright.model.file.text_nodes import FileNode, from_text
 from linkwright.model.file.writer import write
 
 SECTIONS = {"bodies": "bodies", "joints": "joints"} | {x.section: elements.held_in(x) for x in elements.ELEMENTS}

@@ -18,7 +18,7 @@ from linkwright import files
 from linkwright.errors import ModelError, counted
 from linkwright.model.description import NO_INERTIA, ZERO3, Mat3, Vec3
 from linkwright.model.file.geometry import add, cross, dot, length, matrix, scale, sub
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.model.meshes import read_corners
 from linkwright.text.expressions import Expr
 from linkwright.text.units import INERTIA, LENGTH, UnitSystem, display_unit, shown

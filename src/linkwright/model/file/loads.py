@@ -14,8 +14,8 @@ from linkwright.joints import JOINTS, speed_names, velocity_kinds
 from linkwright.model.coordinates import lengths
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import Description, Joint, Table
-from linkwright.model.file.context import Context
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr, evaluate, free_variables, variable
 from linkwright.text.quantities import Quantity, QuantityAlgebra, place, read_quantity
 from linkwright.text.units import ANGLE, LENGTH, TIME, Dimension, multiply

@@ -11,8 +11,8 @@ from linkwright.elements.base import either, needs
 from linkwright.errors import nearest
 from linkwright.model.curves.laws import LAWS, MEETING, SYNONYMS
 from linkwright.model.description import Move
-from linkwright.model.file.context import Context
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.quantities import SI
 from linkwright.text.units import ANGLE, TIME, Dimension
 
@@ -76,7 +76,7 @@ def whole_turns(context: Context, moves: Sequence[Move], over: Dimension) -> boo
 
 def moves_of_call(given: Any, position: Dimension, what: str) -> tuple[Move, ...]:
     """Moves over time as a caller writes them: a list of dicts as in the model file, or a text."""
-    from linkwright.model.file.nodes import from_python
+    from linkwright.model.file.text_nodes import from_python
 
     node = from_python(listed(given, what) if isinstance(given, str) else given, what)
     return read_moves(Context(SI, None, True, True), node, (TIME, position), what)

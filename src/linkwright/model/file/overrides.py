@@ -15,7 +15,7 @@ from linkwright import elements
 from linkwright.errors import UsageError, nearest
 from linkwright.model.coordinates import slides
 from linkwright.model.description import Description, Drive
-from linkwright.model.file.nodes import FileNode, from_python
+from linkwright.model.file.text_nodes import FileNode, from_python
 from linkwright.model.file.written_values import bare_size, parameter_dimension
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.text.quantities import si_value

@@ -18,18 +18,18 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
-from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
+from linkwright.model.file.element_forms import read_elements
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.forms import read_elements
 from linkwright.model.file.joints_section import joint_places, read_joints
 from linkwright.model.file.loads import ChannelDimensions
-from linkwright.model.file.nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
+from linkwright.model.file.reading_context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
+from linkwright.model.file.text_nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
-from linkwright.numerics.process import all_in_use
+from linkwright.numerics.process_settings import all_in_use
 from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 KEY_GROUPS = {

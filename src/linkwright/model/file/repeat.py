@@ -17,8 +17,8 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.errors import ModelError
-from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import IDENTIFIER, RESERVED, Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkwright.errors import counted
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.model.report_block import TEXTS, ReportBlock
 
 REPORT_KEYS = {"title block": TEXTS, "content": ("curves",)}

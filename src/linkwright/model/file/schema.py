@@ -20,9 +20,9 @@ from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.file.backdrop import BACKDROP_KEYS, FILES
 from linkwright.model.file.bodies import BAR_KEYS, BODY_KEYS, MASS_KEYS, MESH_KEYS, PLATE_KEYS, SECTION_KEYS, TENSOR_KEYS
-from linkwright.model.file.context import PARAMETER_KEYS, POSE_KEYS
 from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER, MOTOR, MOTOR_NEEDS
 from linkwright.model.file.inertia import DENSITIES
+from linkwright.model.file.reading_context import PARAMETER_KEYS, POSE_KEYS
 from linkwright.model.file.report_section import REPORT_KEYS
 from linkwright.model.file.schema_parts import PLACE, any_of, conditions, mapping, one_of, record, ref
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS

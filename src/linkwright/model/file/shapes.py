@@ -13,9 +13,9 @@ from itertools import combinations, pairwise
 
 from linkwright.errors import listing, nearest
 from linkwright.model.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
-from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import add, frame_along, length, matrix, rotate, scale, sub, transpose, vector
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import POSE_KEYS, Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr, sqrt
 from linkwright.text.units import LENGTH
 

@@ -11,7 +11,7 @@ from linkwright.joints import JOINTS
 from linkwright.model.coordinates import joint_name
 from linkwright.model.file.chains import is_chain
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, NONE, STIFFNESS, TIME, TORSIONAL_STIFFNESS, multiply
 
 

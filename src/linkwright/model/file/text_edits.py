@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from linkwright.errors import UsageError
-from linkwright.model.file.context import Literal
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import Literal
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.quantities import scaled
-from linkwright.text.readings import LITERAL, unit_size
+from linkwright.text.unit_meaning import LITERAL, unit_size
 from linkwright.text.units import Dimension, UnitSystem, display_unit, parse_unit
 
 READS_BACK = 1e-13  # relative: a number is written with as few digits as read back so closely

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.model.description import Description
-from linkwright.model.file.context import Literal
+from linkwright.model.file.reading_context import Literal
 from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.text.expressions import Evaluation, Expr, evaluate, evaluate_parameters, free_variables
 

@@ -14,9 +14,9 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import counted
 from linkwright.model.description import EYE3, ZERO3, Placement, Vec3, Visual
-from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import matrix
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import POSE_KEYS, Context
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.model.meshes.reading import MESHES
 from linkwright.text.units import LENGTH, NONE, parse_unit
 

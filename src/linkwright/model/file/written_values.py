@@ -10,8 +10,8 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
-from linkwright.model.file.context import names_in
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.reading_context import names_in
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.quantities import Quantity, QuantityAlgebra, parameter, read_quantity
 from linkwright.text.units import NONE, Dimension, UnitSystem
 

@@ -11,9 +11,9 @@ fingerprint of the numbers. Nothing is pickled.
     bounds.py    how much a file may unpack to
 """
 
-from linkwright.results.files.content import FORMAT, identical, versions
 from linkwright.results.files.reading import Stored, damaged, read
 from linkwright.results.files.schema import Misfit
+from linkwright.results.files.table_content import FORMAT, identical, versions
 from linkwright.results.files.writing import WHOLE, save
 
 __all__ = ["FORMAT", "WHOLE", "Misfit", "Stored", "damaged", "identical", "read", "save", "versions"]

@@ -26,7 +26,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.files import schema
 from linkwright.results.files.bounds import MOST_CHARACTERS, plausible
-from linkwright.results.files.content import FORMAT, KEY, VERSION, fingerprint, not_finite
+from linkwright.results.files.table_content import FORMAT, KEY, VERSION, fingerprint, not_finite
 from linkwright.results.records import CutReferences, RunEvent, coordinate_names
 
 HINT = "runs are saved with run.save('run.npz') or run.save('run.parquet')"

@@ -17,8 +17,8 @@ from linkwright import files
 from linkwright.errors import package
 from linkwright.files.tables import ENDINGS, Table, style_for
 from linkwright.results.files.bounds import plausible
-from linkwright.results.files.content import KEY, content
-from linkwright.results.files.facts import facts
+from linkwright.results.files.facts_sheet import facts
+from linkwright.results.files.table_content import KEY, content
 from linkwright.results.tables import flat
 
 FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.results.measures.courses import rate_names
+from linkwright.results.measures.channel_interpolation import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
 from linkwright.results.measures.motions import MeasuredMotions, Pulls, SampledCurve
@@ -18,7 +18,7 @@ from linkwright.results.measures.reductions import EXTREMES, extremes_at, first_
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
 from linkwright.text.measures import BEGINNINGS, REDUCTIONS
-from linkwright.text.readings import reading
+from linkwright.text.unit_meaning import reading
 from linkwright.text.units import KINDS, NONE, TIME, describe, matches
 from linkwright.text.windows import Window
 

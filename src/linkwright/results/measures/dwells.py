@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.results.measures.courses import Course, CoursePull
+from linkwright.results.measures.channel_interpolation import Course, CoursePull
 from linkwright.results.measures.motions import MeasuredMotions, Pulls
 
 CANDIDATES = 6  # starts of the longest runs of whole intervals, whose ends are refined; also of runs with an interval less

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.numerics.tolerances import SAME_PLACE
-from linkwright.results.measures.courses import Course, CoursePull, rate_names
+from linkwright.results.measures.channel_interpolation import Course, CoursePull, rate_names
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
 from linkwright.text.windows import Window

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwright.results.measures.courses import Course, CoursePull
+from linkwright.results.measures.channel_interpolation import Course, CoursePull
 from linkwright.results.measures.motions import MeasuredMotions, Pulls
 
 TURNS = 6  # times the direction of a point's stroke is taken anew from its ends

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright.api import LinkwrightError, UsageError, counted, errors, files
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb
 
 if TYPE_CHECKING:
     from linkwright.api import check_results
@@ -113,7 +113,7 @@ def _lead(given: argparse.Namespace) -> tuple[str | None, str]:
 
 
 def _text(m: Any, c: Any, ranged: bool) -> str:
-    from linkwright.rings.studio.text import turn_table
+    from linkwright.rings.studio.console_tables import turn_table
 
     symbol, size = c.unit(c.drive)
     way = f"'{c.drive}' from {c[c.drive][0] / size:.6g} to {c[c.drive][-1] / size:.6g} {symbol}"

@@ -10,8 +10,8 @@ from typing import Any
 
 from linkwright.api import UsageError, files, visible
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.generated import by_name
 from linkwright.rings.cli.parser import CliCommand, CliOption, option
+from linkwright.rings.cli.verb_options import by_name
 from linkwright.rings.exchange.formats import FORMATS, format_of
 from linkwright.rings.exchange.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from linkwright.api import UsageError, files
 from linkwright.rings.cli import loading, options, outputs
-from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb, by_name
 
 DIGITS = 12  # of numbers that are written into a model file; no measurement has more
 EVERY = "*"  # all drives, or all encoders

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwright.api import ModelError, UsageError, files, visible
-from linkwright.model.library.finding import existing, model_file
+from linkwright.model.library.file_lookup import existing, model_file
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, Trajectory

@@ -8,8 +8,8 @@ from typing import Any
 
 from linkwright.api import UsageError, files
 from linkwright.rings.cli import loading, options, outputs
-from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb, by_name
 
 OPTIMIZE = Verb(
     "linkwright.rings.design.verbs:MechanismVerbs.optimize",

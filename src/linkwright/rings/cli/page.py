@@ -9,8 +9,8 @@ from typing import Any
 
 from linkwright.api import LinkwrightError, visible
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand
+from linkwright.rings.cli.verb_options import Verb
 
 PAGE = Verb("linkwright.rings.studio.verbs:MechanismVerbs.show", only=("steps",))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from linkwright.api import UsageError, errors
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb
 
 REPORT = Verb("linkwright.rings.studio.verbs:MechanismVerbs.report", without=("path", "motor", "tolerances", "variants", "measures"))
 ENDINGS = (*outputs.PAGES, ".pdf")

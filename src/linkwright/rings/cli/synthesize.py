@@ -11,8 +11,8 @@ from typing import Any
 
 from linkwright.api import LinkwrightError, UsageError, files
 from linkwright.rings.cli import console, options, outputs
-from linkwright.rings.cli.generated import Verb
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb
 from linkwright.text.phrases import Phrase, amount, places
 
 TASKS = ("path", "function", "poses", "dwell", "straight", "dead-centers")

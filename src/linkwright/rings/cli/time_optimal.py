@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright.api import UsageError, counted, files, nearest
 from linkwright.rings.cli import loading, options, outputs
-from linkwright.rings.cli.generated import Verb, by_name
 from linkwright.rings.cli.parser import CliCommand, option
+from linkwright.rings.cli.verb_options import Verb, by_name
 from linkwright.text.phrases import places
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
     import numpy as np
 
     from linkwright.api import KINDS
-    from linkwright.rings.robots.identification.tables import measured_table
+    from linkwright.rings.robots.identification.measured_tables import measured_table
 
     table = measured_table(path, None, f"--path {name}")
     heads = ["x", "y", "z"][: len(kinds)] if len(kinds) > 1 else [name]

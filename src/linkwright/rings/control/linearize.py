@@ -40,8 +40,8 @@ from linkwright.compiler.derivatives import jacobian, places
 from linkwright.drives.actuation import actuation
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.inverse.effort_weights import effort_weights
+from linkwright.rings.control.loop_linearization import Manifold, manifold, task_rows
 from linkwright.rings.control.riccati import Gains, riccati
-from linkwright.rings.control.small_motions import Manifold, manifold, task_rows
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.feedback.drive_response import effort_columns
 from linkwright.simulation.feedback.reference_tracking import independent

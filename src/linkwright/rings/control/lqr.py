@@ -18,8 +18,8 @@ import numpy as np
 from linkwright.api import Control, Situation, State, UsageError, feedback
 from linkwright.motion.controllability import controllable, drive_rows
 from linkwright.rings.control.linearize import AT_REST, Linearized, Plant, linearized, plant_size
+from linkwright.rings.control.loop_linearization import reached
 from linkwright.rings.control.riccati import Gains, riccati
-from linkwright.rings.control.small_motions import reached
 
 LATER = (0.01, 0.37, 2.9, 31.0, 1e3)  # seconds: where a reference must be what it is now
 

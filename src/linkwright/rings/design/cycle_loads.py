@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import Result, Table, Trajectory, cycles, elements, listing, marked, show, unit_of
-from linkwright.rings.design.bearings import Bearings, bearings
+from linkwright.rings.design.bearing_loads import Bearings, bearings
 from linkwright.rings.design.belts import BeltTable, belts
 from linkwright.rings.design.cycle_averages import extremes
 from linkwright.rings.design.cylinders import CylinderTable, cylinders

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.api import NEGLIGIBLE, Result, Table, Trajectory, UsageError, cross, inverse, kinematics, mesh_losses, nearest, unit_of
-from linkwright.rings.design.bearings import eyes
+from linkwright.rings.design.bearing_loads import eyes
 from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.rings.design.cycle_averages import extremes, place_between
 from linkwright.rings.design.drive_duty import cycle_axis

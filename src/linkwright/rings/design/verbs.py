@@ -11,7 +11,7 @@ from linkwright.results.trajectory import with_mechanism
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, Trajectory, goals
-    from linkwright.rings.design.bearings import Bearings
+    from linkwright.rings.design.bearing_loads import Bearings
     from linkwright.rings.design.belts import BeltTable
     from linkwright.rings.design.cams import CamDesign
     from linkwright.rings.design.catalog import Catalog
@@ -296,7 +296,7 @@ class TrajectoryVerbs:
 
     def bearings(self: Trajectory) -> Bearings:
         """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
-        from linkwright.rings.design.bearings import bearings
+        from linkwright.rings.design.bearing_loads import bearings
 
         with_mechanism(self, "bearings")
         return bearings(self)

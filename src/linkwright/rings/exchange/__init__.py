@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwright.rings.exchange.import_report import ImportedModelWarning, ImportReport
     from linkwright.rings.exchange.writing.losses import Loss, LossWarning
-    from linkwright.rings.exchange.writing.mujoco.map import MujocoMap, mujoco_state
+    from linkwright.rings.exchange.writing.mujoco.coordinate_map import MujocoMap, mujoco_state
     from linkwright.rings.exchange.writing.pinocchio import PinocchioAcceleration, PinocchioModel
 
 _HOME = {  # imported when asked for: readers and writers are many

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwright.api import Body, Description, UsageError, modelfile
 from linkwright.model.description import NO_INERTIA, ZERO3
-from linkwright.model.library.finding import model_file
+from linkwright.model.library.file_lookup import model_file
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.import_warnings import warn_caller
 from linkwright.rings.exchange.reading.importers import ENDINGS, importer_of, is_importable

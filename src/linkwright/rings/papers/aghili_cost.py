@@ -17,7 +17,7 @@ from linkwright.api import compile, equation_terms, formulations, linalg, load, 
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.chain_cost import without_structure
-from linkwright.rings.papers.counting import Counts, Tally, run, values, variables
+from linkwright.rings.papers.operation_counts import Counts, Tally, run, values, variables
 
 SIZES = {"slider-crank": (2, 1), "carpet scraper": (7, 6), "random": (12, 5)}  # coordinates, constraints
 KINDS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwright.api import System, equation_terms, formulations, modelfile, text_tables
 from linkwright.api import library as models
-from linkwright.rings.papers.counting import CountedRun, Counts, Tally, variables
+from linkwright.rings.papers.operation_counts import CountedRun, Counts, Tally, variables
 
 LOOPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 FULL_TO = 32  # loops to which dense solvers are counted: there it takes a second or two, and eight times that at 64

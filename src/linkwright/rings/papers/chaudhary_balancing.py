@@ -29,7 +29,7 @@ from linkwright.rings.design.optimization.mass_design import CounterweightBlock,
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import inverse_cost as counts
-from linkwright.rings.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
+from linkwright.rings.papers.operation_recording import COST, OperationGraph, Recorded, RecordedProgram
 
 STEPS = 36  # positions of a turn
 PLACES = (30.0, 90.0, 180.0, 270.0)  # deg: where pivots are looked at

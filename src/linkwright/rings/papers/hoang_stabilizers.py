@@ -17,8 +17,8 @@ import numpy as np
 
 from linkwright.api import stabilizers
 from linkwright.rings.papers import Item, compared, hoang_runs
-from linkwright.rings.papers.counting import count
 from linkwright.rings.papers.hoang import STATES_AFTER_1S
+from linkwright.rings.papers.operation_counts import count
 from linkwright.simulation.stabilizers.dependent import chosen, named
 from linkwright.simulation.stabilizers.post_adjust import adjust, least_fill
 

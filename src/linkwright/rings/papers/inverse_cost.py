@@ -34,8 +34,8 @@ from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.numerics.pivoting import pivot_order
-from linkwright.rings.papers.counting import Counts, values
-from linkwright.rings.papers.recording import OperationGraph, Recorded
+from linkwright.rings.papers.operation_counts import Counts, values
+from linkwright.rings.papers.operation_recording import OperationGraph, Recorded
 
 STAGES = ("motion", "wrenches", "equations", "solve", "recursion")
 

@@ -22,9 +22,9 @@ from linkwright.api import equation_terms, formulations
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.rings.papers import Item, chain_cost, compared
 from linkwright.rings.papers.chain_cost import counted_terms
-from linkwright.rings.papers.counting import Tally, variables
 from linkwright.rings.papers.koul_matrices import in_motion, manipulator, scraper
 from linkwright.rings.papers.koul_runs import manipulator_drive, scraper_drive
+from linkwright.rings.papers.operation_counts import Tally, variables
 
 TABLE_3 = {  # s: SLM, SSLM
     "scraper": ((2.8, 2.72), (6.51, 6.41), (9.33, 9.25)),

@@ -11,8 +11,8 @@ import numpy as np
 from linkwright.rings.papers import Entry, Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.rings.synthesis.linkage import four_bar
+from linkwright.rings.synthesis.motion_tracing import crank_linkage
 from linkwright.rings.synthesis.requests import synthesize
-from linkwright.rings.synthesis.tracing import crank_linkage
 
 # Hoeken's linkage by the range of the crank in deg: ground and coupler = rocker over the crank, straightness in per cent as printed and
 # with more digits. L3 = (3 L1 - 1) / 2; rounded to the printed four digits the straightness of the first row would be thirty times larger.

@@ -27,7 +27,7 @@ from linkwright.rings.studio.load_arrows import LoadArrows
 from linkwright.rings.studio.picture import Canvas, turned
 from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import off_at
-from linkwright.rings.studio.space import WIDE
+from linkwright.rings.studio.spatial_drawing import WIDE
 
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle

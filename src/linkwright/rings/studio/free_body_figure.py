@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.api import files, unit_of
 from linkwright.rings.studio import style
-from linkwright.rings.studio.sheet import Sheet, nice_length
+from linkwright.rings.studio.paper_sheet import Sheet, nice_length
 from linkwright.rings.studio.style import Theme, mixed
 
 COLORS = {"pin": "#3f72a8", "drive": "#e06a32", "load": "#b4566a", "weight": "#62708f", "inertia": "#8b6fb3", "link": "#4f9d84"}

@@ -11,7 +11,7 @@ from linkwright.rings.studio.picture import Canvas
 from linkwright.rings.studio.plots.efforts import eyes, needs_loads
 from linkwright.rings.studio.scene import Stage
 from linkwright.rings.studio.scene_points import ScenePoint
-from linkwright.rings.studio.space import Spatial, on_paper
+from linkwright.rings.studio.spatial_drawing import Spatial, on_paper
 from linkwright.rings.studio.style import PALETTE, mixed
 
 LONGEST = 64.0  # points: the largest load of the motion

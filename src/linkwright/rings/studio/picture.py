@@ -15,10 +15,10 @@ import numpy as np
 
 from linkwright.api import LinkwrightError, State, System, Trajectory, UsageError, files
 from linkwright.rings.studio import style
-from linkwright.rings.studio.planar import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
+from linkwright.rings.studio.paper_sheet import BAND, Sheet, window
+from linkwright.rings.studio.planar_drawing import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.rings.studio.scene import Scene, Stage
-from linkwright.rings.studio.sheet import BAND, Sheet, window
-from linkwright.rings.studio.space import SHARP, Spatial
+from linkwright.rings.studio.spatial_drawing import SHARP, Spatial
 
 TURN_STEPS = 120  # of the turn that gives traces and travels
 

@@ -32,7 +32,7 @@ from linkwright.api import (
 )
 from linkwright.model.file.report_section import MOST_CURVES, MOST_LETTERS
 from linkwright.model.report_block import TEXTS, ReportBlock
-from linkwright.rings.design.bearings import bearings
+from linkwright.rings.design.bearing_loads import bearings
 from linkwright.rings.design.belts import belt_geometry
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.rings.design.drive_duty import drive_names

@@ -22,7 +22,7 @@ from linkwright.api import (
     show,
     unit_of,
 )
-from linkwright.rings.design.bearings import Bearings
+from linkwright.rings.design.bearing_loads import Bearings
 from linkwright.rings.design.belts import BeltGeometry, BeltTable
 from linkwright.rings.design.cycle_averages import cleaned
 from linkwright.rings.design.cycle_loads import CycleLoads

@@ -20,7 +20,7 @@ from linkwright.api import (
     marked,
     unit_of,
 )
-from linkwright.rings.design.bearings import Bearings
+from linkwright.rings.design.bearing_loads import Bearings
 from linkwright.rings.design.cycle_averages import cleaned
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.rings.design.drive_duty import Efforts

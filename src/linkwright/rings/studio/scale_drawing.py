@@ -23,10 +23,10 @@ import numpy as np
 from linkwright.api import KINDS, UsageError, elements, quantity, whole_number
 from linkwright.rings.design.cams import designed
 from linkwright.rings.studio.link_outline import Contour, circle_contour, flattened, link_outline
+from linkwright.rings.studio.paper_sheet import nice_length
 from linkwright.rings.studio.picture import turned
-from linkwright.rings.studio.planar import coil
+from linkwright.rings.studio.planar_drawing import coil
 from linkwright.rings.studio.scene import BodyPiece, Scene, SceneGuide, Stage, dense
-from linkwright.rings.studio.sheet import nice_length
 
 STEPS = 360  # of the turn that gives paths
 WIDTH = 0.045  # of a link over the size of the mechanism

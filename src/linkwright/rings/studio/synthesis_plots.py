@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.api import LinkwrightError, UsageError, parse_unit
 from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.style import DRIVEN
-from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
+from linkwright.rings.synthesis.results import SynthesisResult, SynthesizedLinkage
 
 MOST_PANELS = 6
 COLUMNS = 3

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwright.api import LinkwrightError, System, UsageError, files, modelfile
-from linkwright.model.library.finding import model_file
+from linkwright.model.library.file_lookup import model_file
 from linkwright.model.meshes.reading import MESHES
 from linkwright.model.meshes.reading import MOST_BYTES as MOST_OF_A_MESH
 from linkwright.rings.exchange import file_kinds

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import parse_unit
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.path_bounds import box_of, length_range
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 MET = 1e-9  # of a bound: what is beyond it by less counts as met
 ENDS = {"ground": ("A", "D"), "crank": ("A", "B"), "coupler": ("B", "C"), "rocker": ("C", "D")}  # of four-bars and slider-cranks

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from linkwright.api import SAME_PLACE
 from linkwright.rings.synthesis.linkage import Linkage, four_bar, slider_crank
-from linkwright.rings.synthesis.tracing import crank_linkage
+from linkwright.rings.synthesis.motion_tracing import crank_linkage
 
 
 def cognates(linkage: Linkage) -> tuple[Linkage, ...]:

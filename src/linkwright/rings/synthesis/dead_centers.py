@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.linkage import Guide, Linkage
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 FAMILY = 4000  # values of rho that are examined
 

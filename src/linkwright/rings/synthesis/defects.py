@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright.api import UsageError, counted, tolerances
 from linkwright.rings.synthesis.linkage import Linkage
-from linkwright.rings.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage, crank_linkage
+from linkwright.rings.synthesis.motion_tracing import TURN, Array, CrankCircuit, CrankLinkage, crank_linkage
 
 SAMPLES = 1440  # of a circuit, for places near a point
 BLOCK = 256  # points at a time

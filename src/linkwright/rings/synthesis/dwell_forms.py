@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkageStep, PinDyad, SlideDyad, SlotDyad, YokeDyad, positions
-from linkwright.rings.synthesis.forms import FOUR_BAR, Columns, Flags, LinkageForm, Shapes, four_bar_shapes
+from linkwright.rings.synthesis.linkage_forms import FOUR_BAR, Columns, Flags, LinkageForm, Shapes, four_bar_shapes
 
 Array = np.ndarray
 SHAPE = ("a", "b", "c", "x.re", "x.im")  # slacks over the shortest link, traced point on coupler or rocker

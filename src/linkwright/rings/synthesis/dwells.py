@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright.api import UsageError, least_squares_fits, sobol_points
-from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.bound_checks import RESTS
 from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, dimensions
 from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, DwellForm
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, SlotDyad, positions
+from linkwright.rings.synthesis.final_improvement import VIOLATED, SmoothProblem, distinct, polished
 from linkwright.rings.synthesis.form_fit import ANGLE, exceeding, with_limits
 from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
-from linkwright.rings.synthesis.placing import INSIDE, SlidePlacement, placed
-from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, distinct, polished
+from linkwright.rings.synthesis.placement import INSIDE, SlidePlacement, placed
+from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 
 Array = np.ndarray
 STARTS = 4096

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, LinkageStep, PinDyad, SlideDyad, positions
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 
 def peaucellier(length: float) -> SynthesizedLinkage:

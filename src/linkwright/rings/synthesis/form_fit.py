@@ -13,8 +13,8 @@ import numpy as np
 
 from linkwright.rings.synthesis.duals import Dual, dimensions
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, positions
-from linkwright.rings.synthesis.forms import LinkageForm
-from linkwright.rings.synthesis.polishing import SmoothProblem
+from linkwright.rings.synthesis.final_improvement import SmoothProblem
+from linkwright.rings.synthesis.linkage_forms import LinkageForm
 
 Array = np.ndarray
 ROUND = 24  # positions over a turn at which the dyads have to close

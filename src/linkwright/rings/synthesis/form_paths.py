@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, counted, nearest, tolerances
-from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
-from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import constant
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.rings.synthesis.form_fit import FormLimits
 from linkwright.rings.synthesis.form_search import POLISHED, FormCandidate, search
-from linkwright.rings.synthesis.forms import LinkageForm
+from linkwright.rings.synthesis.linkage_forms import LinkageForm
+from linkwright.rings.synthesis.non_dyad_closure import walked
+from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 
 Array = np.ndarray
 Found = tuple[list[SynthesizedLinkage], dict[str, Any], tuple[str, ...]]

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright.api import least_squares_fits, sobol_points
-from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.duals import constant
 from linkwright.rings.synthesis.dyad_steps import positions
+from linkwright.rings.synthesis.final_improvement import VIOLATED, SmoothProblem, polished
 from linkwright.rings.synthesis.form_fit import LEAST_SIDE, ROUND, FormFit, FormLimits
-from linkwright.rings.synthesis.forms import LinkageForm
-from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, polished
+from linkwright.rings.synthesis.linkage_forms import LinkageForm
+from linkwright.rings.synthesis.non_dyad_closure import walked
 
 Array = np.ndarray
 GRID = 72  # positions of a walk over the turn, coupled closures

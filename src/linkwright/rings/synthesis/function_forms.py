@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.rings.synthesis.coupled import walked
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkageStep, PinDyad, positions
-from linkwright.rings.synthesis.forms import FOUR_BAR, Columns, Flags, LinkageForm, Shapes, stephenson_two
+from linkwright.rings.synthesis.linkage_forms import FOUR_BAR, Columns, Flags, LinkageForm, Shapes, stephenson_two
+from linkwright.rings.synthesis.non_dyad_closure import walked
 
 Array = np.ndarray
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import LinkwrightError, UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.circuits import Dyads, circuits
 from linkwright.rings.synthesis.freudenstein import (
     SIDES,
@@ -28,6 +27,7 @@ from linkwright.rings.synthesis.freudenstein import (
 )
 from linkwright.rings.synthesis.linkage import Guide, Linkage
 from linkwright.rings.synthesis.minimax import Generator, GeneratorTask, exact_generator, least_squares_generator, minimax_generator
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 SAMPLES = 241  # of the range, for the error that is reported
 GRID = 72  # start angles in each direction

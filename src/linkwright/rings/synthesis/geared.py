@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.api import UsageError
 from linkwright.rings.synthesis.form_paths import STARTS, TRANSMISSION, Found, form_paths
-from linkwright.rings.synthesis.forms import geared_five_bar
+from linkwright.rings.synthesis.linkage_forms import geared_five_bar
 
 RATIOS = (-1.0, 1.0, -2.0, 2.0)  # second crank over driven crank; whole numbers close the curve after one turn
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, tracking
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.rings.synthesis.linkage import Linkage
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 REAL = 1e-6  # relative difference of a number and its conjugate partner; complex pairs are 1e-3 apart and more
 

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from linkwright.api import least_squares_fits, process
-from linkwright.numerics.constrained_least_squares import Evaluated, constrained_least_squares
+from linkwright.numerics.constrained_gauss_newton import Evaluated, constrained_least_squares
 from linkwright.rings.synthesis.coupler_chains import Array, lengths
 from linkwright.rings.synthesis.path_following import AngleFollower, followed
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, PathChoices, PathProblem, joined

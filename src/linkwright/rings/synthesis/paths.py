@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, nearest, parse_unit, process
-from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
-from linkwright.rings.synthesis.atlas import atlas_starts
 from linkwright.rings.synthesis.cognates import cognates
+from linkwright.rings.synthesis.coupler_atlas import atlas_starts
 from linkwright.rings.synthesis.coupler_chains import CHAINS, Array, lengths
 from linkwright.rings.synthesis.defects import defects
 from linkwright.rings.synthesis.linkage import Linkage, four_bar, slider_crank
+from linkwright.rings.synthesis.motion_tracing import crank_linkage
 from linkwright.rings.synthesis.path_bounds import HOLD, held_of, limits_of, plain
 from linkwright.rings.synthesis.path_problem import PathProblem
 from linkwright.rings.synthesis.path_search import MOST_ANSWERS, PathOptimum, all_choices, search
-from linkwright.rings.synthesis.tracing import crank_linkage
+from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 
 MISSED = 0.01  # of the path's size: a deviation worth a remark
 DIRECTIONS = {"either": (1, -1), "counterclockwise": (1,), "clockwise": (-1,)}

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, counted, tracking
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
 from linkwright.rings.synthesis.burmester import (  # fmt: skip
     DyadSet,
     NullSpace,
@@ -29,8 +28,9 @@ from linkwright.rings.synthesis.burmester import (  # fmt: skip
 )
 from linkwright.rings.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.rings.synthesis.linkage import Guide, Linkage
-from linkwright.rings.synthesis.placing import box_sides
+from linkwright.rings.synthesis.placement import box_sides
 from linkwright.rings.synthesis.pose_fit import fitted_guides, fitted_links, fitted_pair
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 REACH = 20.0  # pivots farther away than this, in sizes of the set of poses, are left out
 SAMPLED = 2.5  # half width of the box of sampled pivots, in sizes

@@ -29,8 +29,8 @@ from linkwright.api import (
     readings,
     unit_kinds,
 )
-from linkwright.rings.synthesis.answers import SynthesisResult, SynthesizedLinkage
 from linkwright.rings.synthesis.bound_checks import DEMANDS, missed_bounds
+from linkwright.rings.synthesis.results import SynthesisResult, SynthesizedLinkage
 from linkwright.text.phrases import NUMBER_BEGINS, Phrase, amount
 
 SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, counted, least_squares_fits, sobol_points
-from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
-from linkwright.rings.synthesis.coupled import CoupledStep, walked
 from linkwright.rings.synthesis.drawings import drawn
 from linkwright.rings.synthesis.duals import Dual, dimensions
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, positions
+from linkwright.rings.synthesis.final_improvement import VIOLATED, SmoothProblem, distinct, polished
 from linkwright.rings.synthesis.form_fit import ANGLE, LEAST_SIDE, exceeding, with_limits
 from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
 from linkwright.rings.synthesis.function_forms import FUNCTION_FORMS, FunctionForm
-from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, distinct, polished
+from linkwright.rings.synthesis.non_dyad_closure import CoupledStep, walked
+from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 
 Array = np.ndarray
 STARTS = 4096

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.api import UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage, ranked
 from linkwright.rings.synthesis.duals import Dual, constant, dimensions
 from linkwright.rings.synthesis.dyad_steps import circles_meet
 from linkwright.rings.synthesis.exact_lines import EXACT_LINES
+from linkwright.rings.synthesis.final_improvement import VIOLATED, SmoothProblem, polished
 from linkwright.rings.synthesis.form_paths import Found, wanted_kinds
 from linkwright.rings.synthesis.linkage import Linkage
-from linkwright.rings.synthesis.polishing import VIOLATED, SmoothProblem, polished
+from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 
 Array = np.ndarray
 SAMPLES, DENSE = 61, 1441  # positions along the line: of the search, of the final measures

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.drives.base import shown
-from linkwright.drives.equations import fingerprint
+from linkwright.drives.input_equations import fingerprint
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
 

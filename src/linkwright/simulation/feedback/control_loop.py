@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.drives.base import Bound, DriveTarget
-from linkwright.drives.equations import fingerprint
+from linkwright.drives.input_equations import fingerprint
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym
 from linkwright.drives.base import DriveTarget
-from linkwright.drives.equations import LawCache, fingerprint, key_of
+from linkwright.drives.input_equations import LawCache, fingerprint, key_of
 from linkwright.errors import SimulationError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.drives.base import DriveTarget, sample_time, target
-from linkwright.drives.equations import LawCache
+from linkwright.drives.input_equations import LawCache
 from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.constraints.loops import Loops

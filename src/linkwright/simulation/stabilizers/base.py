@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
-from linkwright.kernels.sources import digest
+from linkwright.kernels.source_modules import digest
 
 if TYPE_CHECKING:
     from linkwright.compiler.program import Program

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linkwright.errors import LinkwrightError, ModelError
-from linkwright.numerics.process import all_in_use
+from linkwright.numerics.process_settings import all_in_use
 from linkwright.rings.exchange.reading.xml_reading import DEEPEST, MOST_BYTES, MOST_ELEMENTS, parse_xml, read_xml, root_name
 
 GOOD = """<?xml version="1.0"?>

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.robots.time_optimal.least_energy import EffortTerms
-from linkwright.rings.robots.time_optimal.one_piece import MET_SHARE, _cool, _weighed
+from linkwright.rings.robots.time_optimal.path_segment import MET_SHARE, _cool, _weighed
 from linkwright.rings.robots.time_optimal.reachability import LimitRows, SpeedProfile, fastest_profile
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, SingularityError, UsageError
-from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.rings.robots.transmission import Transmission
 from tests.system.test_named_terms import LEG
 

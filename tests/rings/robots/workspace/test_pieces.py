@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.robots.workspace import pieces
+from linkwright.rings.robots.workspace import level_sets
 from linkwright.rings.robots.workspace.coordinates import pose_coordinates
 from linkwright.rings.robots.workspace.crossings import crossings, divided, doubtful_cells
 from linkwright.rings.robots.workspace.grid import PoseGrid
@@ -29,15 +29,15 @@ def test_content_of_a_half_space(n):
     inside, edges, share = cut(grid, lambda x: 0.6 - x @ normal)
     points = np.random.default_rng(1).uniform(0.0, 1.0, (400_000, n))
     counted = float((points @ normal < 0.6).mean())
-    assert pieces.content(grid.simplices, grid.poses, inside, edges, share) == pytest.approx(counted, abs=3e-3)
-    everything = pieces.content(grid.simplices, grid.poses, np.ones(len(grid.poses), bool), edges[:0], share[:0])
+    assert level_sets.content(grid.simplices, grid.poses, inside, edges, share) == pytest.approx(counted, abs=3e-3)
+    everything = level_sets.content(grid.simplices, grid.poses, np.ones(len(grid.poses), bool), edges[:0], share[:0])
     assert everything == pytest.approx(1.0, rel=1e-12)
 
 
 def test_a_circle_is_one_closed_curve():
     grid = PoseGrid((np.linspace(-1, 1, 30), np.linspace(-1, 1, 31)), (0, 1), np.zeros(2))
     _, edges, _ = cut(grid, lambda x: 0.5 - (x**2).sum(axis=1))
-    lines = pieces.polylines(grid.simplices, edges, len(grid.poses))
+    lines = level_sets.polylines(grid.simplices, edges, len(grid.poses))
     assert len(lines) == 1 and lines[0][0] == lines[0][-1] and len(lines[0]) == len(edges) + 1
 
 
@@ -45,7 +45,7 @@ def test_a_sphere_is_one_closed_surface():
     """Euler's formula: corners - edges + triangles = 2."""
     grid = PoseGrid(tuple(np.linspace(-1, 1, n) for n in (9, 10, 11)), (0, 1, 2), np.zeros(3))
     _, edges, _ = cut(grid, lambda x: 0.5 - (x**2).sum(axis=1))
-    found = pieces.triangles(grid.simplices, edges, len(grid.poses))
+    found = level_sets.triangles(grid.simplices, edges, len(grid.poses))
     sides = {tuple(sorted(pair)) for t in found.tolist() for pair in ((t[0], t[1]), (t[1], t[2]), (t[0], t[2]))}
     assert len(set(found.ravel().tolist())) == len(edges)
     assert len(edges) - len(sides) + len(found) == 2
@@ -69,5 +69,5 @@ def test_a_closed_curve_inside_one_cell_is_found():
     found = crossings(solver, f, part.poses, states, f(states), part.edges)
     assert ok.all() and len(found.share) >= 4
     assert np.hypot(*(found.poses[:, :2] - center).T) == pytest.approx(radius, abs=1e-12)
-    lines = pieces.polylines(part.triangles, found.edges, len(states))
+    lines = level_sets.polylines(part.triangles, found.edges, len(states))
     assert any(line[0] == line[-1] for line in lines)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.mechanics.inverse.line_eyes import line_eyes
 from linkwright.model import library
 from linkwright.results.load_channels import eyes
 from tests.rings.studio.browser import reading

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from linkwright.errors import LinkwrightError
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.nodes import FileNode, TextSpan
-from linkwright.rings.studio.editor.answers import EditAnswers
+from linkwright.model.edits.edit_sheet import EditSheet
+from linkwright.model.file.text_nodes import FileNode, TextSpan
+from linkwright.rings.studio.editor.responses import EditAnswers
 from linkwright.rings.studio.editor.session import EditStep, Session
 from tests.model.edits.test_drawing_from_operations import FOUR_BAR, SIX_BAR, SLIDER_CRANK
 from tests.model.edits.test_operations import TEXT

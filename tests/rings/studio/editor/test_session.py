@@ -12,8 +12,8 @@ import pytest
 
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.edits import Edited
-from linkwright.model.edits.draft import read_draft
-from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.rings.studio.editor import session as sessions
 from linkwright.rings.studio.editor.session import OUTSIDE, Conflict, EditStep, Session
 from tests.model.edits.test_operations import TEXT

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import linkwright as lw
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import cycle_data, kernels, sliders
-from linkwright.rings.studio.live.data import data
+from linkwright.rings.studio.live.page_data import data
 from linkwright.rings.studio.scene import Scene
 from linkwright.system.system import System
 from tests.compiler.samples import node

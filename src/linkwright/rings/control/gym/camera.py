@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwright.rings.control.gym.task import GOAL
-from linkwright.rings.studio.frames import Frames
+from linkwright.rings.studio.state_frames import Frames
 
 if TYPE_CHECKING:
     from linkwright.rings.control.gym.episodes import Episodes

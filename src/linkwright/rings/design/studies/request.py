@@ -26,7 +26,7 @@ from linkwright.api import (
     ranges,
     written_values,
 )
-from linkwright.kernels import sources
+from linkwright.kernels import source_modules
 from linkwright.results.files import versions
 from linkwright.results.measures import BEGINNINGS, REDUCTIONS, check, unit_of_measure
 from linkwright.results.measures import measure as measure_of
@@ -292,7 +292,7 @@ def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str
         "measures": [m.name for m in work.measures],
         "units": {name: si for name, (si, _, _) in units.items()},
         "shown": {name: [symbol, size] for name, (_, symbol, size) in units.items()},
-        "equations": sources.digest(*EQUATIONS),
+        "equations": source_modules.digest(*EQUATIONS),
         "not_checked": list(work.not_checked),
         "versions": versions(),
         "again": _again(work, rows),

@@ -20,9 +20,9 @@ from typing import Any
 
 from linkwright.api import LinkwrightError, UsageError, programs
 from linkwright.compiler import cache
-from linkwright.files import children
-from linkwright.rings.exchange.bridges import flat
-from linkwright.rings.exchange.bridges.calls import KernelCall
+from linkwright.files import subprocesses
+from linkwright.rings.exchange.bridges import program_evaluation
+from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 from linkwright.rings.exchange.bridges.packages import package
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -140,7 +140,7 @@ def _expressions(call: KernelCall) -> Any:
         "pow": ca.power, "round": lambda x: ca.floor(x + 0.5), "min": ca.fmin, "max": ca.fmax, "lt": lambda a, b: a < b,
         "le": lambda a, b: a <= b, "select": ca.if_else,
     }  # fmt: skip
-    found = flat.evaluate(call.program, [packed[i] for i in range(call.program.n_in)], functions, float)
+    found = program_evaluation.evaluate(call.program, [packed[i] for i in range(call.program.n_in)], functions, float)
     outputs = [_shaped(b, found[b.span]) for b in call.program.outputs]
     return ca.Function(f"lw_{call.name}", inputs, outputs, [b.name for b in call.inputs], _distinct(call))
 
@@ -247,7 +247,7 @@ def _compiled(compiler: str, text: str, folder: Path, before: Callable[[], None]
     source.write_text(text, encoding="utf-8", newline="\n")
     longest = 1800.0  # s
     try:
-        done = children.run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], longest)
+        done = subprocesses.run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], longest)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise LinkwrightError(f"the C compiler {compiler} cannot be run: {problem}") from problem
     if done.returncode:
@@ -260,6 +260,6 @@ def _compiled(compiler: str, text: str, folder: Path, before: Callable[[], None]
 def _version(compiler: str) -> str:
     """First line of what a compiler says of itself."""
     try:
-        return children.run([compiler, "--version"], 60.0).stdout.split("\n")[0]
+        return subprocesses.run([compiler, "--version"], 60.0).stdout.split("\n")[0]
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright.api import UsageError, calls_explained, tolerances
 from linkwright.integrators.environments import scheme_of
-from linkwright.rings.exchange.bridges.calls import KernelCall
+from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:

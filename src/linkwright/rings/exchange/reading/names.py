@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from linkwright.model.file.context import LONGEST_NAME
+from linkwright.model.file.reading_context import LONGEST_NAME
 from linkwright.rings.exchange.reading.notes import ImportNotes
 
 REFUSED = re.compile(r"[.\s]|[^\x20-\uffff]")

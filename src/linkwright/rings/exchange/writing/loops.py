@@ -40,7 +40,7 @@ from linkwright.api import (
     tolerances,
 )
 from linkwright.mechanics.constraints.cut_joint import CutJoint
-from linkwright.rings.exchange.writing.pieces import refuse
+from linkwright.rings.exchange.writing.elementary_joints import refuse
 from linkwright.topology.cuts import protected_joints
 
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}

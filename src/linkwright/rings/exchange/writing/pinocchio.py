@@ -17,8 +17,8 @@ import numpy as np
 
 from linkwright.api import Placement, Pose, State, System, UsageError, call_explained, cross, quaternion_rotation
 from linkwright.rings.exchange.writing import loops
+from linkwright.rings.exchange.writing.elementary_joints import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.rings.exchange.writing.inertia import Solid, solids
-from linkwright.rings.exchange.writing.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
 
 ACCURACY, MU, ITERATIONS = 1e-13, 1e-10, 20
 

@@ -32,7 +32,7 @@ from linkwright.api import (
     tolerances,
 )
 from linkwright.rings.robots.identification.calibration_result import Calibration
-from linkwright.rings.robots.identification.tables import MeasuredTable, measured_table
+from linkwright.rings.robots.identification.measured_tables import MeasuredTable, measured_table
 
 MOST, NEWTON, HALVINGS = 40, 12, 10
 OBSERVABLE = 1e-7  # singular value against the largest

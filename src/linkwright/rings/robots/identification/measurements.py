@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import KINDS, TIME, System, Trajectory, UsageError, is_rotary, quantity, unit_kinds
-from linkwright.rings.robots.identification.tables import MeasuredTable, measured_table
+from linkwright.rings.robots.identification.measured_tables import MeasuredTable, measured_table
 
 FEWEST = 12  # samples that a spline and a filter need
 RATE, RATE2 = ("angular speed", "speed"), ("angular acceleration", "acceleration")

@@ -25,12 +25,12 @@ from linkwright.motion.assembly import Assembler
 from linkwright.motion.following import along, drive_speeds
 from linkwright.motion.following.authority import authority_shares
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
+from linkwright.rings.robots.time_optimal.limited_terms import PathTerms
 from linkwright.rings.robots.time_optimal.limits import MotionLimit, read_limits
-from linkwright.rings.robots.time_optimal.one_piece import MotionTask, SolvedPiece, solved
+from linkwright.rings.robots.time_optimal.path_segment import MotionTask, SolvedPiece, solved
 from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
-from linkwright.rings.robots.time_optimal.smooth import LAWS
+from linkwright.rings.robots.time_optimal.smooth_laws import LAWS
 from linkwright.rings.robots.time_optimal.stops import pieces
-from linkwright.rings.robots.time_optimal.terms import PathTerms
 
 PATH_PARAMETER = re.compile(r"((?:^|[-+*(,]|\*\*)\s*)s(?![\w(])")  # an operand of its own; behind a number or / it is the second
 TIME_FOR_S = "(t / (1 s))"  # in formulas of a path, in place of s

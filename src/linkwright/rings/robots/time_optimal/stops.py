@@ -13,7 +13,7 @@ from linkwright.api import SAME_PLACE, UsageError
 from linkwright.model.curves.tables import SampledSpline
 from linkwright.motion.following.prescribed import PrescribedPath
 from linkwright.motion.following.smoothness import JUMP, break_places, jets, sizes
-from linkwright.rings.robots.time_optimal.smooth import grid
+from linkwright.rings.robots.time_optimal.smooth_laws import grid
 
 SAMPLES = 400  # at which a path is examined for stops
 RESTS = 1e-3  # share of the mean rate of a path below which it rests

@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.api import Body, Description, Pose, UsageError, coordinates, elements, kinematics, lengths, listing
 from linkwright.model.description import Drive
 from linkwright.results.labeled_arrays import Labeled
-from linkwright.rings.robots.transmission.parts import ends
+from linkwright.rings.robots.transmission.moving_parts import ends
 
 if TYPE_CHECKING:
     from linkwright.api import System

@@ -28,10 +28,10 @@ from linkwright.rings.robots.workspace.coordinates import PoseCoordinates, pose_
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import filled
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
-from linkwright.rings.robots.workspace.one_mode import ComputedMap, MapTask, computed
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
 from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis
+from linkwright.rings.robots.workspace.working_mode import ComputedMap, MapTask, computed
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.rings.robots.workspace.folds import line_ends
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver
+from linkwright.rings.robots.workspace.reach_ends import line_ends
 
 SEEDS = 12  # poses along each axis to which straight lines lead from the start
 MOST_SEEDS = 1728

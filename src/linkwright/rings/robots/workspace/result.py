@@ -26,7 +26,7 @@ from linkwright.api import (
     text_tables,
     unit_kinds,
 )
-from linkwright.rings.robots.workspace import pieces
+from linkwright.rings.robots.workspace import level_sets
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed
 
@@ -166,7 +166,7 @@ class Workspace(Result):
         out = []
         for x in self.located:
             mine, nodes = (triangles, self.reach.size) if x.simplices is None else (x.simplices, x.nodes)
-            for line in pieces.polylines(mine, x.edges, nodes):
+            for line in level_sets.polylines(mine, x.edges, nodes):
                 closed = len(line) > 3 and line[0] == line[-1]
                 out.append(AtlasCurve(x.kind, x.points[line], x.determinant[line], x.q[line], closed))
         return tuple(out)
@@ -178,7 +178,7 @@ class Workspace(Result):
             return ()
         out = []
         for x in self.located:
-            found = pieces.triangles(self.grid.simplices, x.edges, self.reach.size)
+            found = level_sets.triangles(self.grid.simplices, x.edges, self.reach.size)
             if len(found):
                 out.append(AtlasSurface(x.kind, x.points, x.determinant, found))
         return tuple(out)
@@ -243,7 +243,7 @@ class Workspace(Result):
         share = np.concatenate([x.share for x in ends]) if ends else np.zeros(0)
         inside = self.reach.ravel()
         some = inside[edges[:, 0]] & ~inside[edges[:, 1]]
-        return pieces.content(self.grid.simplices, self.grid.poses, inside, edges[some], share[some])
+        return level_sets.content(self.grid.simplices, self.grid.poses, inside, edges[some], share[some])
 
     def inscribed(self, shape: str = "circle") -> Inscribed:
         """Return the largest circle (sphere) or box (square, cube) in reach and free of singularities, on the side of them of the start."""

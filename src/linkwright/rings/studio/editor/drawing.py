@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwright.api import ANGLE, LENGTH, NONE, Description, Dimension, LinkwrightError, edit_sheet, joints, matches, unit_kinds
-from linkwright.model.edits.draft import Draft, DraftPart, dimension_or_none, number_or_none
+from linkwright.model.edits.drawing_draft import Draft, DraftPart, dimension_or_none, number_or_none
 from linkwright.model.edits.missing import loose_pins
 from linkwright.model.edits.naming import KINDS
 from linkwright.model.file.backdrop import read_backdrop

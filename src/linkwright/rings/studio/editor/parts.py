@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from linkwright.api import ANGLE, LENGTH, NONE, Dimension, display_unit, edit_sheet, elements, joints, unit_kinds
-from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
+from linkwright.model.edits.drawing_draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
 
 TAKEN = "vglpsefm"  # letters of tools that draw no element

@@ -23,7 +23,7 @@ from linkwright.model.edits import Edited
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.rings.studio import live
 from linkwright.rings.studio.editor import backdrop
-from linkwright.rings.studio.editor.answers import EditAnswers, conflict_json
+from linkwright.rings.studio.editor.responses import EditAnswers, conflict_json
 from linkwright.rings.studio.editor.session import Conflict, Session
 
 MOST_JSON = 1_200_000  # bytes of a request: a text of a million characters, and what is around it

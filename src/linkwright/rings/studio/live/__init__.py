@@ -90,7 +90,7 @@ def contents(
 ) -> tuple[str, dict[str, Any]]:
     """The script of the mechanism and DATA: what a page computes with. `drawn`: pins of the drawing and mass properties are free too."""
     from linkwright.rings.studio.live import cycle_data, kernels, sliders
-    from linkwright.rings.studio.live.data import data
+    from linkwright.rings.studio.live.page_data import data
     from linkwright.rings.studio.scene import Scene
 
     with process.one_thread(system.tree.nv + 1):

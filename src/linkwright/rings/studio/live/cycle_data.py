@@ -34,7 +34,7 @@ from linkwright.api import (
     unit_of,
 )
 from linkwright.api import cycles as cycle
-from linkwright.mechanics.closing.idle import idle_rows
+from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from linkwright.api import GROUND, Body, Vec3, description, geometry
-from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.joint_frames import SQUARE, axes, direction, framed
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.poses import HERE, Placement, axes_along, inverse, times
+from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph, link_of
 from linkwright.rings.exchange.reading.sdf.scopes import WORLD, FrameRef, Scope, find
 from linkwright.rings.exchange.reading.xml_reading import XmlElement

@@ -11,11 +11,11 @@ from typing import Any
 
 from linkwright.api import GROUND, Body, Joint, Placement, UsageError, Vec3, Visual, description, files, nearest
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.folders import Folders
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import as_vector, inverse, times
+from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph, canonical, link_of
 from linkwright.rings.exchange.reading.sdf.includes import Includer
 from linkwright.rings.exchange.reading.sdf.joints import SdfJoint, add_joints, joints_of, read_mimics

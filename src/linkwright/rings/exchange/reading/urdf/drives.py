@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from linkwright.rings.exchange.reading.draft import RobotDraft
+from linkwright.rings.exchange.reading.robot_draft import RobotDraft
 from linkwright.rings.exchange.reading.urdf.joints import JOINT_TAGS
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linkwright.api import Joint, ModelError, Placement, Source, counted, file_nodes, files, geometry, nearest
-from linkwright.rings.exchange.reading.draft import RobotDraft
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import HERE, axes_along, times
+from linkwright.rings.exchange.reading.robot_draft import RobotDraft
 from linkwright.rings.exchange.reading.urdf.joints import JOINT_TAGS, TreeJoints, child_of
 from linkwright.rings.exchange.reading.urdf.links import origin
 from linkwright.rings.exchange.reading.xml_reading import XmlElement

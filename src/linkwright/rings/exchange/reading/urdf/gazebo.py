@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linkwright.api import Description
-from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.poses import placed
+from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph
 from linkwright.rings.exchange.reading.sdf.joints import add_joints, joints_of, read_mimics
 from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, scope_of

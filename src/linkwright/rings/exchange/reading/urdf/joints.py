@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from linkwright.api import GROUND, Description, Joint, UsageError, description, listing, nearest
-from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.rings.exchange.reading.poses import HERE, inverse, placed, times
+from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.urdf.links import origin
 from linkwright.rings.exchange.reading.xml_reading import XmlElement
 

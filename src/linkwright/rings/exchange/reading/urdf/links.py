@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from linkwright.api import Body, Placement, Visual
-from linkwright.rings.exchange.reading.draft import RobotDraft
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import pose
+from linkwright.rings.exchange.reading.robot_draft import RobotDraft
 from linkwright.rings.exchange.reading.shapes import ShapeFiles, color_of, drawable, inertia_about, shapes
 from linkwright.rings.exchange.reading.tags import check_tags, only_a_picture
 from linkwright.rings.exchange.reading.urdf.tags import PLACES

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from linkwright.api import Placement, Vec3, counted
-from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.poses import HERE, as_vector, axes_along, pose
+from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.urdf.joints import TYPES, TreeJoints, child_of, parent_of
 from linkwright.rings.exchange.reading.urdf.links import origin
 from linkwright.rings.exchange.reading.xml_reading import XmlElement

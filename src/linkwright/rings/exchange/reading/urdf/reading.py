@@ -13,10 +13,10 @@ from typing import Any
 
 from linkwright.api import SAME_PLACE, Description, files, geometry
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.draft import ONE_COORDINATE, RobotDraft, names_of
 from linkwright.rings.exchange.reading.folders import Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import placed, times
+from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft, names_of
 from linkwright.rings.exchange.reading.shapes import ShapeFiles
 from linkwright.rings.exchange.reading.tags import check_tags
 from linkwright.rings.exchange.reading.urdf.drives import read_drives

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linkwright.api import LinkwrightError, UsageError, nearest
-from linkwright.files import children
+from linkwright.files import subprocesses
 
 # -O1: long straight code is as fast as with -O2 and compiled in half the time
 FLAGS = ("-std=c99", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-DNDEBUG")
@@ -128,7 +128,7 @@ def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] |
 def _run(command: Sequence[str], folder: Path) -> None:
     longest = 1800.0  # s: zig builds the C library of Windows when it meets it first, which takes minutes
     try:
-        done = children.run(command, longest, cwd=folder)
+        done = subprocesses.run(command, longest, cwd=folder)
     except subprocess.TimeoutExpired as problem:
         raise LinkwrightError(
             f"the compiler {command[0]} did not finish within {longest:.0f} s; name fewer outputs or parameters."

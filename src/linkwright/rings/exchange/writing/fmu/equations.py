@@ -52,11 +52,11 @@ from linkwright.api import joints as joint_types
 from linkwright.compiler.constant_parts import hoisted, part, simplified
 from linkwright.compiler.program import interpret
 from linkwright.compiler.switches import switched
-from linkwright.drives.equations import InputEquations
+from linkwright.drives.input_equations import InputEquations
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalized
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.model.parameters import choose
-from linkwright.numerics.stores import Stores
+from linkwright.numerics.result_stores import Stores
 from linkwright.results.state import wound
 from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
 from linkwright.rings.exchange.writing.fmu.laws import followed, inside, need_outside, steering

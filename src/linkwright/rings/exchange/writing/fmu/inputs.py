@@ -23,7 +23,7 @@ from linkwright.api import Instant, LinkwrightError, State, UsageError, curve_li
 from linkwright.drives import DRIVES, Moves, Position, Speed, Torque, Voltage
 from linkwright.drives.base import target
 from linkwright.drives.effort import BoundEffort
-from linkwright.drives.equations import InputEquations, Push, cannot_be_traced
+from linkwright.drives.input_equations import InputEquations, Push, cannot_be_traced
 from linkwright.drives.motion import BoundMotion
 from linkwright.drives.voltage import KEYS, BoundVoltage, recorded
 from linkwright.mechanics.forces.dc_motor import DCMotor, flow

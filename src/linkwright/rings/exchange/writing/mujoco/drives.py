@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright.api import SAME_NUMBER, Expr, System, UsageError, description, expressions, lengths
 from linkwright.rings.exchange.writing.losses import Loss
+from linkwright.rings.exchange.writing.mujoco.coordinate_map import placed_pieces
 from linkwright.rings.exchange.writing.mujoco.forces import OPEN_END, MujocoForces, numbers
-from linkwright.rings.exchange.writing.mujoco.map import placed_pieces
 
 LAWS = {
     "speed": "its prescribed speed: there a motor, whose torque is the input",

@@ -19,9 +19,9 @@ import numpy as np
 
 from linkwright.api import Instant, System, elements, forces, lengths
 from linkwright.api import description as model
-from linkwright.rings.exchange.writing.coordinates import acted
+from linkwright.rings.exchange.writing.acted_coordinates import acted
+from linkwright.rings.exchange.writing.elementary_joints import is_free, pieces
 from linkwright.rings.exchange.writing.losses import Loss
-from linkwright.rings.exchange.writing.pieces import is_free, pieces
 
 FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given

@@ -10,9 +10,9 @@ import numpy as np
 
 from linkwright.api import Body, Description, Joint, Mat3, Placement, State, System, description
 from linkwright.rings.exchange.writing import loops
+from linkwright.rings.exchange.writing.elementary_joints import refuse
 from linkwright.rings.exchange.writing.inertia import need_floor
 from linkwright.rings.exchange.writing.losses import Loss
-from linkwright.rings.exchange.writing.pieces import refuse
 
 
 @dataclass(frozen=True)

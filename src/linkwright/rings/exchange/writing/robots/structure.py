@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import Joint, Placement, Pose, State, System, array, joints, kinematics, quaternion_rotation, spatial
+from linkwright.rings.exchange.writing.elementary_joints import JointPiece, is_free, pieces
 from linkwright.rings.exchange.writing.inertia import Solid, solids
-from linkwright.rings.exchange.writing.pieces import JointPiece, is_free, pieces
 
 AXES = np.eye(3)
 DUST = 1e-14  # meters or radians: round-off of a few products of poses, nothing of the mechanism

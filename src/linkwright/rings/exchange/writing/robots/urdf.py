@@ -14,8 +14,8 @@ from linkwright.api import Pose, System, UsageError, Visual, array, call_explain
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots import dialects
-from linkwright.rings.exchange.writing.robots.acts import Acts, JointActs, collected
 from linkwright.rings.exchange.writing.robots.drake import DRAKE, spring_lines
+from linkwright.rings.exchange.writing.robots.joint_properties import Acts, JointActs, collected
 from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepared
 from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
 from linkwright.rings.exchange.writing.trees import tree_losses

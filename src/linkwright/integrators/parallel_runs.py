@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import python_loops
+from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import Interrupts
 from linkwright.compiler.native import cores
 from linkwright.errors import UsageError, counted
-from linkwright.integrators import driver, lanes
-from linkwright.integrators import memory as mem
+from linkwright.integrators import integration, lanes
+from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.problem import Method, Problem
 from linkwright.integrators.run_queue import RunBatch, march_many
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time
 RECORDS = 64  # events between two looks
-REASONS = driver.REASONS | {mem.RUNNING: ("interrupted", "interrupted by the caller")}
+REASONS = integration.REASONS | {mem.RUNNING: ("interrupted", "interrupted by the caller")}
 NOT_DONE = -1
 
 
@@ -78,21 +78,21 @@ def integrate_many(
     `threads` limits the cores used (default: all). `progress(done, all)` is called now and then with numbers of runs and may
     return False to stop; so does an interrupt from the keyboard: runs that were not finished say so in `status`.
     """
-    chosen = driver.method_of(method)
-    driver.check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
-    times = driver.sample_times(samples, t0, t1)
+    chosen = integration.method_of(method)
+    integration.check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
+    times = integration.sample_times(samples, t0, t1)
     assert times is not None
     starts, rows = _rows("the start states", Y0, problem.n, None), len(problem.parameters)
     given = np.tile(np.asarray(problem.parameters, dtype=float), (1, 1)) if parameters is None else parameters
     values = _rows("the parameters", given, rows, None if parameters is None else len(starts))
-    native = driver.is_native(engine)
-    slots, backs = driver.slots_of(problem, native)
+    native = integration.is_native(engine)
+    slots, backs = integration.slots_of(problem, native)
 
     def worker() -> _Worker:
         plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
-        gaps = driver.RUN_CLOSED, driver.OPEN_STEP
+        gaps = integration.RUN_CLOSED, integration.OPEN_STEP
         floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, *gaps, t0)
-        driver.set_options(problem, chosen, floats, counts, most_steps)
+        integration.set_options(problem, chosen, floats, counts, most_steps)
         return _Worker(plan, floats, counts, times, rows, native, problem if lockstep else None)
 
     used = min(threads or cores(), cores()) if native else 1
@@ -113,7 +113,7 @@ def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
 def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tuple[float, float], **how: Any) -> BaseException | None:
     """Error raised in a run: threads share the place where errors are stored, so the run is done again alone."""
     own = replace(problem, parameters=tuple(batch.values[k if len(batch.values) > 1 else 0]))
-    return driver.integrate(own, batch.starts[k], *t, method, samples=[], **how).error
+    return integration.integrate(own, batch.starts[k], *t, method, samples=[], **how).error
 
 
 class _Worker:
@@ -147,9 +147,9 @@ class _Worker:
         self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
         arguments = (plan, floats, counts, self.out, self.runs, self.most)
         self.march: Callable[[], int] = (
-            python_loops.native(march_many, arguments).bound(*arguments)
+            native_loops.native(march_many, arguments).bound(*arguments)
             if native
-            else lambda: int(driver.in_python(march_many)(*arguments))
+            else lambda: int(integration.in_python(march_many)(*arguments))
         )
         self.block = None if lockstep is None else lanes.LaneBlock(lockstep, plan, floats, counts, self.out, self.runs, self.one_step)
 
@@ -186,7 +186,7 @@ class _Worker:
         code = march()
         taken = time.perf_counter() - begun
         longest = 4.0 if code == mem.RUNNING else 1.0  # one that came to an end says nothing about longer ones
-        self.budget = max(1, min(int(self.budget * min(longest, driver.SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
+        self.budget = max(1, min(int(self.budget * min(longest, integration.SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
         return code
 
 
@@ -283,6 +283,6 @@ class _Batch:
         status = tuple("not done" if k == NOT_DONE else REASONS[k][0] for k in codes)
         failed = next((k for k, code in enumerate(codes) if code in (mem.FAILED, mem.UNANSWERED)), None)
         return Solutions(
-            self.times, self.y, self.counts[:, mem.ROWS], status, driver.counters(self.counts, self.reals), self.reals[:, mem.TIME],
+            self.times, self.y, self.counts[:, mem.ROWS], status, integration.counters(self.counts, self.reals), self.reals[:, mem.TIME],
             self.ends, self.final, None if failed is None else error(failed),
         )  # fmt: skip

@@ -21,7 +21,7 @@ import numpy as np
 from linkwright.api import TraceGraph, UsageError, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial
 from linkwright.compiler.derivatives import jacobian
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
 from linkwright.simulation.feedback.task_coordinates import PoseTask, Task, TaskReference, nothing_wanted
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from linkwright.api import Instant, Pose, unit_of
 from linkwright.rings.studio.applied_loads import applied_loads, largest_loads
+from linkwright.rings.studio.paper_sheet import BAND, Sheet, nice_length
 from linkwright.rings.studio.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.rings.studio.scene_belts import SceneBelt
 from linkwright.rings.studio.scene_cams import SceneCam
 from linkwright.rings.studio.shading import outline_path
-from linkwright.rings.studio.sheet import BAND, Sheet, nice_length
 from linkwright.rings.studio.style import DRIVEN, PALETTE, Theme, mixed
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright.api import JOINTS, Joint, State, System, UsageError, cross, kinematics, linalg, listing, quaternion_rotation, spatial
 from linkwright.rings.exchange.writing import loops
+from linkwright.rings.exchange.writing.elementary_joints import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.rings.exchange.writing.mujoco.forces import held
-from linkwright.rings.exchange.writing.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
 
 
 class MujocoJoint(NamedTuple):

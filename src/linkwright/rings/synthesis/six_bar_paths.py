@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwright.rings.synthesis.form_paths import STARTS, TRANSMISSION, Found, form_paths, wanted_kinds
-from linkwright.rings.synthesis.forms import SIX_BAR_FORMS
+from linkwright.rings.synthesis.linkage_forms import SIX_BAR_FORMS
 
 
 def six_bar_paths(

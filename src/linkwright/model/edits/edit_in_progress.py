@@ -14,11 +14,11 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, nearest
-from linkwright.model.edits.draft import At, Draft, DraftBody, DraftPoint, number_or_none, read_draft
-from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.edits.drawing_draft import At, Draft, DraftBody, DraftPoint, number_or_none, read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
+from linkwright.model.file.reading_context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.text_edits import SPECIAL, exchanged, quantity
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.units import LENGTH, Dimension, shown

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.rings.synthesis.coupled import ClosingBar, CoupledStep
 from linkwright.rings.synthesis.duals import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkageStep, PinDyad, positions
+from linkwright.rings.synthesis.non_dyad_closure import ClosingBar, CoupledStep
 
 Array = np.ndarray
 Columns = Mapping[str, Dual]

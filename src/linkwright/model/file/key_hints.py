@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from linkwright import elements
 from linkwright.joints import JOINTS
-from linkwright.model.library.finding import SEE
+from linkwright.model.library.file_lookup import SEE
 
 KEYS = {
     **dict.fromkeys(("links", "link", "members", "parts", "body", "elements"), "bodies"),

@@ -18,7 +18,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
-from linkwright.model.file.hints import KEYS, instead, spaced
+from linkwright.model.file.key_hints import KEYS, instead, spaced
 from linkwright.text.expressions import Expr
 
 WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError
-from linkwright.rings.synthesis.answers import SynthesizedLinkage
+from linkwright.rings.synthesis.results import SynthesizedLinkage
 
 GUIDE = "guide"
 CLOCKWISE = "-60 rpm"

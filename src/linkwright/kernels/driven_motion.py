@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from linkwright.compiler import native, python_loops
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler import native, native_loops
+from linkwright.compiler.native_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 
 WALK_CLOSED = 2e-15  # dimensionless residual at round-off
@@ -259,4 +259,4 @@ def _memory(plan: WalkPlan, size: int, n: int) -> Memory:
     floats, laws, t, counts = native.aligned(size)[0], np.zeros((n, 3 * plan.nd)), np.zeros(n), np.zeros(3, dtype=np.int64)
     rows = np.zeros((n, plan.nq + 2 * plan.nv + plan.near + 1))
     arguments = (plan, floats, counts, laws, t, rows)
-    return Memory(floats, laws, t, counts, rows, python_loops.native(walk, arguments).bound(*arguments))
+    return Memory(floats, laws, t, counts, rows, native_loops.native(walk, arguments).bound(*arguments))

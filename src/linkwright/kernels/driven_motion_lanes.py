@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, LaneLoop, corrected, padded
-from linkwright.compiler.python_loops import evaluate
+from linkwright.compiler.native_loops import evaluate
+from linkwright.kernels.driven_motion import DONE, FAR, GOOD_ENOUGH, LONGEST, MOST, WALK_CLOSED
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walk import DONE, FAR, GOOD_ENOUGH, LONGEST, MOST, WALK_CLOSED
 
 HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of another, as many as are needed
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import python_loops
+from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import Callback, Interrupts
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.integrators import memory as mem
+from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
 from linkwright.integrators.problem import Event, Method, Problem, Solution, StepKernel
 from linkwright.integrators.rk4 import RK4
@@ -85,7 +85,7 @@ def integrate(
     floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, RUN_CLOSED, OPEN_STEP, begun)
     set_options(problem, chosen, floats, counts, most_steps)
     run = _Run(problem, plan, floats, counts, times, observe)
-    loop = python_loops.native(march, (*run.arguments, 1)) if native else in_python(march)
+    loop = native_loops.native(march, (*run.arguments, 1)) if native else in_python(march)
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, raised(backs, code))
 
@@ -258,9 +258,9 @@ def method_of(given: str | Method) -> Method:
 def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
-    if engine == "native" and not python_loops.available():
+    if engine == "native" and not native_loops.available():
         raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.")
-    return engine != "python" and python_loops.available()
+    return engine != "python" and native_loops.available()
 
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:

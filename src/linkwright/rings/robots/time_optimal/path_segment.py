@@ -10,10 +10,10 @@ import numpy as np
 
 from linkwright.api import Trajectory, UsageError
 from linkwright.rings.robots.time_optimal.least_energy import INSIDE, EffortTerms, LossProblem
+from linkwright.rings.robots.time_optimal.limited_terms import PathTerms, Terms, derivatives_of, value_of
 from linkwright.rings.robots.time_optimal.limits import MotionLimit
 from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed, SpeedProfile, fastest_profile
-from linkwright.rings.robots.time_optimal.smooth import law_at, shortest
-from linkwright.rings.robots.time_optimal.terms import PathTerms, Terms, derivatives_of, value_of
+from linkwright.rings.robots.time_optimal.smooth_laws import law_at, shortest
 
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
 BISECTIONS = 40

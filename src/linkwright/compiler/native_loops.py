@@ -103,7 +103,7 @@ class NativeFunction:
         """Object bytes and the kind returned."""
         for notify in announce:
             notify(f"compiling native loop '{self._function.__name__}' (once)")
-        from linkwright.compiler.python_loop_text import module_text  # here, so that code from the cache is loaded without it
+        from linkwright.compiler.native_loop_text import module_text  # here, so that code from the cache is loaded without it
 
         text = module_text(self._function, self.kinds, evaluate)
         returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")

@@ -32,9 +32,9 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.scalars import minimum, where
 from linkwright.numerics.spatial import cross
-from linkwright.numerics.stores import Store
 from linkwright.results.channels import Channels
 from linkwright.text.expressions import Expr
 from linkwright.text.units import FORCE, TORQUE

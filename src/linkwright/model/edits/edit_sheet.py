@@ -19,10 +19,10 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.errors import ModelError, Source, UsageError
-from linkwright.model.file.context import Context, read_abbreviations, read_parameters
-from linkwright.model.file.nodes import FileNode, TextSpan, from_text
 from linkwright.model.file.reader import MODEL_KEYS, PLANES
+from linkwright.model.file.reading_context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.text_edits import Edit, added, apply, key_text
+from linkwright.model.file.text_nodes import FileNode, TextSpan, from_text
 from linkwright.model.file.written_values import node_at
 from linkwright.text.units import UnitSystem
 

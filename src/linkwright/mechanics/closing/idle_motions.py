@@ -20,11 +20,11 @@ from linkwright.mechanics.constraints.driver import EliminationPlan, Spin
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, locate_at, motion, node_motion, pose_of
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.connected_groups import Groups
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.scalars import eliminate, is_symbolic, real, where
 from linkwright.numerics.spatial import cross
-from linkwright.numerics.stores import Store
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
 GIMBAL = 1e-9  # volume of the axes of three hinges below which they are no ball

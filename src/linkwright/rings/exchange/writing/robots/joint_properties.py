@@ -9,7 +9,7 @@ from typing import Any
 from linkwright.api import System, belt_constraints, coupling_constraints, curve_lines, elements
 from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.rings.exchange.writing.coordinates import acted
+from linkwright.rings.exchange.writing.acted_coordinates import acted
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from linkwright.compiler.python_loops import BOOL, FLOAT, INT, Array, Fields, Kind, LoopError, Value, slots
+from linkwright.compiler.native_loops import BOOL, FLOAT, INT, Array, Fields, Kind, LoopError, Value, slots
 
 HEAD = """declare double @llvm.sqrt.f64(double)
 declare double @llvm.fabs.f64(double)

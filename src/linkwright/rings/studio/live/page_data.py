@@ -27,12 +27,12 @@ from linkwright.api import (
 )
 from linkwright.api import solve_orders as order
 from linkwright.api import topology_report as report
-from linkwright.mechanics.closing.idle import idle_rows
+from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.studio.applied_loads import largest_loads
 from linkwright.rings.studio.live import cycle_data, geometry, source
 from linkwright.rings.studio.live.kernels import Script
 from linkwright.rings.studio.live.motion_channels import channel_data
-from linkwright.rings.studio.planar import colors
+from linkwright.rings.studio.planar_drawing import colors
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.traced_points import tips
 

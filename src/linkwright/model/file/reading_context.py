@@ -17,7 +17,7 @@ from typing import Any
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
-from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import FUNCTIONS, Evaluation, Expr, dependency_order, free_variables, variable
 from linkwright.text.parser import NOT_NUMBERS, parse
 from linkwright.text.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity

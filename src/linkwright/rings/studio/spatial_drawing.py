@@ -9,11 +9,11 @@ import numpy as np
 from linkwright.api import Instant, unit_of
 from linkwright.model.meshes import Surface, outline
 from linkwright.rings.studio.outlines import hull, unit_circle
-from linkwright.rings.studio.planar import colors, drawn_bodies
+from linkwright.rings.studio.paper_sheet import Sheet, nice_length
+from linkwright.rings.studio.planar_drawing import colors, drawn_bodies
 from linkwright.rings.studio.raster import Seen, image
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.shading import add_image, border, shaded
-from linkwright.rings.studio.sheet import Sheet, nice_length
 from linkwright.rings.studio.style import PALETTE, Theme, mixed
 
 VIEW = (22.0, -58.0)  # elevation and azimuth, degrees

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.rings.papers.counting import Counted, Counts, Tally
+from linkwright.rings.papers.operation_counts import Counted, Counts, Tally
 
 COST = {
     "__neg__": "",  # a sign is free
