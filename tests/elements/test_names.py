@@ -29,7 +29,7 @@ SPECIAL: dict[str, tuple[frozenset[str], str]] = {
     "motion_channels": (frozenset({"cams", "cylinders", "belts"}), "contact of cams, hydraulics and belts on the page"),
     "channels": (frozenset({"cams"}), "lift and pressure angle of cams"),
     "load_channels": (frozenset({"cams", "belts"}), "contact force of cams, tension of belts"),
-    "bearings": (frozenset({"cams"}), "contact force of cams"),
+    "bearing_loads": (frozenset({"cams"}), "contact force of cams"),
     "coupling": (frozenset({"cams"}), "rows of cams"),
     "belts": (frozenset({"belts"}), "spans of belts"),
     "scene_belts": (frozenset({"belts"}), "spans of belts"),

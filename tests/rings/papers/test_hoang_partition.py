@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.formulations import Nullspace
+from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.rings.papers import hoang_partition as paper
 
 
@@ -46,4 +47,4 @@ def test_the_penalty_alone_is_wrong_by_its_inverse_and_the_iteration_is_not():
     # 1/(1 + g), g proportional to alpha; one step solves with M + alpha J' J, whose round-off eps alpha is half of the deviation at 1e8
     wanted = alpha[-3] * once[-3]
     assert (np.abs(alpha * once - wanted) < 0.1 * wanted + 0.5 * np.finfo(float).eps * alpha**2).all()
-    assert converged.max() < paper.ROUND_OFF and (np.diff(steps) <= 0).all()
+    assert converged.max() < ROUND_OFF and (np.diff(steps) <= 0).all()

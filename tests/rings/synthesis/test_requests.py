@@ -109,7 +109,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     answer = SynthesizedLinkage(four_bar(0j, 0.01j, 0.03 + 0.01j, 0.03 + 0j, 0.02 + 0.02j), 0.0)
     homes = {
         "poses": "guided", "functions": "generated", "dead_centers": "between_dead_centers", "nine_points": "nine_points",
-        "six_bars": "six_bar_paths", "geared": "geared_paths", "dwells": "dwells", "straight_lines": "straight_lines",
+        "six_bar_paths": "six_bar_paths", "geared": "geared_paths", "dwells": "dwells", "straight_lines": "straight_lines",
     }  # fmt: skip
     for module, name in homes.items():
         fake = types.ModuleType(module)

@@ -5,12 +5,12 @@
 
 An operation is a mapping with its name under `do`; docs/editor.md lists them. Numbers are SI, or texts as people type them. `perform`
 raises UsageError or ModelError where an operation cannot be done; the text is then as it was. A half-drawn mechanism is a legal result:
-`draft.py` reads it, `missing.py` says what it lacks.
+`drawing_draft.py` reads it, `missing.py` says what it lacks.
 
-    sheet.py       the text and its tree; entries added, exchanged, removed
+    edit_sheet.py  the text and its tree; entries added, exchanged, removed
     references.py  where the file names its own parts
-    draft.py       what is drawn, whatever is missing
-    job.py         one edit under way: numbers, names, questions
+    drawing_draft.py what is drawn, whatever is missing
+    edit_in_progress.py one edit under way: numbers, names, questions
     points.py, links.py, elements.py, naming.py, copies.py, values.py    the operations
 """
 

@@ -6,7 +6,7 @@ Columns are called like channels. A text of JSON, `linkwright` (an entry of the 
 column is what and carries the model as YAML, its cuts, parameters, settings, certificate, events, versions and a
 fingerprint of the numbers. Nothing is pickled.
 
-    content.py   the table and the JSON of a run        schema.py   what every field of the JSON must be
+    table_content.py the table and the JSON of a run        schema.py   what every field of the JSON must be
     writing.py   writers, one a format                  reading.py  readers that trust nothing
     bounds.py    how much a file may unpack to
 """

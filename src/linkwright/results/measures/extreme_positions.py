@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.results.measures.definition import Measure, shown_place
 
 RIVAL = 0.99  # share of the highest extreme from which another one may overtake it
-SAME_TIME = 1e-9  # share of the duration
+AT_AN_END = 1e-9  # share of the duration
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def extreme_place(m: Measure, c: Any) -> ExtremePlace:
     k = int(np.argmax(height))
     times = np.asarray(c["t"]) if curve.place is None else curve.place[0]
     span = float(abs(c.t[-1] - c.t[0])) or 1.0
-    ends = np.abs(times[k] - np.array([c.t[0], c.t[-1]])) < SAME_TIME * span
+    ends = np.abs(times[k] - np.array([c.t[0], c.t[-1]])) < AT_AN_END * span
     ring = bool(c.full_turn)
     rivals = [i for i in _tops(height[:n], ring) if _apart(times[i] - times[k], span, n, ring)] if height[k] > 0.0 else []
     place = shown_place(c, float(times[k]))

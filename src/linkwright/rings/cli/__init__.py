@@ -1,7 +1,7 @@
 """The command line: `linkwright MODEL` and its commands, one file each.
 
 dispatch.py    which command a line means, exit codes     parser.py      options as an argparse parser, old flags, wrong usage
-generated.py   options from the signature of a verb       options.py     options that commands share, reading of values
+verb_options.py options from the signature of a verb       options.py     options that commands share, reading of values
 loading.py     models, runs and drives from arguments     outputs.py     files checked before work, JSON
 schemas/       fields of the JSON of each command         completion.py  scripts for bash, zsh and fish
 console.py     any encoding and width, signals, waiting   gallery.py     built-in models and templates

@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> None:
 
     chosen = IDENTIFY.given(given)
     if "friction" in chosen:
-        chosen["friction"] = _friction(chosen["friction"])
+        chosen |= {"friction": _friction(chosen.pop("friction"))}
     _written(identify(m, given.data, **_all(chosen, "armature", "gains")), given, "identify")
 
 

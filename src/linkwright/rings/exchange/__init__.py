@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HOME = {  # imported when asked for: readers and writers are many
     "import_report": ("ImportReport", "ImportedModelWarning"),
     "writing.losses": ("Loss", "LossWarning"),
-    "writing.mujoco.map": ("MujocoMap", "mujoco_state"),
+    "writing.mujoco.coordinate_map": ("MujocoMap", "mujoco_state"),
     "writing.pinocchio": ("PinocchioAcceleration", "PinocchioModel"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -1,6 +1,6 @@
 """Synthesis: mechanisms from the motion that is wanted.
 
-linkage.py      a planar linkage as drawn, and its model file          answers.py     what a synthesis gives: ranked, with defects named
+linkage.py      a planar linkage as drawn, and its model file          results.py     what a synthesis gives: ranked, with defects named
 requests.py     what `lw.synthesize` was asked for, to its task: points, poses and timing as people give them
 
 paths.py        four-bars and slider-cranks through points, drawn and measured
@@ -9,14 +9,14 @@ coupler_chains.py   both in slack parameters: every candidate closes   path_star
 path_search.py  starts, Levenberg-Marquardt, distinct optima, exact at their limits
 path_following.py   long paths: crank angles eliminated                path_bounds.py     bounds and held numbers
 
-atlas.py        coupler curves like a given one, in milliseconds
-tracing.py      motion of a four-bar or slider-crank, in closed form   defects.py         defects of a finished linkage
+coupler_atlas.py coupler curves like a given one, in milliseconds
+motion_tracing.py motion of a four-bar or slider-crank, in closed form   defects.py         defects of a finished linkage
 cognates.py     other linkages with the same coupler curve
 
 duals.py        arrays with exact first derivatives                    dyad_steps.py  cranks and dyads in closed form, batched
-coupled.py      loops of two unknown angles, by Newton                 drawings.py    the linkage of one candidate
-polishing.py    SLSQP: least squares and least maximum                 forms.py       six-bars, geared five-bars: dimensions, starts
-form_*.py       search for a path                                      six_bars.py    paths of Watt and Stephenson six-bars
+non_dyad_closure.py loops of two unknown angles, by Newton                 drawings.py    the linkage of one candidate
+final_improvement.py SLSQP: least squares and least maximum                 linkage_forms.py six-bars, geared five-bars: dimensions, starts
+form_*.py       search for a path                                      six_bar_paths.py paths of Watt and Stephenson six-bars
 geared.py       paths of geared five-bars                              six_bar_functions.py, function_forms.py   function generators
 dwells.py, dwell_forms.py   dwell linkages                                 straight_lines.py   straight lines, approximate and exact
 

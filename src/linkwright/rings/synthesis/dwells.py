@@ -323,7 +323,7 @@ class DwellFit:
         return with_limits(y.value[:, : self.inside].var(axis=1) * self.inside, limited)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (polishing.py); its last variable is the level of rest."""
+        """Return one candidate as a problem under inequalities (final_improvement.py); its last variable is the level of rest."""
         rows = np.array([row])
 
         def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

@@ -42,7 +42,7 @@ class LinkPose:
 class LinkagePositions:
     """Poses of all bodies over (candidates, positions), the closing of each dyad, travels of sliders, and pins between bodies.
 
-    Coupled closures (coupled.py) have gaps of their bars and a side instead of a closing.
+    Coupled closures (non_dyad_closure.py) have gaps of their bars and a side instead of a closing.
     """
 
     dimensions: Mapping[str, Dual]

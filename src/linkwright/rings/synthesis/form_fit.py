@@ -179,7 +179,7 @@ class FormFit:
         return np.where(np.isfinite(total), total, np.inf)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (polishing.py)."""
+        """Return one candidate as a problem under inequalities (final_improvement.py)."""
         rows = np.array([row])
 
         def problem(x: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

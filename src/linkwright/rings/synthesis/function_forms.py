@@ -2,7 +2,7 @@
 
     watt II           two four-bars in series. Freudenstein's equation is linear in each, once the angle between them is chosen
     stephenson III    a coupler point moves the output by a rod: linear in the output's length, once the rest is chosen
-    stephenson II     both ternary links by two bars (coupled.py)
+    stephenson II     both ternary links by two bars (non_dyad_closure.py)
 
 The distance of the first two fixed pivots is 1. The crank need not turn fully.
 """

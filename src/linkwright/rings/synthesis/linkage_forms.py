@@ -7,7 +7,7 @@ Six-bars are a driving four-bar and a second dyad between two of its bodies, whi
 
 The four-bar has slack dimensions: shortest link s and a, b, c >= 0 with r1 = s + (b+c)/2 (ground), r3 = s + (a+c)/2, r4 = s + (a+b)/2 and
 r2 = s (crank-rocker), or r1 and r2 exchanged (drag link). These are exactly the four-bars whose crank turns fully.
-Stephenson II closes by two angles at once (coupled.py).
+Stephenson II closes by two angles at once (non_dyad_closure.py).
 """
 
 from __future__ import annotations

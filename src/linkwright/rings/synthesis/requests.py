@@ -345,7 +345,7 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     shared = {**_shared(request, "count", "seed"), **bounds, "timing": angles, "closed": closed}
     if kind == "geared five-bar":
         return title, _called("geared", "geared_paths", points, **shared)
-    return title, _called("six_bars", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
+    return title, _called("six_bar_paths", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
 
 
 def _fitted_path(request: SynthesisRequest, points: Any, angles: Any, kind: str, closed: bool, timing: Any) -> Found:

@@ -231,7 +231,7 @@ class FunctionFit:
         return with_limits(parts.errors.value.var(axis=1) * len(self.inputs), parts.limited)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (polishing.py); its last variable is the start of the output."""
+        """Return one candidate as a problem under inequalities (final_improvement.py); its last variable is the start of the output."""
         rows = np.array([row])
 
         def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

@@ -1,6 +1,6 @@
 """Identification of masses, inertias and friction from measured motion and torques, motions that excite them, calibration of geometry.
 
-tables.py        columns of files, tables and trajectories
+measured_tables.py columns of files, tables and trajectories
 regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
 least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
 fit.py           filters, derivatives, all of it in order        result.py         its result

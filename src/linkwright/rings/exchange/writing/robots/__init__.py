@@ -1,7 +1,7 @@
 """Robots: a mechanism as links and elementary joints, the way URDF and SDF describe it.
 
     structure.py     links, joints and their frames at the zero of the file; joints of several coordinates as chains
-    acts.py          springs, dampers, friction, stops, couplings and drives by coordinate, and what no such format holds
+    joint_properties.py springs, dampers, friction, stops, couplings and drives by coordinate, and what no such format holds
     preparing.py     rods as links without mass, because neither format knows a distance
     urdf.py          URDF, with its loops in one of the dialects of `dialects.py`
     sdf.py           SDF, where loops are joints like all others
