@@ -13,7 +13,7 @@ import pytest
 import linkwright.rings.exchange.writing.fmu
 from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.program import Op, Program, interpret
-from linkwright.rings.exchange.writing.fmu import sources
+from linkwright.rings.exchange.writing.fmu.sources import tape_source
 from tests.compiler.samples import every_operation, random_program
 
 SOURCES = Path(linkwright.rings.exchange.writing.fmu.__file__).parent / "c"
@@ -28,7 +28,7 @@ class CTape:
         for name in ("tape.h", "tape.c"):
             (folder / f"my_{name}").write_text((SOURCES / name).read_text().replace("NAME", "my"))
         head = '#include "my_tape.h"\nextern const struct tape program;\n'
-        (folder / "tables.c").write_text(head + sources.tape_source(program, "program"))
+        (folder / "tables.c").write_text(head + tape_source(program, "program"))
         done = subprocess.run(["gcc", *STRICT, "-o", "t.so", "my_tape.c", "tables.c", "-lm"], cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         self.library = ctypes.CDLL(str(folder / "t.so"))

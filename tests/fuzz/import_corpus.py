@@ -135,9 +135,9 @@ def _measured(folder: Path) -> list[Files]:
 
 
 def _catalogs(folder: Path) -> list[Files]:
-    from linkwright.rings.design.catalog import SHIPPED
+    from linkwright.rings.design.catalog import BUILT_IN
 
-    lines = SHIPPED.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = BUILT_IN.read_text(encoding="utf-8").splitlines(keepends=True)
     return [{"motors.csv": "".join([*lines[:14], *lines[-2:]]).encode()}, {"motors.csv": "".join(lines).encode()}]
 
 

@@ -121,7 +121,7 @@ def test_one_unknown_rating_leaves_the_metric_to_the_length() -> None:
 
 def test_the_rating_of_a_motor_is_what_it_gives_at_rest() -> None:
     m = lw.drives.dc_motor(Kt="0.1 N m/A", R="2 ohm", supply_voltage="12 V", max_current="3 A", gear_ratio=5)
-    plate = (("Kt", 0.1), ("R", 2.0), ("rated", 12.0), ("max_current", 3.0), ("ratio", 5.0))
+    plate = (("Kt", 0.1), ("R", 2.0), ("supply_voltage", 12.0), ("max_current", 3.0), ("gear_ratio", 5.0))
     assert rated_effort(Drive("A", "dc_motor", motor=plate)) == pytest.approx(flow(m, 1e6, 0.0).effort) == pytest.approx(1.5)
     assert rated_effort(Drive("A", "dc_motor", motor=(*plate, ("max_torque", 0.2)))) == pytest.approx(1.0)
     assert rated_effort(Drive("A", "dc_motor", motor=plate[:2])) is None

@@ -23,7 +23,7 @@ RICH = {  # springs, damper, load over position, friction by speed and by load
     "drawing": DRAWN,
     "bodies": {**FRAME, "ground": {"pins": ["A", "D"], "points": ["E"]}, "coupler": {"pins": ["B", "C"], "points": ["P"], "mass": "2*w"}},
     "springs": {
-        "coil": {"between": ["ground.E", "coupler.P"], "stiffness": "k", "free": 0.2},
+        "coil": {"between": ["ground.E", "coupler.P"], "stiffness": "k", "free_length": 0.2},
         "torsion": {"joint": "D", "stiffness": "2 N m/rad"},
     },
     "dampers": {"d": {"joint": "C", "coefficient": "0.05 N m s/rad"}},

@@ -258,8 +258,8 @@ FORCED = {
         "rocker": {"pins": ["D", "C"], "mass": 1.5},
     },
     "springs": {
-        "turn": {"joint": "A", "stiffness": 3.0, "free": 0.4, "preload": 0.7}, "more": {"joint": "A", "stiffness": 1.0},
-        "coil": {"between": ["ground.H", "coupler.P"], "stiffness": 40.0, "free": 0.5, "preload": 2.0},
+        "turn": {"joint": "A", "stiffness": 3.0, "free_position": 0.4, "preload": 0.7}, "more": {"joint": "A", "stiffness": 1.0},
+        "coil": {"between": ["ground.H", "coupler.P"], "stiffness": 40.0, "free_length": 0.5, "preload": 2.0},
         "gas": {"between": ["ground.G", "coupler.P"], "force": 25.0, "length": 1.0, "stroke": 0.5, "progression": 1.4},
     },
     "dampers": {"oil": {"joint": "A", "coefficient": 0.3}, "line": {"between": ["ground.G", "rocker.C"], "coefficient": 2.0}},
@@ -370,7 +370,7 @@ def test_prescribed_motions_are_named() -> None:
     for kind in ("speed", "position", "moves"):
         d = replace(lw.load("four-bar").description, drives=(Drive("A", kind),))
         assert [x.name for x in mjcf(System(d)).lost] == ["A"]
-    assert not mjcf(System(replace(d, drives=(Drive("A", "free"),)))).lost
+    assert not mjcf(System(replace(d, drives=(Drive("A", "undriven"),)))).lost
 
 
 def test_shapes_are_geoms_without_mass_or_contact(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_friction_armature_and_springs() -> None:
     """Numbers of the model in columns of their own, springs in the rest: together the torques of inverse dynamics."""
     d = lw.load("five-bar").description
     elements = {"frictions": (Friction("f", "A", coulomb=0.3, viscous=0.2), Friction("g", "C", viscous=0.1, coulomb=0.05))}
-    spring = TorsionSpring("s", "B", stiffness=2.0, free=0.4)
+    spring = TorsionSpring("s", "B", stiffness=2.0, free_position=0.4)
     joints = tuple(replace(j, armature=0.01) if j.name == "E" else j for j in d.joints)
     m = lw.Mechanism(replace(d, joints=joints, springs=(spring,), **elements))
     c = followed(m, motion(m.system), 25)

@@ -51,7 +51,7 @@ def test_springs_and_mimics_of_programs(tmp_path: Path) -> None:
     )
     m = loaded(tmp_path, tree() + spring + control + plugin.format("D") + plugin.format("B"))
     (s,) = m.description.springs
-    assert (s.joint, s.stiffness, s.free) == ("B", 3.5, 0.2)
+    assert (s.joint, s.stiffness, s.free_position) == ("B", 3.5, 0.2)
     assert [(c.first, c.second, c.ratio, c.offset) for c in m.description.couplings] == [("A", "B", -2.0, 0.0), ("A", "D", 3.0, 0.1)]
     assert [d.joint for d in m.description.drives] == ["A"] and m.system.mobility.freedoms == 1
     assert m.imported is not None and m.imported.dropped == ("2 Gazebo plugins: libother.so",)

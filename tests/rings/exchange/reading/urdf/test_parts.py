@@ -144,7 +144,7 @@ def test_gears(tmp_path: Path, place: str) -> None:
     file, drive = tmp_path / "there.urdf", {"A": {"gear_ratio": 20, "limits": 3}}
     lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "bodies": bodies, "drive": drive}).export(file)
     again = lw.load(file).description.drives[0]
-    assert (again.gear, again.limits) == (20.0, (-3.0, 3.0))
+    assert (again.gear_ratio, again.limits) == (20.0, (-3.0, 3.0))
 
 
 def test_other_joints(tmp_path: Path) -> None:
