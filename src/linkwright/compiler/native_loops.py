@@ -32,7 +32,7 @@ from linkwright.errors import LinkwrightError
 GOOD, FIRST = "good", "first"
 LONG_ENOUGH = 0.5  # seconds in code without passes: about what making good code takes
 FEW_INSTRUCTIONS = 25  # of a function that is copied to where it is called
-WRITERS = ("python_loop_text", "python_loop_expressions", "python_loop_kinds", "python_loops")  # modules whose text decides the code
+WRITERS = ("native_loop_text", "native_loops")  # modules whose text decides the code
 announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
 
 _compiled: dict[Any, NativeFunction] = {}

@@ -90,7 +90,7 @@ Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an
 
 
 class Spin(NamedTuple):
-    """A link that spins in place about the line through two of its joints: an idle motion of any spanning tree, see `closing.idle`."""
+    """A link that spins in place about the line through two of its joints: an idle motion of any spanning tree, see `closing.idle_motions`."""
 
     bodies: tuple[str, ...]
     first: str
@@ -111,7 +111,7 @@ class EliminationPlan:
     nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # nominal size of the pivots of each solve
     orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
     idle: tuple[tuple[Any, ...], ...] = ()  # constant directions of v that spin a link in place
-    spins: tuple[Spin, ...] = ()  # all idle motions as lines of links, for any numbers and positions: see `closing.idle`
+    spins: tuple[Spin, ...] = ()  # all idle motions as lines of links, for any numbers and positions: see `closing.idle_motions`
 
     @property
     def moving_spins(self) -> tuple[Spin, ...]:
