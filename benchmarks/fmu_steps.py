@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import linkwright as lw
 
 STEP, STEPS, RUNS = 1e-3, 200, 10
-MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "ratio": 50, "efficiency": 0.8}
+MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "gear_ratio": 50, "efficiency": 0.8}
 CASES: dict[str, tuple[str, Any]] = {
     "wiper with a motor": ("wiper", {"A": ("12 V", MOTOR)}),
     "carpet scraper, free": ("carpet-scraper", {}),
