@@ -90,7 +90,7 @@ Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an
 
 
 class Spin(NamedTuple):
-    """A link that spins in place about the line through two of its joints: an idle motion of any spanning tree, see `closing.idle_motions`."""
+    """A link that spins in place about the line through two of its joints: idle in any spanning tree, see `closing.idle_motions`."""
 
     bodies: tuple[str, ...]
     first: str
