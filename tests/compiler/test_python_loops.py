@@ -217,11 +217,11 @@ def test_every_function_of_the_time_loop_is_found():
 SCRIPT = """
 import sys
 import numpy as np
-from linkwright.compiler import python_loops
+from linkwright.compiler import native_loops
 from plain_loop import halved
-python_loops.announce.append(print)
+native_loops.announce.append(print)
 y = np.zeros(1)
-python_loops.native(halved, (y, y))(np.array([1.0]), y)
+native_loops.native(halved, (y, y))(np.array([1.0]), y)
 print(y[0], "linkwright.compiler.native_loop_text" in sys.modules)
 """
 

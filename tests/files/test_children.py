@@ -40,7 +40,7 @@ def gone(number: int) -> bool:
 
 def test_what_a_killed_process_started_ends_with_it(tmp_path: Path) -> None:
     """SIGKILL leaves no time to tidy up: without the pipe a compiler of gigabytes went on."""
-    code = f"from linkwright.files import children; children.run(['sh', '-c', {LASTS!r}], 60.0)"
+    code = f"from linkwright.files import subprocesses; subprocesses.run(['sh', '-c', {LASTS!r}], 60.0)"
     with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path) as parent:
         number = grandchild(tmp_path)
         assert alive(number)

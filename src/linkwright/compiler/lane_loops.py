@@ -1,4 +1,4 @@
-"""Loops over blocks of lanes, written in the subset of `python_loops`: what walks of designs, readings and runs in lockstep share."""
+"""Loops over blocks of lanes, written in the subset of `native_loops`: what walks of designs, readings and runs in lockstep share."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A function of the subset works on whole numbers, floats and arrays of either (one or two axes, in one piece, not overlapping),
 and on named tuples of these as arguments. It may assign, index, loop over `range` or while, branch, return a number, and call
-functions of the subset, math.sqrt, abs, min, max, len, int, float and `python_loops.evaluate`. A variable keeps its kind.
+functions of the subset, math.sqrt, abs, min, max, len, int, float and `native_loops.evaluate`. A variable keeps its kind.
 Indices are not checked and not negative. Sums and products round as Python's do: nothing is fused or reordered, so
 native and Python results are equal to the last bit. Anything else is refused with its place.
 """
@@ -41,7 +41,7 @@ _COMPARISONS: dict[type, tuple[str, str]] = {
 
 
 class Expressions:
-    """Writes the text of one function; statements are added in `python_loop_text`."""
+    """Writes the text of one function; statements are added in `native_loop_text`."""
 
     def __init__(self, function: Any, where: str, call: Callable[[Any, list[Value]], tuple[str, Any]]):
         self.globals = function.__globals__

@@ -1,6 +1,6 @@
 """Native versions of plain-loop functions, without a compiler on the user's machine and without Numba.
 
-`native(f, example)` turns a function of the subset in `python_loop_text`, and every function it calls, into machine code for
+`native(f, example)` turns a function of the subset in `native_loop_text`, and every function it calls, into machine code for
 arguments like the example; the Python function stays as it is and is the reference. Generated kernels enter by address:
 
     int64 kernel(const double* x, double* y, double* w)        inputs, outputs, workspace; returns a status word

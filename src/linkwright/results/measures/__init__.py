@@ -11,8 +11,8 @@
     ... while 100..180 deg          samples where the leading drive is in a range, turns taken off; `while 300..60 deg` through the end of
                                     the cycle; `while 0.2..0.5 s` for times, `while A.v > 2 rad/s` for any channel
 
-Means are over time, by trapezoids. Strokes, dwells and distances look between samples (`courses`), and so do extremes and ranges
-(`extremes`): a number that samples do not locate has an `error`.
+Means are over time, by trapezoids. Strokes, dwells and distances look between samples (`channel_interpolation`), and so do
+extremes and ranges (`extremes`): a number that samples do not locate has an `error`.
 Extremes and ranges `while` a range of the drive or of times also count its ends, by the straight line between samples
 (`window_ends`). Samples without a value (nan) do not count.
 """

@@ -3,9 +3,9 @@
     f = s.jax(free=["L1", "crank.mass"])        # s.torch(), s.casadi()
     f.forward(q, v, tau, free=x).a              # inside jit, grad, vmap of the library
 
-`calls` says what a kernel takes, gives and is differentiated by; a library (`jax_library`, `torch_library`, `casadi_library`) makes a
-function of it; `functions` composes these into positions of the drives and time steps, in the same way for every library. `flat` runs a
-flat program on the numbers of a library, operation by operation.
+`differentiable_kernels` says what a kernel takes, gives and is differentiated by; a library (`jax_library`, `torch_library`,
+`casadi_library`) makes a function of it; `functions` composes these into positions of the drives and time steps, in the same way for
+every library. `program_evaluation` runs a flat program on the numbers of a library, operation by operation.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 stops           pieces of the path between corners and places where it rests; each from rest to rest
 limits          what a caller limits, by channels
-terms           limited quantities as a u + b x + c along the path (u = s'', x = s'^2), friction near the last motion
+limited_terms   limited quantities as a u + b x + c along the path (u = s'', x = s'^2), friction near the last motion
 reachability    the time-optimal profile x(s): controllable intervals backward, greedy forward
 least_energy    profiles of least loss, and those that hold the heat of a motor
-smooth          polynomials and the S-curve
+smooth_laws     polynomials and the S-curve
 solving         one piece: which of these, again until friction and heat are consistent
 result          the motion in time, and which limit decides where
 """

@@ -5,12 +5,12 @@ coordinates       pose coordinates by name
 pose_solver       inverse kinematics of many poses at once, their Jacobians, all working modes of a pose
 grid              poses, edges and simplices
 grid_states       states of all poses of one working mode
-folds             ends of the reach (type I) by arc length
+reach_ends        ends of the reach (type I) by arc length
 crossings         zeros of determinants and limits on edges
 measures          conditioning, stiffness, efforts, speed and acceleration
-one_mode          all of these for one working mode
+working_mode      all of these for one working mode
 reachable_places  places reached in any orientation
-pieces            curves, surfaces and their content from points on edges
+level_sets        curves, surfaces and their content from points on edges
 inscribed         the largest circle or box free of singularities
 result            the Workspace, of one or all working modes
 """
