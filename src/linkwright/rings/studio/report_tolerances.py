@@ -25,7 +25,7 @@ def section(t: ToleranceAnalysis) -> str:
         drawn = plot(t.study, "histogram", measures=[r.measure], limits=limits, size=(3.6, 2.6))
         out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the numbers of the file."))
         both = shown(r.estimates()) + shown(r.effects())
-        verdict = r.verdict(len(t.study))
+        verdict = r.verdict(t.rows)
         caption = counted(len(t.study), "drawn design", spec=",") + (f"; {verdict}" if verdict else "")
         out.append(pair(both, figure(drawn, f"rp-tolerance-{k}", f"distribution of {r.measure}", caption)))
     how = "exact derivatives" if t.exact else "differences"

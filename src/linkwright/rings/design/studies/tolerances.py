@@ -142,8 +142,8 @@ class ToleranceResult(errors.Renamed):
         shown = [(name, *(None if x is None else x / size for x in found)) for name, *found in rows]
         return Table.of([("estimate", ""), ("deviation", unit, ".4g"), ("from", unit, ".6g"), ("to", unit, ".6g")], shown, self.measure)
 
-    def verdict(self, rows: int) -> str:
-        """The share outside the limits as text; empty without limits."""
+    def verdict(self, rows: int | None) -> str:
+        """The share outside the limits as text; empty without limits. `rows` designs were computed, None: only the linear estimate was."""
         if self.limits == (None, None):
             return ""
         unit, size = self.shown
@@ -152,8 +152,10 @@ class ToleranceResult(errors.Renamed):
         linear = "" if self.outside_linear is None else f", {100 * self.outside_linear:.3g} % by the linear estimate"
         if self.corners_outside is not None:
             return f"{where}: {self.corners_outside:,} of {rows:,} corners{linear}"
-        if not rows:
+        if rows is None:
             return f"{where}: {linear.removeprefix(', ')}" if linear else ""
+        if not rows:
+            return f"{where}: not known, no design was drawn{linear}"
         return f"{where}: {100 * (self.outside or 0.0):.3g} % of {rows:,} drawn designs{linear}"
 
 
@@ -168,6 +170,11 @@ class ToleranceAnalysis(Result):
     notes: tuple[str, ...] = ()
     held: str = ""  # what every design has in common with the file's: positions of the drives at the start
 
+    @property
+    def rows(self) -> int | None:
+        """Number of designs that were computed; None with the method "linear", which computes none."""
+        return None if self.method == "linear" else len(self.study)
+
     def __getitem__(self, name: str) -> ToleranceResult:
         for r in self.results:
             if r.measure == name:
@@ -180,7 +187,7 @@ class ToleranceAnalysis(Result):
             unit, size = r.shown
             out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}" + (f" at {r.at}" if r.at else ""))
             out += [*([r.estimates().text()] if r.has_tolerances else []), r.effects().text()]
-            out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
+            out += [r.verdict(self.rows)] if r.verdict(self.rows) else []
         computed = len(self.study) > 0
         held = [f"held in every design, by both estimates: {self.held}"] if self.held and computed else []
         missing = self.study.not_checked if computed else ()
