@@ -74,8 +74,7 @@ def study(
     case : str or case, default "cycle"
         Motion that is measured: "cycle", "settle", lw.Cycle, lw.Path, lw.Run, lw.Equilibrium(...), or a function of a mechanism.
     plan : str, optional
-        Plan of the rows: "grid", "corners", "one at a time", "sobol", "latin", "random" or "saltelli" (default: a grid of ranges, sobol
-        with a count). The last four draw `count` rows.
+        Plan of the designs (default: a grid of ranges, sobol with a count). "sobol", "latin", "random" and "saltelli" draw `count` rows.
     count : int, optional
         Number of designs: rows that a plan draws.
     seed : int, default 0
