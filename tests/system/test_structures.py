@@ -39,7 +39,8 @@ def body(m):
 
 # calls of Mechanism and System by name: with f(m, s, st, folder)
 VERBS = {
-    "m.animate": lambda m, s, st, f: m.animate(f / "a.gif", frames=2),
+    "m.animate": lambda m, s, st, f: m.animate(f / "a.gif", seconds=0.1, fps=20),
+    "m.compare": lambda m, s, st, f: m.compare(m.with_(**{f"{body(m)}.mass": 1.5}), f / "c.html", names=[f"{body(m)}.mass"]),
     "m.balance": lambda m, s, st, f: m.balance(),
     "m.cam": lambda m, s, st, f: m.cam(),
     "m.export": lambda m, s, st, f: [m.export(f / name) for name in ("a.urdf", "a.sdf", "a.mjcf", "a.dxf", "a.svg")],

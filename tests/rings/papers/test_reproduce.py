@@ -166,7 +166,7 @@ def _check_picture(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", papers.PAPERS)
 def test_every_figure_of_a_paper(key, tmp_path):
-    assert cli.main(["reproduce", key, "-o", str(tmp_path / "new" / "figures")]) == 0
+    assert cli.main(["reproduce", key, "--folder", str(tmp_path / "new" / "figures")]) == 0
     written = sorted((tmp_path / "new" / "figures").glob("*.png"))
     assert len(written) >= FIGURES[key]
     for path in written:
@@ -181,17 +181,17 @@ def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
     assert drawn == papers.compared("Fig. 1(a)", "a <curve>", "1", "1", 0.0, 1.0), "a figure is not part of what is said"
     monkeypatch.setattr(papers, "entries", lambda key: (papers.Entry("Fig. 1(a)", "a curve", (lambda: drawn,)),))
     place = tmp_path / "figures"
-    assert cli.main(["reproduce", "koul", "-o", str(place)]) == 0
+    assert cli.main(["reproduce", "koul", "--folder", str(place)]) == 0
     assert sorted(p.name for p in place.iterdir()) == ["Koul2013-fig-1-a.png", "index.html"]
     assert str(place / "Koul2013-fig-1-a.png") in capsys.readouterr().out and "a &lt;curve&gt;" in (place / "index.html").read_text()
     (place / "Koul2013-fig-1-a.png").write_text("mine")
-    assert cli.main(["reproduce", "koul", "-o", str(place)]) == 1 and "--force" in capsys.readouterr().err
+    assert cli.main(["reproduce", "koul", "--folder", str(place)]) == 1 and "--force" in capsys.readouterr().err
     assert (place / "Koul2013-fig-1-a.png").read_text() == "mine"
-    assert cli.main(["reproduce", "koul", "-o", str(place), "--force", "--json"]) == 0
+    assert cli.main(["reproduce", "koul", "--folder", str(place), "--force", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["items"][0]["computations"][0]["figure"] == "Koul2013-fig-1-a.png" and "wrote" in err
     assert (place / "Koul2013-fig-1-a.png").stat().st_size > 5_000
-    assert cli.main(["reproduce", "koul", "-o", str(place / "index.html")]) == 1 and "not a folder" in capsys.readouterr().err
+    assert cli.main(["reproduce", "koul", "--folder", str(place / "index.html")]) == 1 and "not a folder" in capsys.readouterr().err
 
 
 def test_another_number_would_be_noticed(monkeypatch):

@@ -146,7 +146,7 @@ def test_variants_are_loaded_as_the_model_is(
     assert "warning: r.urdf: " in capsys.readouterr().err
     monkeypatch.setattr(lw.Mechanism, "simulate", lambda *a, **k: pytest.fail("worked before it looked"))
     assert cli.main(["report", "wiper", "--simulate", "1", "--choose-motor", "-o", "b.html"]) == 1
-    assert "--choose-motor is for a turn" in capsys.readouterr().err
+    assert "--choose-motor is for a cycle; a report with --simulate describes the run" in capsys.readouterr().err
 
 
 def test_terms_are_those_that_are_used(told: str) -> None:

@@ -168,11 +168,10 @@ def test_the_mechanism_of_an_optimum_needs_no_file(monkeypatch: pytest.MonkeyPat
     def refused(*_: Any, **__: Any) -> str:
         raise lw.UsageError("no place")
 
-    monkeypatch.setattr(result, "edited", refused)
+    monkeypatch.setattr(result.file_editing, "edited", refused)
     assert found.mechanism.cycle(steps=36).measure("range guide") == pytest.approx(0.1, rel=1e-9)
-    monkeypatch.setattr(request, "edited", refused)
     again = lw.load(SLIDER_CRANK).optimize("min rms A.torque", {"r": None}, (), lw.Cycle(steps=36), count=8, starts=1)
-    assert "cannot write it into the file: no place" in " ".join(again.notes)
+    assert "cannot write it into the text of the file: no place" in " ".join(again.notes)
 
 
 ROD = """name: arm

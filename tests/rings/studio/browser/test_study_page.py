@@ -37,7 +37,7 @@ def grid() -> Study:
 
 @pytest.fixture(scope="module")
 def points() -> Study:
-    return made({"L1": "250..570 mm", "L3": "600..800 mm"}, plan="latin", n=30)
+    return made({"L1": "250..570 mm", "L3": "600..800 mm"}, plan="latin", count=30)
 
 
 def cell(study: Study, **numbers: float) -> int:

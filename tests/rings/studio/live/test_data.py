@@ -135,7 +135,7 @@ def test_only_what_the_kernels_can_follow_gets_a_slider() -> None:
 def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path) -> None:
     """`crank: 100` in a file in mm is a dimension: no joint points beside it, and its new value goes back as a plain number."""
     expected = {
-        "four-bar": ["crank", "coupler", "rocker", "base"],
+        "crank-rocker": ["crank", "coupler", "rocker", "base"],
         "platform": ["base", "plate", "height"],
         "cam": ["base", "roller", "lift"],
     }
