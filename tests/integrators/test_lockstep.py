@@ -136,7 +136,7 @@ def test_threads_slices_and_limits_change_nothing(counted, monkeypatch):
     assert set(assert_as_single(problem, starts[:9], 2.0, [1.0], step=0.03, most_steps=40).status) == {"too many steps"}
     assert counted == [8]
     first = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03, threads=1)
-    monkeypatch.setattr(parallel_runs.driver, "SLICE_SECONDS", 1e-9)  # one step at a time
+    monkeypatch.setattr(parallel_runs.integration, "SLICE_SECONDS", 1e-9)  # one step at a time
     monkeypatch.setattr(parallel_runs, "cores", lambda: 2)
     counted.slices = 0
     other = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03)
