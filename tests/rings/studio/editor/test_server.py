@@ -314,7 +314,7 @@ def test_a_page_that_only_shows_takes_no_edits(tmp_path: Path) -> None:
 
 @all_in_use()  # what other tests hold is not collected meanwhile: the processor time is that of the edit
 def test_edit_of_twenty_bodies_is_quick(tmp_path: Path) -> None:
-    """Processor time of an answer, so that other programs on this machine do not count; 100 ms are promised."""
+    """Processor time of an answer in its thread, without other programs and code that still compiles; 100 ms are promised."""
     editor = Editor(chain(tmp_path / "chain.yaml", 9))
     state = editor.answers.state()
     assert state["mobility"]["bodies"] == 19 and state["complete"]
@@ -323,10 +323,10 @@ def test_edit_of_twenty_bodies_is_quick(tmp_path: Path) -> None:
         operation = (
             {"do": "move", "points": {"P3": [0.9 + 0.01 * k, 0.13]}} if k % 2 else {"do": "add_point", "body": "rod4", "at": [1.1, 0.3]}
         )
-        began = time.process_time()
+        began = time.thread_time()
         reply = editor.post("do", "", json.dumps({"base": editor.session.version, "op": operation}).encode())
         json.dumps(reply.content)
-        times.append(time.process_time() - began)
+        times.append(time.thread_time() - began)
         assert reply.status == 200
     assert sorted(times)[len(times) // 2] < 0.1
 
