@@ -2,7 +2,7 @@
 
 A ring imports from here and from public names of other rings. `pyproject.toml` lists the exceptions (import-linter), and the list only
 shrinks. Capitalized names are classes, lower-case names are functions, or modules whose public names belong to the interface
-(`units.parse_unit`).
+(`geometry.rotate`).
 """
 
 from __future__ import annotations
