@@ -223,6 +223,10 @@ def predict_lanes(plan: LanePlan, g: np.ndarray, k: int) -> None:
         far = g[plan.reach + l]
         g[plan.good + l] = g[plan.good + l] if far < LONGEST else 0.0
         g[plan.reach + l] = FAR * far + SHORT
+    for i in range(plan.nq):  # a lane that has stopped waits where it is: extrapolated on and on, its q would grow without bound
+        for l in range(LANES):
+            new, old = g[plan.x + LANES * i + l], g[plan.newest + LANES * i + l]
+            g[plan.x + LANES * i + l] = new if g[plan.good + l] > 0.0 else old
 
 
 def walk_lanes(
