@@ -128,15 +128,15 @@ browser:
 	echo "Install Chromium or Chrome (Debian: apt-get install chromium) or name one: make test CHROMIUM=/path/to/chromium"
 
 pictures: $(VENV)/installed-test browser
-	$(PY) docs/make_pictures.py
-	$(PY) docs/make_plot_pictures.py
+	$(PY) docs/make/make_pictures.py
+	$(PY) docs/make/make_plot_pictures.py
 
 gallery: $(VENV)/installed-test
-	$(PY) docs/make_gallery.py
+	$(PY) docs/make/make_gallery.py
 
 docs: gallery
-	$(PY) docs/make_api.py
-	$(PY) docs/make_command_line.py
+	$(PY) docs/make/make_api.py
+	$(PY) docs/make/make_command_line.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"
 

@@ -1,6 +1,6 @@
 """Steps of 1 ms of many mechanisms at once, beside `mujoco.rollout`: one thread each, in one run, by processor time.
 
-    python -m benchmarks.rollouts -o docs/rollout-benchmark.csv
+    python -m benchmarks.rollouts -o docs/data/rollout-benchmark.csv
 
 Both get the same mechanism, start and efforts, other ones for each environment and step (those that hold the start and random ones: the
 mechanism stays away from singular positions; the leg falls), and write every state into memory that was there before. MuJoCo has the

@@ -2,7 +2,7 @@
 
     python -m benchmarks.round_trips
 
-prints the tables of docs/exchange.md ("Round trips"). It needs the tests of the repository beside it, and the package mujoco.
+prints the tables of docs/how-to/import.md ("Round trips"). It needs the tests of the repository beside it, and the package mujoco.
 """
 
 from __future__ import annotations

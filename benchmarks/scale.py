@@ -1,6 +1,6 @@
 """Large mechanisms: first use and evaluations of long chains, scissor lifts and grids, a biped and a Stewart platform, MuJoCo beside them.
 
-    python -m benchmarks.scale docs/scale-benchmark.csv
+    python -m benchmarks.scale docs/data/scale-benchmark.csv
 
 First use is everything from the model file to the first accelerations with an empty cache (read, cut, assemble, plan, trace, compile),
 imports excluded; of MuJoCo it is its own compiler and the first mj_forward on the converted model. All times are processor time of one

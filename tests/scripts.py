@@ -1,4 +1,4 @@
-"""Scripts of docs/ as modules, with their neighbors importable."""
+"""Scripts of docs/make/ as modules, with their neighbors importable."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests import ROOT
 
 
 def docs_script(name: str) -> ModuleType:
-    """docs/<name>.py, imported as `python docs/<name>.py` would find it."""
-    folder = str(ROOT / "docs")
+    """docs/make/<name>.py, imported as `python docs/make/<name>.py` would find it."""
+    folder = str(ROOT / "docs" / "make")
     if folder not in sys.path:
         sys.path.append(folder)
     return importlib.import_module(name)

@@ -64,14 +64,14 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def test_citations_exist() -> None:
-    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "data" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE))
     assert len(keys) >= 6
     cited = {}
     for path in [*SOURCES, *sorted((ROOT / "src").rglob("*.yaml")), *sorted((ROOT / "docs").rglob("*.md"))]:
         for key in CITATION.findall(path.read_text(encoding="utf-8")):
             cited.setdefault(key, str(path.relative_to(ROOT)))
     unknown = {k: where for k, where in cited.items() if k not in keys}
-    assert not unknown, f"not in docs/references.bib: {unknown}; keys there: {sorted(keys)}"
+    assert not unknown, f"not in docs/data/references.bib: {unknown}; keys there: {sorted(keys)}"
 
 
 def test_the_repository_speaks_of_the_product_only() -> None:

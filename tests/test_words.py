@@ -126,7 +126,7 @@ def texts() -> list[tuple[Path, str, int, str]]:
         (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
         (page_texts, PACKAGE.rglob("*.html")),
         (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
-        (prose, [*ROOT.glob("[!C]*.md"), *ROOT.glob("CO*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "paper").glob("*.md")]),
+        (prose, [*ROOT.glob("[!C]*.md"), *ROOT.glob("CO*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "paper").glob("*.md")]),
     ]
     return [(path, *found) for read, paths in readers for path in sorted(paths) for found in read(path)]
 
@@ -185,7 +185,7 @@ def test_refused_parts_of_identifiers(name: str, parts: list[str]) -> None:
 
 
 def test_the_glossary_has_each_term_once_and_in_order() -> None:
-    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("\n## ", 1)[0]
+    page = (ROOT / "docs" / "explanation" / "notation.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("\n## ", 1)[0]
     rows = [row.strip("| ").split(" | ", 1) for row in page.splitlines() if row.startswith("| ") and not row.startswith("| term")]
     terms = [term for term, _ in rows]
     assert 55 <= len(terms) == len(set(terms)) and terms == sorted(terms, key=str.casefold)

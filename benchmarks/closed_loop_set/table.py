@@ -1,4 +1,4 @@
-"""Tables of the set for docs/closed-loop-set.md: cases, one row a task with a column a program, and every setting.
+"""Tables of the set for docs/evidence/closed-loop-set.md: cases, one row a task with a column a program, and every setting.
 
     python -m benchmarks.closed_loop_set.table
 
@@ -17,7 +17,7 @@ from benchmarks.closed_loop_set import results as all_results
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.results import Answer, Results
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "closed-loop-set.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "closed-loop-set.md"
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 EXACT = 1e-16  # errors below are shown as this
 ROUNDED = 1e-14  # errors below are rounding of doubles over some hundred operations: none is more exact than another

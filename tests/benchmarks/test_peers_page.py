@@ -1,4 +1,4 @@
-"""docs/peers.md says what the results beside it say, and these are results of today's code."""
+"""docs/evidence/comparison.md says what the results beside it say, and these are results of today's code."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def maker() -> Any:
 
 
 def test_the_page_agrees_with_the_results(maker: Any) -> None:
-    text = (DOCS / "peers.md").read_text(encoding="utf-8")
+    text = (DOCS / "evidence" / "comparison.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"<!-- table: ([\w-]+) -->", text)) == sorted(maker.TABLES)
     for page in maker.PAGES:
         text = page.read_text(encoding="utf-8")
         assert re.search("<!-- table: forward -->\n\n\\| program", text)
-        assert maker.renewed(text, maker.TABLES) == text, "run `python docs/make_peers.py`"
+        assert maker.renewed(text, maker.TABLES) == text, "run `python docs/make/make_peers.py`"
 
 
 def test_every_time_of_a_peer_is_on_the_page_with_its_version() -> None:
     """Read from the page's text, without the code that wrote it."""
-    text = (DOCS / "peers.md").read_text(encoding="utf-8")
+    text = (DOCS / "evidence" / "comparison.md").read_text(encoding="utf-8")
     lines = [[x.strip() for x in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     compared = 0
     for name in ("benchmark.csv", "simulation-benchmark.csv"):
-        rows, machine = table.read_csv(DOCS / name)
+        rows, machine = table.read_csv(DOCS / "data" / name)
         assert machine["linkwright"] and machine["date"] and machine["pin"] in text and machine["processor"] in text
         for r in (r for r in rows if r.ns is not None and not r.engine.startswith((table.OURS, "import"))):
             there = [line for line in lines if line[:2] == [r.engine, r.version]]
@@ -53,7 +53,7 @@ def test_every_time_of_a_peer_is_on_the_page_with_its_version() -> None:
 
 def test_a_changed_result_changes_the_page(maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "benchmark.csv"
-    text = (DOCS / "benchmark.csv").read_text(encoding="utf-8")
+    text = (DOCS / "data" / "benchmark.csv").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("MuJoCo mj_forward") and ",stewart," in line)
     other.write_text(text.replace(row, re.sub(r"forward,[\d.]+,", "forward,77700.0,", row)), encoding="utf-8")
     monkeypatch.setattr(maker, "STATES", other)
@@ -64,6 +64,10 @@ def test_a_changed_result_changes_the_page(maker: Any, tmp_path: Path, monkeypat
 def test_the_results_are_of_this_code(name: str) -> None:
     """Kernels that have other operations today want to be measured again."""
     assert name in MECHANISMS
-    kept = {r.quantity: r.operations for r in table.read_csv(DOCS / "benchmark.csv")[0] if r.mechanism == name and r.engine == table.OURS}
+    kept = {
+        r.quantity: r.operations
+        for r in table.read_csv(DOCS / "data" / "benchmark.csv")[0]
+        if r.mechanism == name and r.engine == table.OURS
+    }
     for quantity in ("forward", "inverse"):
         assert kernel(at(name).system, quantity).operations == kept[quantity]

@@ -15,9 +15,9 @@ import pytest
 from tests import ROOT
 from tests.sources import PACKAGE
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## `(\w+ = [^`]+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-STATION = re.compile(r"^\| \[`([\w/]+\.py):([\w.]+)`\]\(\.\./src/linkwright/([\w/]+\.py)\) \|", re.MULTILINE)
+STATION = re.compile(r"^\| \[`([\w/]+\.py):([\w.]+)`\]\(\.\./\.\./src/linkwright/([\w/]+\.py)\) \|", re.MULTILINE)
 CALLS = {call: [(file, name, link) for file, name, link in STATION.findall(text)] for call, text in SECTION.findall(PAGE)}
 LONGEST = 900  # words
 
@@ -71,7 +71,7 @@ def listed(heading: str) -> list[str]:
 def test_the_page_has_the_three_calls() -> None:
     assert [re.sub(r"^\w+ = |\(.*", "", call) for call in CALLS] == ["lw.load", "m.cycle", "m.simulate"]
     assert all(len(stations) >= 10 for stations in CALLS.values()), "a row was not understood"
-    assert sum(map(len, CALLS.values())) == PAGE.count("](../src/"), "links to the source outside of the three tables"
+    assert sum(map(len, CALLS.values())) == PAGE.count("](../../src/"), "links to the source outside of the three tables"
     assert [(file, link) for s in CALLS.values() for file, _, link in s if file != link] == []
 
 

@@ -13,7 +13,7 @@ from tests.docs.test_pages import blocks
 README = ROOT / "README.md"
 INDEX = ROOT / "docs" / "index.md"
 NAVIGATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
-PAGES = {p.name for p in (ROOT / "docs").glob("*.md")}
+PAGES = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
@@ -31,18 +31,20 @@ def test_readme_answers_a_question_in_four_lines(capsys: pytest.CaptureFixture[s
 
 
 def test_docs_are_ordered() -> None:
-    assert re.findall(r"^  - ([\w-]+):$", NAVIGATION, re.MULTILINE) == ["Tutorials", "How-to", "Reference", "Theory", "Evidence"]
-    headings = re.findall(r"^## (.*)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings == ["Tutorials", "How to", "Reference", "Theory", "Evidence"]
+    sections = ["Get started", "Tutorials", "How-to", "Reference", "Explanation", "Evidence"]
+    assert re.findall(r"^  - ([\w -]+):$", NAVIGATION, re.MULTILINE) == sections
+    assert re.findall(r"^## (.*)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE) == sections
 
 
 def test_every_page_has_one_place() -> None:
-    places = Counter(re.findall(r"(?<![/\w])([\w-]+\.md)", NAVIGATION))
+    places = Counter(re.findall(r": ([\w/-]+\.md)$", NAVIGATION, re.MULTILINE))
     assert set(places) == PAGES and max(places.values()) == 1
 
 
 def test_every_page_is_in_the_index() -> None:
-    assert {x for x in LINK.findall(INDEX.read_text(encoding="utf-8")) if "/" not in x} == PAGES - {"index.md"}
+    assert {x for x in LINK.findall(INDEX.read_text(encoding="utf-8")) if not x.startswith("../") and x.endswith(".md")} == PAGES - {
+        "index.md"
+    }
 
 
 def test_llms_txt() -> None:

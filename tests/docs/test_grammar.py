@@ -1,4 +1,7 @@
-"""Grammar of the model file (docs/model-grammar.md) against the reader: every check of keys there has a rule, every rule a check."""
+"""Grammar of the model file (docs/reference/model-grammar.md) against the reader.
+
+Every check of keys there has a rule, every rule a check.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from linkwright.model.file.inertia import DENSITIES
 from tests import ROOT
 
 Keys = tuple[frozenset[str], frozenset[str]]  # all of them, and those that are required
-TEXT = (ROOT / "docs" / "model-grammar.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "reference" / "model-grammar.md").read_text(encoding="utf-8")
 RULE = re.compile(r"^(\w+) += (.*(?:\n +.*)*)", re.MULTILINE)
 KEY = re.compile(r"(?<![\w-])(\w+)(\??): ")
 
@@ -76,7 +79,7 @@ def test_every_key_of_the_reader_has_its_rule() -> None:
     found = dict(checks())
     assert len(found) > 30
     missing = {where: sorted(k) for where, k in found.items() if k not in written()}
-    assert not missing, "docs/model-grammar.md has no rule with just these keys (with ? where they are optional)"
+    assert not missing, "docs/reference/model-grammar.md has no rule with just these keys (with ? where they are optional)"
 
 
 def test_every_rule_is_read() -> None:
@@ -97,15 +100,15 @@ def test_lists_of_names() -> None:
 
 
 def test_generated_lines_are_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("make_grammar", ROOT / "docs" / "make_grammar.py")
+    spec = importlib.util.spec_from_file_location("make_grammar", ROOT / "docs" / "make" / "make_grammar.py")
     assert spec is not None and spec.loader is not None
     make = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "docs"))
+    sys.path.insert(0, str(ROOT / "docs" / "make"))
     try:
         spec.loader.exec_module(make)
     finally:
-        sys.path.remove(str(ROOT / "docs"))
-    assert make.renewed(TEXT, make.TABLES) == TEXT, "run python docs/make_grammar.py"
+        sys.path.remove(str(ROOT / "docs" / "make"))
+    assert make.renewed(TEXT, make.TABLES) == TEXT, "run python docs/make/make_grammar.py"
 
 
 def test_one_page() -> None:

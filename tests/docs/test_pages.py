@@ -24,15 +24,17 @@ from linkwright.system import mechanism
 from tests import ROOT
 from tests.sweeps import sweep
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/rings/exchange/bridges runs them
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
-    "api-examples", "bridges", "cams", "conventions", "converters", "drawings", "editor", "exchange", "from-adams", "from-drake",
-    "from-mujoco", "from-pinocchio", "from-pylinkage", "getting-started", "howto-ros2", "model-file", "robots",
-    "theory-aghili", "theory-chaudhary", "theory-hoang", "theory-koul", "topology",
+    "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
+    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/editor", "how-to/export",
+    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/api-examples", "reference/model-file",
+    "start/first-mechanism", "tutorials/coming-from-adams", "tutorials/coming-from-drake", "tutorials/coming-from-mujoco",
+    "tutorials/coming-from-pinocchio", "tutorials/coming-from-pylinkage",
 )  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
@@ -53,8 +55,8 @@ def name(path: Path) -> str:
 
 
 def test_there_is_something_to_check() -> None:
-    assert {p.name for p in pages_with("python")} >= {"README.md", "getting-started.md", "kinematics.md"}
-    assert {p.name for p in pages_with("console")} >= {"README.md", "getting-started.md", "kinematics.md"}
+    assert {p.name for p in pages_with("python")} >= {"README.md", "first-mechanism.md", "cycle.md"}
+    assert {p.name for p in pages_with("console")} >= {"README.md", "first-mechanism.md", "cycle.md"}
 
 
 @cache
@@ -68,7 +70,7 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
     return shipped(model) if plain else mechanism.load(model, **changes)
 
 
-@sweep("page", pages_with("python"), now=["README.md", *(f"docs/{stem}.md" for stem in QUICK)], ids=name)
+@sweep("page", pages_with("python"), now=["README.md", *(f"docs/{page}.md" for page in QUICK)], ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
@@ -109,7 +111,12 @@ def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
     assert abs(s.closure(s.start).phi).max(initial=0.0) < 1e-10
 
 
-@sweep("page", pages_with("console"), now=["README.md", "docs/cams.md", "docs/drawings.md", "docs/howto-lecture.md"], ids=name)
+@sweep(
+    "page",
+    pages_with("console"),
+    now=["README.md", "docs/how-to/cams.md", "docs/how-to/drawings.md", "docs/tutorials/lecture.md"],
+    ids=name,
+)
 def test_console_blocks_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,5 +172,5 @@ RETURNED = {
 def test_every_public_name_has_a_running_example() -> None:
     code = "\n".join(text for page in PAGES for heavy in ("", *HEAVY) for _, text in blocks(page, "python", heavy=heavy))
     without = [x for x in lw.__all__ if not re.search(RETURNED.get(x, rf"\blw\.{re.escape(x)}\b"), code)]
-    assert not without, f"write a block for {without}, in docs/api-examples.md or on the page of its topic"
+    assert not without, f"write a block for {without}, in docs/reference/api-examples.md or on the page of its topic"
     assert RETURNED.keys() <= set(lw.__all__)

@@ -1,4 +1,4 @@
-"""Public examples import what is public: `linkwright` itself, and the modules that docs/versioning.md lists."""
+"""Public examples import what is public: `linkwright` itself, and the modules that docs/reference/versions.md lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTED = re.compile(r"^\| `(linkwright\.[\w.]+)` \|", re.MULTILINE)
 
 
 def public_modules() -> set[str]:
-    return set(LISTED.findall((ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")))
+    return set(LISTED.findall((ROOT / "docs" / "reference" / "versions.md").read_text(encoding="utf-8")))
 
 
 def examples() -> dict[str, str]:
@@ -21,7 +21,7 @@ def examples() -> dict[str, str]:
     paths = [
         ROOT / "README.md",
         ROOT / "llms.txt",
-        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "examples").glob("*.py"),
         *(ROOT / "gallery").glob("*.py"),
     ]
@@ -39,7 +39,7 @@ def test_public_examples_import_public_modules() -> None:
     private = [f"{name}: {module}" for name, modules in found.items() for module in sorted(modules - public)]
     assert not private, "\n".join(private)
     used = set().union(*found.values())
-    assert public <= used, f"docs/versioning.md lists modules that no example imports: {sorted(public - used)}"
+    assert public <= used, f"docs/reference/versions.md lists modules that no example imports: {sorted(public - used)}"
 
 
 def test_examples_and_gallery_need_the_top_level_only() -> None:

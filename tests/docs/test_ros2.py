@@ -73,7 +73,7 @@ int main()
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the page, those that its Python writes, and the transmission of an ankle."""
     place = tmp_path_factory.mktemp("ros")
-    page = (ROOT / "docs" / "howto-ros2.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "ros2.md").read_text(encoding="utf-8")
     for text in re.findall(r"^```cpp\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         (place / text.split()[1]).write_text(text, encoding="utf-8")
     lw.load("four-bar").export(place / "four_bar.hpp", motors=["A"], joints=["D"], namespace="my_robot")

@@ -17,7 +17,7 @@ from tests.sources import PACKAGE, python_files
 
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 READMES = sorted(PACKAGE.rglob("README.md"))
-PAGES = [CONTRIBUTING, ROOT / "README.md", ROOT / "llms.txt", *sorted((ROOT / "docs").glob("*.md")), *READMES]
+PAGES = [CONTRIBUTING, ROOT / "README.md", ROOT / "llms.txt", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
 ROW = re.compile(r"^\| (\d+) \| `([\w/.]+)` \|", re.MULTILINE)
 ENDINGS = "py|js|ts|c|cpp|md|csv|npz|yaml"
 PATH = re.compile(r"(?<![\w./<>*-])(?:[\w<>*-]+/)+(?:[\w<>*.-]*\w)?")

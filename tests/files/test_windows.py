@@ -108,7 +108,12 @@ def test_paths_of_windows_in_robots(tmp_path: Path) -> None:
     mesh = tmp_path / "meshes" / "a.stl"
     mesh.write_text("")
     folders = Folders.of(tmp_path / "r.urdf")
-    for name in (r"meshes\a.stl", r".\meshes\a.stl", rf"package://{tmp_path.name}\meshes\a.stl", rf"package://{tmp_path.name}/meshes\a.stl"):
+    for name in (
+        r"meshes\a.stl",
+        r".\meshes\a.stl",
+        rf"package://{tmp_path.name}\meshes\a.stl",
+        rf"package://{tmp_path.name}/meshes\a.stl",
+    ):
         assert folders.find(name) == (mesh.resolve(), ""), name
     assert folders.find(r"..\..\..\..\etc\hostname")[0] is None
     assert folders.find(r"meshes\b.stl") == (None, "there is no such file")

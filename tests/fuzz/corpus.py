@@ -14,15 +14,15 @@ from tests.fuzz.changes.trees import read_tree
 
 FENCED = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 PAGES = (
-    "model-file.md",
-    "getting-started.md",
-    "cams.md",
-    "drives.md",
-    "howto-belts.md",
-    "howto-motor.md",
-    "tutorial-design.md",
-    "recipes.md",
-    "howto-modes.md",
+    "reference/model-file.md",
+    "start/first-mechanism.md",
+    "how-to/cams.md",
+    "reference/drives.md",
+    "how-to/belts.md",
+    "how-to/motors.md",
+    "tutorials/wanted-motion.md",
+    "how-to/recipes.md",
+    "how-to/assembly-modes.md",
 )
 BARS = """\
 name: bars

@@ -23,7 +23,7 @@ from linkwright.rings.exchange.import_report import ImportedModelWarning
 from linkwright.rings.exchange.writing.losses import LossWarning
 
 READ = 5.0  # s of processor time to read an input
-USE = 60.0  # s for everything that is done with it: a run that ends near a singular position takes half a minute (limits.md)
+USE = 60.0  # s for everything that is done with it: a run that ends near a singular position takes half a minute (docs/evidence/limits.md)
 UNFIT = re.compile(
     r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|site-packages|\.py:\d", re.IGNORECASE
 )

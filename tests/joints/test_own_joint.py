@@ -130,8 +130,8 @@ def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.M
     assert grounded == {"A"} and {p.name for p in Scene(four_bar.system, four_bar.cycle(steps=48)).pins if p.grounded} == {"A", "D"}
     still = Scene(arc.system, None).guides[0]
     assert abs(still.tangent(at) @ at) < 1e-3 * RADIUS
-    assert arc.plot("mechanism", tmp_path / "arc.svg").read_text(encoding="utf-8").count("<path") > four_bar.plot("mechanism", 
-        tmp_path / "bar.svg"
+    assert arc.plot("mechanism", tmp_path / "arc.svg").read_text(encoding="utf-8").count("<path") > four_bar.plot(
+        "mechanism", tmp_path / "bar.svg"
     ).read_text(encoding="utf-8").count("<path")
 
 

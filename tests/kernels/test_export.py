@@ -412,8 +412,8 @@ def check_kernels(s: lw.System, st: State, text: str) -> None:
 
 
 def block(language: str) -> str:
-    """The only fenced block of docs/export.md in a language."""
-    page = ROOT / "docs" / "export.md"
+    """The only fenced block of docs/how-to/fmu-c-javascript.md in a language."""
+    page = ROOT / "docs" / "how-to" / "fmu-c-javascript.md"
     [text] = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return text
 

@@ -104,7 +104,8 @@ SKEWED = {  # a rod with two ball joints spins about itself, on a crank and a ro
 }
 WRITTEN = {"sprung": SPRUNG, "geared": GEARED, "coupled": COUPLED, "skewed": SKEWED}
 NAMED = [n for n in library.names() if lw.load(n).description.parameters]
-# a walk through singular positions or to dead centers is on floats: see docs/limits.md; its result then is that of the float path itself
+# a walk through singular positions or to dead centers is on floats: see docs/evidence/limits.md; its
+# result then is that of the float path itself
 FLOATS = ("3-rrr-motors", "bennett", "change-point-four-bar", "parallelogram-chain", "parallelogram-middle", "rssr", "slider-crank-equal")
 DESIGNS = [*WRITTEN, *(n for n in NAMED if n not in FLOATS)]
 

@@ -1,6 +1,7 @@
 """The same call gives the same bits: in any order of calls, recompiled, pickled, reopened, and from code that is made again.
 
-docs/versioning.md lists what is promised. Calls about one state that begin on floats (`s.assemble`, `s.forward`, `s.inverse`) and turns
+docs/reference/versions.md lists what is promised. Calls about one state that begin on floats (`s.assemble`, `s.forward`, `s.inverse`) and
+turns
 are not promised yet.
 """
 
@@ -46,9 +47,7 @@ def calls(s: lw.System, given: tuple[np.ndarray, np.ndarray]) -> dict[str, Calla
     tau = np.linspace(-0.5, 0.5, len(v))
     st = s.state(q, v)
     inputs = {"energy": (q, v), "points": (q, v)}
-    out: dict[str, Callable[[], bytes]] = {
-        name: lambda name=name: bits(s.kernel(name)(*inputs.get(name, (q, v, tau)))) for name in KERNELS
-    }
+    out: dict[str, Callable[[], bytes]] = {name: lambda name=name: bits(s.kernel(name)(*inputs.get(name, (q, v, tau)))) for name in KERNELS}
     out["kkt"] = lambda: bits(s.kernel("forward", "kkt")(q, v, tau))
     out["lanes"] = lambda: bits(s.kernel("forward")(np.array([q, q]), np.array([v, 0.5 * v]), tau))
     out["run"] = lambda: bits(s.simulate(st, 0.1, tolerance=1e-8))

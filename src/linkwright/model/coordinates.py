@@ -145,6 +145,7 @@ def slides(d: Description, name: str) -> bool:
     """Return True for a length, and for a part of a joint that only slides."""
     return name in lengths(d) or joint_part(d, name).kinds == {"length"}
 
+
 class JointPart(NamedTuple):
     """Some or all velocities of a joint."""
 

@@ -72,6 +72,7 @@ def _alone(libraries: Sequence[tuple[Callable[[], int], Callable[[int], None]] |
 # Python's collector of cycles looks through all objects again and again while their number grows, which is a quarter to a half of the
 # time of such work, and finds nothing: the objects are in use. Inside `all_in_use` it waits.
 
+
 @contextmanager
 def all_in_use() -> Generator[None]:
     """Inside, cycles are not collected; also a decorator of functions."""

@@ -2,7 +2,7 @@
 
 Everything is written with `+ - * / @` and sin, cos, sqrt, so the entries may be floats, complex
 numbers or traced symbols. Spatial vectors stack [angular; linear], in world axes, taken at a
-fixed origin; `shift_*` move them. Names follow docs/notation.md: R_WB, p_WB, X_FM.
+fixed origin; `shift_*` move them. Names follow docs/explanation/notation.md: R_WB, p_WB, X_FM.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # motion bifurcates [Aghili2005 VIII-A]: it may stay on its branch, change over or turn round. A run whose velocity reverses a distance
 # d before or behind such a position has an answer only if d is larger than what the run knows of positions.
 #
-# d is a way: radians, or multiples of the mechanism's size, as in docs/singularities.md. The smallest singular value s of J that counts
+# d is a way: radians, or multiples of the mechanism's size, as in docs/explanation/singular-positions.md. The smallest singular value s
+# of J that counts
 # vanishes in proportion to it, so that d = s way / (s' - s) with s' at another position of the same step, a `way` off.
 
 REVERSAL_WAY = 1e-6  # way: a thousand times the default tolerance of a step, which is what the errors of some hundred steps amount to

@@ -396,4 +396,3 @@ def unit_written(given: Any) -> str:
         return ""
     first = meant.items[0] if isinstance(meant, Values) else meant.numbers[0] if isinstance(meant, Distribution) else meant
     return "" if first.unit in (SI, SHARE) else first.unit
-

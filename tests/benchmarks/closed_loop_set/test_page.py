@@ -1,4 +1,4 @@
-"""docs/closed-loop-set.md says what the files of the set say."""
+"""docs/evidence/closed-loop-set.md says what the files of the set say."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_rename_and_back_is_the_same_text(name: str) -> None:
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=[re.findall(r"name: (\S+)", e)[0] for e in EXAMPLES])
 def test_names_of_every_section_are_known(text: str, tmp_path: Path) -> None:
-    """The examples of docs/model-file.md, which show every section."""
+    """The examples of docs/reference/model-file.md, which show every section."""
     sheet = EditSheet(text, "x.yaml")
     if sheet.node("plane") is not None and not isinstance(described(text, "x.yaml", tmp_path), ModelError):
         assert renamed_and_back(text, "x.yaml", tmp_path) or "repeat:" in text

@@ -10,7 +10,7 @@ from linkwright.model.file import read_text, write
 from linkwright.model.file.reader import MODEL_KEYS
 from tests import ROOT
 
-PAGE = (ROOT / "docs" / "model-file.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "model-file.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -101,8 +101,8 @@ def test_synonyms_name_what_exists() -> None:
 
 
 def test_documents_named_in_hints_exist() -> None:
-    limits = (DOCS / "limits.md").read_text(encoding="utf-8")
-    assert "## What to use instead" in limits and "## Tables" in (DOCS / "model-file.md").read_text(encoding="utf-8")
+    limits = (DOCS / "evidence" / "limits.md").read_text(encoding="utf-8")
+    assert "## What to use instead" in limits and "## Tables" in (DOCS / "reference" / "model-file.md").read_text(encoding="utf-8")
     for word in ("cam", "belt", "chain", "Geneva", "rope", "contact", "URDF", "MJCF", "SDF", "DXF", "Excel"):
         assert word in limits
 
@@ -125,7 +125,7 @@ def test_files_of_other_programs(tmp_path: Path, name: str, words: str) -> None:
     for path in (tmp_path / name, name):
         with pytest.raises(lw.UsageError, match=f"is not a model file. {'' if name.endswith('.xacro') else '.*'}{words}") as caught:
             lw.load(path)
-        assert "docs/limits.md#what-to-use-instead" in str(caught.value)
+        assert "docs/evidence/limits.md#what-to-use-instead" in str(caught.value)
 
 
 def test_lengths_are_in_the_units_of_the_file(tmp_path: Path) -> None:

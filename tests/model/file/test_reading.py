@@ -314,7 +314,9 @@ start: {A: 60, A.v: 10 rpm}
     ("drive", "kind", "expected"),
     [
         ("45 rpm", "speed", 1.5 * math.pi),
-        ("3 rad/s", "speed", 3.0), ("60 1/min", "speed", 2 * math.pi), ("1 Hz", "speed", 2 * math.pi),
+        ("3 rad/s", "speed", 3.0),
+        ("60 1/min", "speed", 2 * math.pi),
+        ("1 Hz", "speed", 2 * math.pi),
         ("90 deg", "position", math.pi / 2),
         ("2 N m", "torque", 2.0),
         ("undriven", "undriven", 0.0),

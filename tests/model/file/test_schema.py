@@ -72,7 +72,7 @@ def test_every_model_of_the_repository_is_accepted(path: Path):
 
 
 def test_models_in_the_documentation_are_accepted():
-    pages = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
+    pages = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md"))}
     blocks = [(name, block) for name, text in pages.items() for block in FENCE.findall(text)]
     complete = [(name, block) for name, block in blocks if re.search(r"^bodies:", block, re.MULTILINE) and "..." not in block]
     assert len(complete) > 5

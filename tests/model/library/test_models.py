@@ -153,7 +153,7 @@ def test_a_header_says_what_it_is_and_where_its_data_comes_from(name: str) -> No
 
 
 def test_the_docs_list_every_model_with_its_drives() -> None:
-    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "models.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
     listed = {row[0]: row for row in rows[1:]}
     assert set(listed) == set(models.names())

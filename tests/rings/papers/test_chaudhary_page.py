@@ -62,7 +62,7 @@ def test_moving_base():
 
 def test_symbols_of_the_paper():
     """It has no loop equations, no Jacobian of theirs and no Coriolis matrix: loops enter by the multipliers of (10) alone."""
-    text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").partition("## The papers' symbols")[2]
+    text = (ROOT / "docs" / "explanation" / "notation.md").read_text(encoding="utf-8").partition("## The papers' symbols")[2]
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     column = next(i for i, name in enumerate(lines[0]) if "Chaudhary2007" in name)
     symbols = {line[0].strip(): line[column].strip() for line in lines[2:] if len(line) == len(lines[0])}

@@ -14,7 +14,7 @@ from tests import ROOT
 
 CITED = re.compile(r"\[(Koul2013|Chaudhary2007|Aghili2005|Hoang2023) ([^\]]*)\]")
 RANGE = re.compile(r"\((\d+)\)(?:-\((\d+)\))?")
-TEXTS = ("src/**/*.py", "src/**/*.md", "src/**/*.yaml", "docs/*.md", "papers/**/*.md", "tests/**/*.py")
+TEXTS = ("src/**/*.py", "src/**/*.md", "src/**/*.yaml", "docs/**/*.md", "papers/**/*.md", "tests/**/*.py")
 LAST = {"Koul2013": 55, "Chaudhary2007": 33, "Aghili2005": 79, "Hoang2023": 36}  # equations of each paper
 
 

@@ -41,7 +41,7 @@ UNDECIDED = {
 ITEMS = {"Koul2013": 24, "Chaudhary2007": 25, "Aghili2005": 33, "Hoang2023": 22}
 FIGURES = {"Koul2013": 4, "Chaudhary2007": 2, "Aghili2005": 4, "Hoang2023": 2}  # at least
 SHARE = 30.0  # s of one paper: all four within two minutes
-KEYS = re.findall(r"@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"))
+KEYS = re.findall(r"@\w+\{(\w+),", (ROOT / "docs" / "data" / "references.bib").read_text(encoding="utf-8"))
 
 
 @sweep("key", papers.PAPERS, now=["Hoang2023"])
@@ -84,16 +84,16 @@ def _check_item(item):
 
 
 def _check_table_of_the_docs(key, rows):
-    """docs/reproduce.md has the items as they are computed now; deviations within what is allowed."""
+    """docs/explanation/papers.md has the items as they are computed now; deviations within what is allowed."""
     make = docs_script("make_papers")
-    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / "papers.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"<!-- table: items-{key} -->\n(.*?)<!-- end -->", text, re.DOTALL)
     cells = [[x.strip() for x in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block.splitlines() if line.startswith("|")][2:]
     assert len(cells) == len(rows)
     for row, (number, place, claim, verdict, deviation, where) in zip(rows, cells, strict=True):
         said = (str(row.number), make.plain(row.place), make.plain(row.claim), row.verdict, make.modules(row))
-        assert (number, place, claim, verdict, where) == said, "run `python docs/make_papers.py`"
-        assert bool(deviation) == bool(make.deviation(row)), "run `python docs/make_papers.py`"
+        assert (number, place, claim, verdict, where) == said, "run `python docs/make/make_papers.py`"
+        assert bool(deviation) == bool(make.deviation(row)), "run `python docs/make/make_papers.py`"
     shown = re.search(r"^104 items: .*\.$", text, re.MULTILINE)
     assert shown is not None and "missing" not in shown.group() and "wrong" not in shown.group()
 
@@ -125,7 +125,7 @@ def test_pages_have_the_errata_of_the_table():
         for name, block in re.findall(r"<!-- table: ([\w-]+) -->\n(.*?)<!-- end -->", page.read_text(encoding="utf-8"), re.DOTALL):
             if name in tables:
                 shown.add(name)
-                assert block == f"\n{tables[name]()}\n\n", f"{page.name}: run `python docs/make_papers.py`"
+                assert block == f"\n{tables[name]()}\n\n", f"{page.name}: run `python docs/make/make_papers.py`"
     assert shown == set(tables)
 
 

@@ -9,7 +9,11 @@ import pytest
 
 from tests import ROOT
 
-PAGES = [*sorted((ROOT / "docs").glob("theory-*.md")), ROOT / "docs" / "conventions.md", ROOT / "docs" / "limits.md"]
+PAGES = [
+    *sorted((ROOT / "docs" / "explanation").glob("theory-*.md")),
+    ROOT / "docs" / "explanation" / "conventions.md",
+    ROOT / "docs" / "evidence" / "limits.md",
+]
 TESTS = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("test_*.py"))
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -47,7 +51,7 @@ def test_stated_sizes_are_those_of_the_code() -> None:
     from linkwright.simulation import options, run_batch
     from linkwright.topology import cuts
 
-    text = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "evidence" / "limits.md").read_text(encoding="utf-8")
     assert f"{text_nodes.MOST_BYTES // 1_000_000} MB, {bodies.MOST_BODIES:,} bodies, {repeat.MOST_COPIES:,} copies" in text
     assert f"up to {cuts.MOST_TREES:,} of them" in text
     assert f"beyond some {kernel.LARGE:,} operations" in text and f"beyond {lanes.MOST:,} one state" in text

@@ -91,7 +91,7 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
     for k, m in ((1, wiper), (2, wiper.with_(**{"B.x": "170 mm"}))):
         torque = m.cycle(steps=1440)["A.torque"]  # the extreme lies between the report's 36 steps
         assert number(found["peak torque at A"][k]) == pytest.approx(torque[np.argmax(np.abs(torque))], rel=1e-3)
-    assert "aria-label=\"A.torque of this design, longer\"" in told
+    assert 'aria-label="A.torque of this design, longer"' in told
 
 
 @pytest.mark.slow
@@ -134,9 +134,7 @@ def test_a_motor_chosen_for_one_drive_is_of_that_drive_alone() -> None:
     assert [row[0] for row in page.table("limit")] == [x.what for x in best.margins]
 
 
-def test_variants_are_loaded_as_the_model_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_variants_are_loaded_as_the_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(report, "fragment", lambda *a, **k: "")
     for given, said in (("old: a.npz", "'a.npz' is a saved run; this needs a model"), ("gone: gone.yaml", "gone.yaml")):

@@ -31,9 +31,7 @@ def ellipse(a: float, b: float, count: int = 200) -> np.ndarray:
 def test_descriptors_of_a_circle_and_of_a_flat_ellipse() -> None:
     circle = descriptors(ellipse(2.0, 2.0))[0]
     assert abs(circle[list(ORDERS).index(1)]) == pytest.approx(1.0, abs=1e-6) and np.linalg.norm(circle) == pytest.approx(1.0)
-    line = descriptors(ellipse(1.0, 0.0))[
-        0
-    ]  # run through there and back at constant speed: a triangle wave, c_k = 4 / (pi k)^2 / 2
+    line = descriptors(ellipse(1.0, 0.0))[0]  # run through there and back at constant speed: a triangle wave, c_k = 4 / (pi k)^2 / 2
     by_order = dict(zip(ORDERS.tolist(), line, strict=True))
     assert abs(by_order[1]) == pytest.approx(abs(by_order[-1]), rel=1e-9)
     # resampling a polygon of 200 points leaves 1e-3 of the coefficients

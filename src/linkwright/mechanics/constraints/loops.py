@@ -202,7 +202,6 @@ def scale(kinds: Iterable[str], kappa: float) -> np.ndarray:
     return np.array([kappa if k == "length" else 1.0 for k in kinds])
 
 
-
 @dataclass(frozen=True)
 class Loops:
     """A skeleton with the constraints to satisfy and the scales that make them dimensionless."""

@@ -13,6 +13,7 @@ from linkwright.model.description import Description, PointRef
 if TYPE_CHECKING:
     from linkwright.mechanics.inverse.loads import Loads
 
+
 class LineEye(NamedTuple):
     """One end of a part between two points; `pin` names it: the part and the point of the body, `lift.W`."""
 

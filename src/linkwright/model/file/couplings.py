@@ -36,9 +36,7 @@ def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:
     return Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **moves)
 
 
-def program(
-    reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str
-) -> dict[str, Any]:
+def program(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:
     """Moves of a coupling or cam, with `begin` and `phase`; spans of whole turns repeat. Empty if it has none."""
     own = [k for k in ("begin", "phase") if k in keys]
     if "moves" not in keys:

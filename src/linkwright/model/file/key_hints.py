@@ -29,7 +29,7 @@ KEYS = {
     "g": "gravity",
     "bodie": "bodies",
 }
-_TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/model-file.md#motion-laws)"
+_TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/reference/model-file.md#motion-laws)"
 _FEATURES = {
     ("length", "len"): "Two pins of the drawing make a length; one of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
@@ -44,12 +44,16 @@ _FEATURES = {
     ("flexible", "beam", "elastic", "fem"): (
         "Bodies are rigid and joints ideal; `springs:`, `dampers:` and `bushings:` may act between them."
     ),
-    ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)), docs/control.md.",
+    (
+        "controller",
+        "pid",
+        "control",
+    ): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)), docs/how-to/controllers.md.",
     ("optimize", "optimise", "synthesis"): (
-        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them, docs/optimization.md."
+        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them, docs/how-to/optimization.md."
     ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
-        "Files of other programs are not read; docs/converters.md lists what is written for them."
+        "Files of other programs are not read; docs/how-to/export.md lists what is written for them."
     ),
 }
 

@@ -218,8 +218,7 @@ def _joints() -> dict[str, Any]:
         "axis": ref("vector") | {"description": "direction of the axis"},
         "axes": {"type": "array", "items": ref("vector"), "minItems": 2, "maxItems": 2, "description": "both axes of a universal joint"},
         "frames": {"type": "array", "items": ref("pose"), "minItems": 2, "maxItems": 2, "description": "frame in each body"},
-        "armature": ref("number")
-        | {"minimum": 0, "description": "inertia added to the coordinate; inertia (kg m^2) or mass (kg)"},
+        "armature": ref("number") | {"minimum": 0, "description": "inertia added to the coordinate; inertia (kg m^2) or mass (kg)"},
         "stroke": ref("range") | {"description": "shortest and longest travel of a slider: a rigid stop; length (m)"},
     }
     own = {key: ref("vector") | {"description": f"axis of a {' or '.join(kinds)} joint"} for key, kinds in owners().items()}
@@ -395,9 +394,7 @@ def _backdrop() -> dict[str, Any]:
 
 
 def _units(text: str) -> dict[str, Any]:
-    return any_of(_list({"type": "string"}), {"type": "null"}) | {
-        "description": f"{text}, for example [mm, kg, deg]"
-    }
+    return any_of(_list({"type": "string"}), {"type": "null"}) | {"description": f"{text}, for example [mm, kg, deg]"}
 
 
 _PARAMETER = {

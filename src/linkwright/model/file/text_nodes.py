@@ -240,7 +240,9 @@ class _Builder:
                 else:
                     self.attach(stack[-1], finished)
         if root is None:
-            raise ModelError("the file is empty. Begin with `name:`, `bodies:` and so on, see docs/model-file.md.", Source(self.name, 1))
+            raise ModelError(
+                "the file is empty. Begin with `name:`, `bodies:` and so on, see docs/reference/model-file.md.", Source(self.name, 1)
+            )
         return root
 
     def attach(self, parent: tuple[Any, list[FileNode], list[FileNode]], node: FileNode) -> None:

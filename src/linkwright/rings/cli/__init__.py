@@ -8,7 +8,7 @@ console.py     any encoding and width, signals, waiting   gallery.py     built-i
 run_text.py    text and data of a simulation              cycle.py, simulate.py, study.py and others: the commands
 
 Exit codes: 0 success, 1 the model or the request cannot be done (one paragraph on stderr), 2 wrong usage, 130 and 143 stopped by a signal.
-Adding a command: a file with a `COMMAND`, a line in `dispatch.PLACES`, a schema in `schemas`, then `python docs/make_command_line.py`.
+Adding a command: a file with a `COMMAND`, a line in `dispatch.PLACES`, a schema in `schemas`, then `python docs/make/make_command_line.py`.
 A flag means the same thing in every command, and a command names the verb that its flags come from.
 """
 

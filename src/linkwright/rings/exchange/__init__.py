@@ -6,7 +6,7 @@
     p = m.system.pinocchio()      Pinocchio model and loop constraints; needs the package `pin`
 
 What is no file is made by the system: `s.pinocchio()`, `s.jax()`, `s.torch()`, `s.casadi()`. MJCF and Pinocchio keep our bodies' frames
-and coordinates; loops are closed by what the other program offers, points that coincide and frames that are welded (docs/converters.md).
+and coordinates; loops are closed by what the other program offers, points that coincide and frames that are welded (docs/how-to/export.md).
 """
 
 from __future__ import annotations

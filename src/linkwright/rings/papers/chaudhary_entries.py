@@ -44,7 +44,8 @@ ENTRIES = (
     Entry("(19)", "properties of A_ij", (propagation,), "numerics/spatial.py"),
     Entry("(21)-(33)", "DeNOC matrices of serial and tree-type subsystems", (complements,), "rings/papers/denoc.py"),
     Entry("Sec. 5", "three methods; the system approach as fallback", (three_methods,), "mechanics/inverse/"),
-    Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (scraper_balancing, unknowns), "docs/inverse.md"),
+    Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (scraper_balancing, unknowns),
+        "docs/explanation/inverse-dynamics.md"),
     Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (unknowns,), "topology/order.py"),
     Entry("Table 1", "data of the scraper, with its footnote", (inertias, extension), "model/library/carpet-scraper-2007.yaml"),
     Entry("Fig. 8", "driving torque at 45 rpm", (driving_torque,), "mechanics/inverse/"),
@@ -68,7 +69,7 @@ ENTRIES = (
     Entry("Sec. 2", "cuts by graph theory, dependent constraints eliminated", (chosen_cuts,), "topology/cuts.py"),
     Entry(
         "Sec. 7", "little difference of system and subsystem in the plane, more in space", (savings,),
-        "docs/inverse.md",
+        "docs/explanation/inverse-dynamics.md",
     ),
-    Entry("Sec. 3", "symbols t, w, M, W, E, N_l, N_d in our notation", (complements,), "docs/notation.md"),
+    Entry("Sec. 3", "symbols t, w, M, W, E, N_l, N_d in our notation", (complements,), "docs/explanation/notation.md"),
 )  # fmt: skip

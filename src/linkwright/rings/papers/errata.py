@@ -1,4 +1,4 @@
-"""Errata of the papers: one table, from which every page that speaks of misprints is made (docs/make_papers.py).
+"""Errata of the papers: one table, from which every page that speaks of misprints is made (docs/make/make_papers.py).
 
 Each row names the place, what is printed there, what is correct and how the error was found. `topic` says what it touches: a
 `method` (implemented here in its corrected form), the `data` of an example, or the `text` (references between equations, names).
@@ -13,7 +13,7 @@ TOPICS = ("method", "data", "text")
 
 
 class Erratum(NamedTuple):
-    """One misprint of paper `paper`, a key of docs/references.bib."""
+    """One misprint of paper `paper`, a key of docs/data/references.bib."""
 
     paper: str
     place: str

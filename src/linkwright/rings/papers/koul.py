@@ -1,7 +1,7 @@
 """Koul, Shah and Saha: subsystem-level Lagrange multipliers (SSLM), on the carpet scraper and the 3-RRR manipulator.
 
 The items in the paper's order; here those of its Tables 1 and 2. Ground pivots, the base of the manipulator and gravity (9.81 m/s^2
-along -y) are not in the paper and are taken as docs/models.md says. papers/Koul2013/README.md has the details.
+along -y) are not in the paper and are taken as docs/reference/models.md says. papers/Koul2013/README.md has the details.
 """
 
 from __future__ import annotations

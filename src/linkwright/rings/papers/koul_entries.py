@@ -37,7 +37,8 @@ ENTRIES = (
     Entry("(12)-(24)", "subsystem-level multipliers (SSLM), blocks, GICM", (matrices_at_start,), "mechanics/formulations/sslm.py"),
     Entry("Fig. 2", "multipliers first, then an O(n) recursion on the trees", (recursion,), "mechanics/formulations/sslm.py"),
     Entry("Sec. 3", "only blocks of 2 x 2 and 3 x 3 are inverted", (subsystem_elimination,), "mechanics/formulations/sslm.py"),
-    Entry("Sec. 3, remark", "subsystems can be solved in parallel once lambda is known", (parallel_subsystems,), "docs/theory-koul.md"),
+    Entry("Sec. 3, remark", "subsystems can be solved in parallel once lambda is known", (parallel_subsystems,),
+        "docs/explanation/theory-koul.md"),
     Entry(
         "Sec. 3, after (24)", "physical meaning of the GICM's blocks (i,i) and (i,k)", (scraper_gicm, manipulator_gicm),
         "mechanics/formulations/sslm.py",
@@ -56,7 +57,7 @@ ENTRIES = (
     Entry("Fig. 8", "3-RRR, free and forced", (free_manipulator, forced_manipulator), "rings/papers/koul_runs.py"),
     Entry(
         "Sec. 4", "results checked with RecurDyn",
-        why="cannot be decided because RecurDyn and its model are not to be had; docs/peers.md compares with five other programs",
+        why="cannot be decided because RecurDyn and its model are not to be had; docs/evidence/comparison.md compares five other programs",
         verdict="undecided",
     ),
     Entry("Table 3", "times of six simulations, SLM against SSLM", (simulation_cost,), "rings/papers/koul_cost.py"),
@@ -65,6 +66,6 @@ ENTRIES = (
     Entry("Secs. 1, 3", "DAEs violate their constraints and need stabilization", (constraint_violation,), "simulation/stabilizers/"),
     Entry(
         "Sec. 5", "conclusions: GICM, smaller inversions, less time", (scraper_gicm, subsystem_elimination, simulation_cost),
-        "docs/theory-koul.md",
+        "docs/explanation/theory-koul.md",
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@
 
 `create` takes a name, an object with options or a combination: "project", Baumgarte(1, 50), ["baumgarte", "post_adjust"],
 "baumgarte+post_adjust", "project(metric=euclidean, every=10)", Baumgarte() + PostAdjust(). Any works with any formulation.
-docs/stabilization.md compares them.
+docs/explanation/stabilization.md compares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// A mock with the signatures of ros2_control that the how-to uses: see docs/howto-ros2.md.
+// A mock with the signatures of ros2_control that the how-to uses: see docs/how-to/ros2.md.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-"""The conventions of docs/conventions.md against Pinocchio and MuJoCo themselves, by models written in their own words.
+"""The conventions of docs/explanation/conventions.md against Pinocchio and MuJoCo themselves, by models written in their own words.
 
 No converter is used: the lines of the page's table are applied by hand.
 """

@@ -159,13 +159,13 @@ drive: {A: 30 rpm}
 
 @pytest.mark.slow
 def test_the_clicks_of_the_tutorial_give_the_file_it_shows(opened: Any) -> None:
-    spec = importlib.util.spec_from_file_location("editor_pictures", ROOT / "docs" / "editor_pictures.py")
+    spec = importlib.util.spec_from_file_location("editor_pictures", ROOT / "docs" / "make" / "editor_pictures.py")
     assert spec and spec.loader
     tutorial = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tutorial)
     file, pencil = opened(tutorial.EMPTY.format(name="my"))
     photographed: list[str] = []
     tutorial.draw(pencil.page, photographed.append)
-    text = (ROOT / "docs" / "tutorial-editor.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "start" / "draw.md").read_text(encoding="utf-8")
     assert file.read_text(encoding="utf-8") in text
     assert photographed and all(name in tutorial.NAMES for name in photographed)

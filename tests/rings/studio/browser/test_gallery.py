@@ -20,7 +20,7 @@ from tests.rings.studio.browser.desk import Desk, colors
 from tests.sweeps import sweep
 
 SCRIPTS = sorted((ROOT / "gallery").glob("*.py"))
-PAGE = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorials" / "gallery.md").read_text(encoding="utf-8")
 IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
@@ -58,9 +58,9 @@ def pages(
 
 
 def card(name: str) -> str:
-    """What docs/gallery.md says about an example: from its picture to the next heading."""
+    """What docs/tutorials/gallery.md says about an example: from its picture to the next heading."""
     found = re.search(rf"^## [^\n]*\n(?:(?!^## ).)*?\(\.\./gallery/{name}\.py\).*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/gallery.md has no card for {name}"
+    assert found, f"docs/tutorials/gallery.md has no card for {name}"
     return found.group(0)
 
 
@@ -127,7 +127,7 @@ def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 def documented(script: Path, said: re.Match[str]) -> None:
     number = f"{said['value']} {said['unit']}"
-    assert number in card(script.stem), f"docs/gallery.md does not say {number}"
+    assert number in card(script.stem), f"docs/tutorials/gallery.md does not say {number}"
 
 
 def slides(here: Desk) -> None:

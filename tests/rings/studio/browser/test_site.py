@@ -86,7 +86,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def test_all_pages_are_there(site: Site) -> None:
     built = {p.relative_to(site.folder).as_posix() for p in site.pages}
-    pages = {f"{p.stem}.html" for p in (ROOT / "docs").glob("*.md")}
+    pages = {p.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for p in (ROOT / "docs").rglob("*.md")}
     papers = {f"papers/{p.parent.name}/index.html" for p in (ROOT / "papers").glob("*/README.md")}
     examples = {f"examples/{p.stem}.html" for p in (ROOT / "examples").glob("*.py")}
     assert papers and examples and built >= pages | papers | examples
@@ -151,7 +151,7 @@ def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
     tab.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
     tab.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
     tab.on("pageerror", lambda e: complaints.append(str(e)))
-    for name in ("index.html", "simulation.html", "api.html"):
+    for name in ("index.html", "how-to/simulate.html", "reference/api.html"):
         tab.goto((site.folder / name).as_uri(), timeout=120_000)  # all tests run beside it; the site is drawn by one of two cores
         tab.wait_for_selector("h1")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
@@ -173,7 +173,7 @@ def make_api() -> ModuleType:
 
 
 def test_the_api_page_is_current(make_api: ModuleType) -> None:
-    assert make_api.PAGE.read_text(encoding="utf-8") == make_api.page(), "run `python docs/make_api.py`"
+    assert make_api.PAGE.read_text(encoding="utf-8") == make_api.page(), "run `python docs/make/make_api.py`"
 
 
 def test_the_api_page_has_every_public_name(make_api: ModuleType) -> None:

@@ -9,7 +9,7 @@ from linkwright.elements import ELEMENTS
 from linkwright.model.edits.elements import addable
 from linkwright.rings.studio.editor.parts import kinds_json
 
-PAGE = (Path(__file__).parents[4] / "docs" / "editor.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "how-to" / "editor.md").read_text(encoding="utf-8")
 OF_THEIR_OWN = {"gear", "load"}  # tools that draw more than an element: wheels that touch, a force in a direction
 
 

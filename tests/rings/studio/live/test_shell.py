@@ -114,7 +114,7 @@ def test_the_editor_asks_on_when_an_answer_is_cut_off() -> None:
         "globalThis.window={setTimeout:(f)=>{next=f;return 1;},clearTimeout(){}};"
         "globalThis.fetch=async()=>{asked++;if(asked===1)throw new TypeError('refused');"
         "return {text:async()=>{if(asked===2)throw new DOMException('The operation was aborted.','AbortError');"
-        "return '{\"version\":\"a\"}';}};};"
+        'return \'{"version":"a"}\';}};};'
         "const server=LW.edit.server({version:'a'},{offline:(text)=>offline.push(Boolean(text)),file(){},answer(){}});"
         "out=(async()=>{server.start();for(let i=0;i<3;i++){const f=next;next=null;await f();}"
         "return [asked,offline,await server.get('edit/x')];})();",

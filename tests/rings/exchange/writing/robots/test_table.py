@@ -1,4 +1,4 @@
-"""The table of round trips in docs/exchange.md names the models that each format does not hold."""
+"""The table of round trips in docs/how-to/import.md names the models that each format does not hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import ROOT
 @pytest.mark.slow
 def test_models_that_a_format_does_not_hold_are_those_of_the_docs() -> None:
     writers = {"URDF": lambda m: urdf_text(m, dialect="constraint"), "SDF": sdf_text, "MJCF": mjcf}
-    text = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8").partition("## Round trips")[2]
+    text = (ROOT / "docs" / "how-to" / "import.md").read_text(encoding="utf-8").partition("## Round trips")[2]
     for label, write in writers.items():
         row = next(line for line in text.splitlines() if line.startswith(f"| {label}")).split("|")
         lost = {name for name in library.names() if any(x.part == "mechanism" for x in write(lw.load(name)).lost)}

@@ -1,7 +1,7 @@
 """Loops of imported files as the mechanism that is meant: hinges, merged bodies, planar and spherical loops without redundant rows.
 
 Other formats close loops by what their solvers offer, points that coincide and frames that are welded. `understand` turns these
-back into joints of the mechanism and says each inference in one sentence (docs/exchange.md, "How loops are understood").
+back into joints of the mechanism and says each inference in one sentence (docs/how-to/import.md, "How loops are understood").
 """
 
 from __future__ import annotations

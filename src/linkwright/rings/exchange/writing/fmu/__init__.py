@@ -3,7 +3,7 @@
     m.export("wiper.fmu", inputs={"A": "torque"}, outputs=["A", "C.load"], version="3.0")
 
 The mechanism with its drives is traced (`equations`), written as C (`sources`), compiled (`building`) and packed with its description.
-An FMU holds its sources and needs no Python where it runs; loops are closed inside (docs/export.md).
+An FMU holds its sources and needs no Python where it runs; loops are closed inside (docs/how-to/fmu-c-javascript.md).
 """
 
 from __future__ import annotations

@@ -1,0 +1,194 @@
+"""What the site needs beyond docs/: papers, examples and the gallery as pages, with links that are right on a forge as well.
+
+Markdown is written for the forge: `../papers/Koul2013/README.md`, `../examples/10_simulate.py`. Here every such file becomes a page (a
+script as its own text with highlighted code; one of the gallery leads to its live page if `make gallery` has written it) and links
+are rewritten to it. Patterns in the navigation (`../examples/*.py`) stand for all files that fit. Lists may follow a line of text
+directly, as forges allow.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
+HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
+PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
+GUIDE = "llms.txt"  # what programs read first
+FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
+
+FENCE = re.compile(r"^ {0,3}(```|~~~)")
+LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*src/[^)\s]+\)")  # sources are on the forge only: their links become plain text
+OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
+CALL = ("python ", "    ")  # how a script is called keeps its form
+ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
+
+
+def site_path(repository_path: str) -> str | None:
+    """Place of a file of the repository on the site, as a path of mkdocs; None if it is not there."""
+    if repository_path == "README.md":
+        return "index.md"
+    if repository_path.startswith("docs/"):
+        return repository_path.removeprefix("docs/")
+    path = Path(repository_path)
+    if any(path.match(pattern) for pattern in (*PAGES, *FILES)):
+        return path.with_suffix(".md").as_posix() if path.suffix == ".py" else repository_path
+    return None
+
+
+def repository_path(src_uri: str) -> str:
+    """The other way round; pages made of scripts have no links of their own to follow."""
+    return src_uri if src_uri.startswith(("papers/", "benchmarks/", *HABITS)) else f"docs/{src_uri}"
+
+
+# ---------------------------------------------------------------- hooks that mkdocs calls
+
+
+def on_config(config: Any) -> Any:
+    config.nav = expanded(config.nav)
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    for path in found(*PAGES):
+        text = path.read_text(encoding="utf-8")
+        src_uri = str(site_path(relative(path)))
+        files.append(File.generated(config, src_uri, content=script_page(path, text) if path.suffix == ".py" else text))
+    files.append(File.generated(config, GUIDE, content=guide((ROOT / GUIDE).read_text(encoding="utf-8"))))
+    for path in found(*FILES):
+        files.append(File.generated(config, relative(path), abs_src_path=str(path)))
+    for path in live_pages():
+        files.append(File.generated(config, f"gallery/live/{path.name}", abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    src_uri = page.file.src_uri
+    if src_uri.startswith("gallery/"):
+        page.meta["search"] = {"exclude": True}  # docs/tutorials/gallery.md describes them; single letters of code upset the search script
+    if src_uri.startswith(("examples/", "gallery/")):
+        return markdown
+    return separated(rewritten(markdown, repository_path(src_uri), src_uri))
+
+
+# ---------------------------------------------------------------- navigation
+
+
+def expanded(nav: Any) -> Any:
+    """The navigation with patterns replaced by the files that fit, and paths as mkdocs wants them."""
+    if isinstance(nav, list):
+        out: list[Any] = []
+        for entry in nav:
+            out += pages_of(entry) if isinstance(entry, str) and "*" in entry else [expanded(entry)]
+        return out
+    if isinstance(nav, dict):
+        return {title: expanded(content) for title, content in nav.items()}
+    return site_path(posixpath.normpath(f"docs/{nav}"))
+
+
+def pages_of(pattern: str) -> list[dict[str, str]]:
+    return [{title(path): str(site_path(relative(path)))} for path in found(posixpath.normpath(f"docs/{pattern}"))]
+
+
+def title(path: Path) -> str:
+    """Short, for the navigation: the key of a paper, the text of a script's name."""
+    return (
+        path.parent.name if path.name == "README.md" else re.sub(r"^\d+_", "", path.stem).replace("_", " ").replace("-", " ").capitalize()
+    )
+
+
+# ---------------------------------------------------------------- pages
+
+
+def script_page(path: Path, text: str) -> str:
+    """A script as a page: what its docstring says, the way to its live page, how it is called, its code."""
+    paragraphs = (ast.get_docstring(ast.parse(text)) or path.stem).strip().split("\n\n")
+    calls = [f"```text\n{p}\n```" for p in paragraphs if p.startswith(CALL)]
+    body = text.split('"""', 2)[2].lstrip("\n") if text.startswith('"""') else text
+    parts = [f"# {title(path)}", *(p for p in paragraphs if not p.startswith(CALL)), *live_page(path), *calls]
+    return "\n\n".join([*parts, f"`{relative(path)}`:\n\n```python\n{body.rstrip()}\n```"]) + "\n"
+
+
+def live_page(path: Path) -> list[str]:
+    """The picture of a script of the gallery and the button that opens its live page, as far as they have been made."""
+    live, picture = f"live/{path.stem}.html", f"images/gallery/{path.stem}.png"
+    is_live = (LIVE / f"{path.stem}.html").exists() and path.parent.name == "gallery"
+    parts = [f"[Open the live page]({live}){{ .md-button .md-button--primary }}"] if is_live else []
+    if path.parent.name == "gallery" and (ROOT / "docs" / picture).exists():
+        shown = f"![{title(path)}](../{picture})"
+        parts.append(f"[{shown}]({live})" if is_live else shown)
+    return parts
+
+
+def rewritten(markdown: str, repository: str, src_uri: str) -> str:
+    """Links between files of the repository as links between pages of the site; what is not on the site is left to mkdocs to report."""
+
+    def moved(match: re.Match[str]) -> str:
+        opening, target, closing = match.groups()
+        if OUTSIDE.match(target):
+            return match.group(0)
+        there = site_path(posixpath.normpath(posixpath.join(posixpath.dirname(repository), target)))
+        return match.group(0) if there is None else opening + posixpath.relpath(there, posixpath.dirname(src_uri) or ".") + closing
+
+    return per_line(markdown, lambda line: LINK.sub(moved, SOURCE_LINK.sub(r"\1", line)))
+
+
+def guide(text: str) -> str:
+    """llms.txt with links to the pages of the site."""
+    return LINK.sub(lambda m: m[1] + re.sub(r"\.md\Z", ".html", m[2]) + m[3], rewritten(text, GUIDE, GUIDE))
+
+
+def separated(markdown: str) -> str:
+    """A blank line before every list that follows a line of text: python-markdown needs one, forges do not."""
+    previous = ""
+
+    def apart(line: str) -> str:
+        nonlocal previous
+        begins = ITEM.match(line) and previous.strip() and not ITEM.match(previous) and not previous.startswith((" ", "\t", "#"))
+        inside, previous = begins and in_list(previous), line
+        return f"\n{line}" if begins and not inside else line
+
+    return per_line(markdown, apart)
+
+
+def in_list(line: str) -> bool:
+    return bool(re.match(r"(?:[-*+]|\d+[.)]) ", line))
+
+
+def per_line(markdown: str, change: Callable[[str], str]) -> str:
+    """Each line outside of fenced code changed."""
+    return "\n".join(line if code else change(line) for code, line in fenced(markdown))
+
+
+def fenced(markdown: str) -> Iterator[tuple[bool, str]]:
+    """(is code, line) of every line."""
+    code = False
+    for line in markdown.split("\n"):
+        fence = bool(FENCE.match(line))
+        yield code or fence, line
+        code ^= fence
+
+
+# ---------------------------------------------------------------- files
+
+
+def found(*patterns: str) -> list[Path]:
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern)) if not path.name.startswith("_")]
+
+
+def live_pages() -> list[Path]:
+    pages = (LIVE / f"{path.stem}.html" for path in found("gallery/*.py"))
+    return [path for path in pages if path.exists()]
+
+
+def relative(path: Path) -> str:
+    return os.path.relpath(path, ROOT).replace(os.sep, "/")
