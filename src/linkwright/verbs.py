@@ -55,7 +55,7 @@ class RingVerbs(metaclass=LookedUp):
 def ring_function(ring: str, name: str, what: str) -> Callable[..., Any]:
     """Return a function that the core asks a ring for; raise UsageError, with what needs it, where the ring is missing."""
     if not _at_hand(ring):
-        raise UsageError(f"{what} needs the part '{ring}' of Linkwright, which is not installed. Install linkwright as a whole.")
+        raise UsageError(f"{what} needs the part '{ring}' of Linkwright, which is not installed. Install linkwright as a whole.", name=ring)
     return getattr(import_module(f"linkwright.rings.{ring}.verbs"), name)
 
 

@@ -115,7 +115,7 @@ def is_reserved(name: str) -> bool:
 
 def _check(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or is_reserved(name):
-        raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no C keyword.")
+        raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no C keyword.", name=name)
 
 
 def _identifier(name: str) -> str:

@@ -89,7 +89,9 @@ def number(value: float) -> str:
 
 def _check(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) or name in _RESERVED:
-        raise UsageError(f"{name!r} cannot be the name of a JavaScript function: take letters, digits and _, and no JavaScript keyword.")
+        raise UsageError(
+            f"{name!r} cannot be the name of a JavaScript function: take letters, digits and _, and no JavaScript keyword.", name=name
+        )
 
 
 def _description(program: Program, name: str) -> str:

@@ -267,7 +267,9 @@ def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ..
     for a, b in zip(given, blocks, strict=True):
         axes = a.ndim - len(b.shape)
         if axes < 0 or a.shape[axes:] != b.shape:
-            raise UsageError(f"'{b.name}' has shape {a.shape}; it needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.")
+            raise UsageError(
+                f"'{b.name}' has shape {a.shape}; it needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.", name=b.name
+            )
         leads.append(a.shape[:axes])
     lead = _common(blocks, leads)
     rows, strides = [], []

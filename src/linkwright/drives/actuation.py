@@ -344,7 +344,8 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Presc
             if not np.isfinite([value, speed]).all():
                 raise UsageError(
                     f"the prescribed motion of '{b.target.name}' is {float(value):g} at t = {float(st.t):.6g} s, its speed "
-                    f"{float(speed):g}; both must be finite."
+                    f"{float(speed):g}; both must be finite.",
+                    name=b.target.name,
                 )
             out[b.target.name] = (float(value), float(speed))
     return Prescribed(out, equations.bounds)
@@ -355,7 +356,7 @@ def _bound(
 ) -> tuple[InputEquations, dict[str, np.ndarray]]:
     """Drives bound to a state, and the arrays that they read there."""
     if drive is not None and not isinstance(drive, Mapping):
-        raise UsageError("drive is a dict by joint name, drive={'A': lw.drives.torque('2 N m')}.")
+        raise UsageError("drive is a dict by joint name, drive={'A': lw.drives.torque('2 N m')}.", name="drive")
     skel = system.loops.skel
     targets = {name: target(skel, name) for name in drive or {}} if bounds is None else {}
     for name, d in (drive or {}).items():
@@ -376,7 +377,7 @@ def _bound(
     for b, (mine, _) in zip(bounds, equations._places, strict=True):
         if b.moves and not b.target.alone:
             several = "its joint has several degrees of freedom. Give an effort instead."
-            raise UsageError(f"drive: the motion of '{b.target.name}' cannot be prescribed: {several}")
+            raise UsageError(f"drive: the motion of '{b.target.name}' cannot be prescribed: {several}", name=b.target.name)
         if check and isinstance(b, BoundMotion):
             check_start(b, start, x["x"][mine])
     return equations, {k: x[k] for k in equations.sizes}
@@ -388,8 +389,12 @@ def _check_drive(name: str, d: Any) -> None:
     allowed = "lw.drives.torque, lw.drives.force, lw.drives.speed, lw.drives.position or lw.drives.voltage"
     if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
         kinds = " and ".join(dict.fromkeys(x.kind for x in d))
-        raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
-    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m').")
+        raise UsageError(
+            f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.", name=name
+        )
+    raise UsageError(
+        f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m').", name=name
+    )
 
 
 def _controlled(
@@ -408,7 +413,7 @@ def _controlled(
     taken = {b.target.name for b in equations.bounds}
     for b in commanded:
         if b.target.name in taken:
-            raise UsageError(f"'{b.target.name}' is driven by drive= and by the controller: leave it to one of them.")
+            raise UsageError(f"'{b.target.name}' is driven by drive= and by the controller: leave it to one of them.", name=b.target.name)
     out = InputEquations(system, (*equations.bounds, *commanded), equations.pushes, loop)
     x["x"] = np.array([value for b in out.bounds for _, value, _ in b.states] + [value for _, value, _ in loop.states])
     x["held"] = np.concatenate([np.zeros(out.sizes["held"] - loop.n_held), loop.held_at_start])
@@ -432,7 +437,7 @@ def _sampling(equations: InputEquations) -> float:
     for name, every in times.items():
         if abs(every / least - round(every / least)) > 1e-6:
             raise UsageError(
-                f"'{name}' is sampled every {every:g} s, which is no multiple of {least:g} s, the shortest sampling time here."
+                f"'{name}' is sampled every {every:g} s, which is no multiple of {least:g} s, the shortest sampling time here.", name=name
             )
     return least
 

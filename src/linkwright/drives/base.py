@@ -173,7 +173,7 @@ def sample_time(every: Any, what: str) -> float:
         return 0.0
     seconds = quantity(every, TIME, f"{what}: every")
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise UsageError(f"{what}: every is {seconds:g} s; the time between samples must be longer than zero.")
+        raise UsageError(f"{what}: every is {seconds:g} s; the time between samples must be longer than zero.", name=what, value=seconds)
     return seconds
 
 
@@ -264,14 +264,14 @@ def target(skel: Skeleton, name: Any) -> DriveTarget:
     every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
     if head not in every:
         known = [*every, *lengths(d)]
-        raise UsageError(f"drive: there is no joint or cylinder '{name}'. {nearest(str(name), known, 'Joints and cylinders')}")
+        raise UsageError(f"drive: there is no joint or cylinder '{name}'.", nearest(str(name), known, "Joints and cylinders"))
     joint = every[head]
     jt = joints.create(joint.type, joint.options)
     plain = jt.q_names == jt.v_names  # a quaternion has no coordinate of its own to push along
     if not plain or part not in jt.q_names:
         allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if plain else []
         advice = f"Use {' or '.join(allowed)}." if allowed else "Drive another joint, or push its body with a wrench."
-        raise UsageError(f"drive: '{name}' is not one coordinate of the {joint.type} joint '{head}'. {advice}")
+        raise UsageError(f"drive: '{name}' is not one coordinate of the {joint.type} joint '{head}'. {advice}", name=name)
     i = jt.q_names.index(part)
     node = tree.node_of_joint.get(joint.name)
     entry = None if node is None else tree.nodes[node].v.start + i
@@ -297,7 +297,7 @@ class ChannelLaw:
     def at(self, here: Instant) -> Any:
         value = here.value(self.law)
         if type(value) is not Sym and not np.isfinite(value):
-            raise UsageError(f"{self.what}: '{self.law}' is {value} at t = {float(here.t):.6g} s; it must be finite.")
+            raise UsageError(f"{self.what}: '{self.law}' is {value} at t = {float(here.t):.6g} s; it must be finite.", name=self.law)
         return value
 
 
@@ -361,7 +361,7 @@ def read_motion(given: Any, dimension: Dimension, motion: str, what: str, desc: 
 def _need_time(channels: list[str], what: str) -> None:
     others = [c for c in channels if c != "t"]
     if others:
-        raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.")
+        raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.", name=others[0])
 
 
 def _read_expression(given: Any, dimension: Dimension, what: str, desc: Description) -> Any:
@@ -376,5 +376,5 @@ def _read_expression(given: Any, dimension: Dimension, what: str, desc: Descript
     if isinstance(given, (tuple, list)) and len(given) in (2, 3) and all(is_list(x) for x in given[:2]):
         return given
     if is_list(given) or isinstance(given, bool) or given is None:
-        raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {short(given)}.")
+        raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {short(given)}.", name=what)
     return quantity(given, dimension, what)

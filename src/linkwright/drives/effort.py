@@ -37,7 +37,9 @@ class Torque(DriveSpecification):
         every = 0.0 if isinstance(signal, Constant) else sample_time(self.every, what)
         gear_ratio = quantity(self.gear_ratio, NONE, f"the gear of '{target.name}'")
         if not (np.isfinite(gear_ratio) and gear_ratio != 0.0):
-            raise UsageError(f"the gear of '{target.name}' is {gear_ratio:g}; it must be a number other than zero.")
+            raise UsageError(
+                f"the gear of '{target.name}' is {gear_ratio:g}; it must be a number other than zero.", name=target.name, value=gear_ratio
+            )
         return BoundEffort(target, Reading(signal, every), gear_ratio, effort_limits(self.limits, target))
 
 
@@ -49,13 +51,13 @@ def effort_limits(given: Any, target: DriveTarget) -> tuple[float, float] | None
     if not isinstance(given, (tuple, list)):
         most = quantity(given, target.dimension("effort"), what)
         if not most > 0.0:
-            raise UsageError(f"{what} is {most:g}; it must be greater than zero.")
+            raise UsageError(f"{what} is {most:g}; it must be greater than zero.", name=what, value=most)
         return -most, most
     if len(given) != 2:
-        raise UsageError(f"{what} is one number, or a pair (low, high) with None for an open end; {len(given)} were given.")
+        raise UsageError(f"{what} is one number, or a pair (low, high) with None for an open end; {len(given)} were given.", name=what)
     low, high = (open_ if x is None else quantity(x, target.dimension("effort"), what) for x, open_ in zip(given, OPEN, strict=True))
     if not low < high:
-        raise UsageError(f"{what}: {low:g} is not below {high:g}. Exchange them.")
+        raise UsageError(f"{what}: {low:g} is not below {high:g}. Exchange them.", name=what)
     return None if (low, high) == OPEN else (low, high)
 
 

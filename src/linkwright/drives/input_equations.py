@@ -63,13 +63,15 @@ def read_pushes(skel: Skeleton, wrench: Mapping[str, Any] | None) -> tuple[Push,
     for body, value in (wrench or {}).items():
         what = f"the wrench on '{body}'"
         if skel.node(body) < 0:
-            raise UsageError(f"{what}: ground does not move, so pushing it does nothing. Take it out.")
+            raise UsageError(f"{what}: ground does not move, so pushing it does nothing. Take it out.", name=what)
         if callable(value):
             out.append(Push(body, Called(Function(value, what, size=6), takes_state(value, what))))
             continue
         entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
         if len(entries) != 6:
-            raise UsageError(f"{what} needs six numbers, [moment; force] at the body's origin in world axes, or a function giving them.")
+            raise UsageError(
+                f"{what} needs six numbers, [moment; force] at the body's origin in world axes, or a function giving them.", name=what
+            )
         numbers_ = tuple(quantity(x, TORQUE if i < 3 else FORCE, what) for i, x in enumerate(entries))
         out.append(Push(body, numbers_))
     return tuple(out)

@@ -146,5 +146,6 @@ def check_start(bound: BoundMotion, start: Start, x: np.ndarray) -> None:
         argument = f"{'q' if kind == 'position' else 'v'}={{'{target.name}': {wanted:.10g}}}"
         raise UsageError(
             f"the drive of '{target.name}' prescribes the {kind} {wanted * factor:.7g} {unit} at t = {float(here.t):g} s, but the state "
-            f"has {has * factor:.7g} {unit}.{hint} Start from s.assemble({argument}, ...) or change the drive."
+            f"has {has * factor:.7g} {unit}.{hint} Start from s.assemble({argument}, ...) or change the drive.",
+            name=target.name,
         )

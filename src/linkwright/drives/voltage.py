@@ -61,23 +61,23 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
     """A motor from its keys; values may carry units."""
     for key in data:
         if key not in KEYS and key not in SIZING:
-            raise UsageError(f"a motor has no '{key}'. {nearest(str(key), KEYS, 'Keys')}")
+            raise UsageError(f"a motor has no '{key}'.", nearest(str(key), KEYS, "Keys"))
     x = {k: quantity(v, KINDS[KEYS[k]], f"motor: {k}") for k, v in data.items() if k in KEYS}
     for key in ("Kt", "R", "friction_speed", "gear_ratio", "efficiency", "supply_voltage", "max_current", "time_constant"):
         _positive(key, x.get(key, 1.0 if key not in ("Kt", "R") else 0.0))
     for key in ("Ke", "L", "J", "viscous", "friction"):
         if not x.get(key, 0.0) >= 0.0:
-            raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.")
+            raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.", name="motor", value=x[key])
     if "time_constant" in x and x.get("L", 0.0) > 0.0:
         raise UsageError("a motor with an inductance L has the time constant L/R. Leave out L or time_constant.")
     if x.get("efficiency", 1.0) > 1.0:
-        raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.")
+        raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.", name="motor", value=x["efficiency"])
     return DCMotor(**x)
 
 
 def _positive(key: str, value: float) -> float:
     if not value > 0.0:
-        raise UsageError(f"a motor needs {key} greater than zero, not {value:g}.")
+        raise UsageError(f"a motor needs {key} greater than zero, not {value:g}.", value=value)
     return value
 
 
@@ -85,7 +85,8 @@ def need_place_for_rotor(plate: DCMotor, target: DriveTarget) -> None:
     if plate.J > 0.0 and target.entry is None:
         raise UsageError(
             f"the motor of '{target.name}' has a rotor, whose inertia can only be added in a joint that is not cut: choose other "
-            "cuts= that keep it, or give the motor J = 0 and the inertia to a body."
+            "cuts= that keep it, or give the motor J = 0 and the inertia to a body.",
+            name=target.name,
         )
 
 
@@ -114,12 +115,17 @@ class Voltage(DriveSpecification):
         if isinstance(self.motor, Mapping):
             return motor_of(self.motor)
         if self.motor is not None:
-            raise UsageError(f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), not {type(self.motor).__name__}.")
+            raise UsageError(
+                f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), not {type(self.motor).__name__}.",
+                name=target.name,
+                value=self.motor,
+            )
         own = next((d for d in start.description.drives if d.joint == target.name and d.kind == "dc_motor"), None)
         if own is None:
             raise UsageError(
                 f"'{target.name}' has no motor: the model gives it no `dc_motor`. Pass one, "
-                "lw.drives.voltage(..., motor=lw.drives.dc_motor(Kt='0.05 N m/A', R='0.4 ohm'))."
+                "lw.drives.voltage(..., motor=lw.drives.dc_motor(Kt='0.05 N m/A', R='0.4 ohm')).",
+                name=target.name,
             )
         return motor_of(dict(own.motor))
 

@@ -72,36 +72,79 @@ class Suggestion(str):
         made.name, made.allowed = name, tuple(allowed)
         return made
 
+    def after(self, text: str) -> Suggestion:
+        """Return the whole message: a text and this end of it."""
+        return Suggestion(f"{text} {self}", self.name, self.allowed)
+
 
 class LinkwrightError(Exception):
     """Base of all errors that a user's input can cause. Sentences are joined to one message.
 
-    `index` is the place, in a batch, of the state that caused the error. `name` is an unknown name and `allowed` are the names that exist,
-    where a `Suggestion` is one of the sentences.
+    What a program may want is in attributes. `name` is what the message is about: the name that does not exist, or the element or
+    argument at fault. `value` is the value that cannot be used, and `allowed` are the names or values that can be given instead. A
+    `Suggestion` among the sentences sets `name` and `allowed`. `index` is the place, in a batch, of the state that caused the error.
     """
 
     index: int | None = None
-    name: str = ""
-    allowed: tuple[str, ...] = ()
 
-    def __init__(self, *given: Any):
-        for x in given:
-            if isinstance(x, Suggestion):
-                self.name, self.allowed = x.name, x.allowed
+    def __init__(self, *given: Any, name: Any = "", value: Any = None, allowed: Iterable[Any] = ()):
+        hint = next((x for x in given if isinstance(x, Suggestion)), Suggestion("", "", ()))
+        self._name, self._value, self._allowed = str(name) or hint.name, value, tuple(map(str, allowed)) or hint.allowed
         if len(given) > 1 and all(isinstance(x, str) for x in given):
-            given = (" ".join(given),)
+            given = (" ".join(x for x in given if x),)
         super().__init__(*(readable(x) if isinstance(x, str) else x for x in given))
+
+    def _from_cause(self, own: Any, attribute: str) -> Any:
+        """Return what the message is about, or what the error that it repeats is about."""
+        unknown = own is None or (isinstance(own, (str, tuple)) and not own)
+        return getattr(self.__cause__, attribute) if unknown and isinstance(self.__cause__, LinkwrightError) else own
+
+    @property
+    def name(self) -> str:
+        """The unknown name, or the element or argument at fault; "" if the mistake has no name."""
+        return self._from_cause(self._name, "name")
+
+    @property
+    def value(self) -> Any:
+        """The value that cannot be used."""
+        return self._from_cause(self._value, "value")
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Names or values that can be given instead."""
+        return self._from_cause(self._allowed, "allowed")
+
+    def __reduce__(self) -> Any:
+        """Keep a value only if another process can read it: functions and objects stay behind."""
+        data = {"_name": self.name, "_value": _portable(self.value), "_allowed": self.allowed}
+        return _again, (type(self), self.args, vars(self) | data)
+
+
+def _again(kind: type[LinkwrightError], args: tuple[Any, ...], data: dict[str, Any]) -> LinkwrightError:
+    """Return an error that was pickled, without its constructor."""
+    made = kind.__new__(kind, *args)
+    made.args = args
+    vars(made).update(data)
+    return made
+
+
+def _portable(value: Any) -> Any:
+    plain = (str, bytes, bool, int, float, complex, type(None))
+    if isinstance(value, (list, tuple)):
+        return [_portable(x) for x in value]
+    return value if isinstance(value, plain) or type(value).__module__ == "numpy" else None
 
 
 class ModelError(LinkwrightError):
-    """The model file (or dict) does not describe a mechanism. `at` is the place in the text of a number or an expression, where known."""
+    """The model file (or dict) does not describe a mechanism. `where` is the file and the line; `at` is the place in the text of a
+    number or an expression, where known."""
 
     at: int | None = None
 
-    def __init__(self, message: str, where: Source | None = None):
+    def __init__(self, message: str, where: Source | None = None, *more: str, **data: Any):
         self.where = where
-        self.message = readable(message)
-        super().__init__(f"{where}: {message}" if where else message)
+        self.message = readable(" ".join(x for x in (message, *more) if x))
+        super().__init__(f"{where}: {message}" if where else message, *more, **data)
 
 
 class UnfinishedModel(ModelError):
@@ -111,17 +154,17 @@ class UnfinishedModel(ModelError):
 class AssemblyError(LinkwrightError):
     """The loops cannot be closed from here (`gap` in meters, `loop` names the worst one)."""
 
-    def __init__(self, message: str, *, gap: float = float("nan"), loop: str = ""):
+    def __init__(self, message: str, *more: str, gap: float = float("nan"), loop: str = "", **data: Any):
         self.gap, self.loop = gap, loop
-        super().__init__(message)
+        super().__init__(message, *more, **data)
 
 
 class SingularityError(LinkwrightError):
     """The configuration does not decide what was asked (`singular_values` say how badly)."""
 
-    def __init__(self, message: str, *, singular_values: tuple[float, ...] = ()):
+    def __init__(self, message: str, *more: str, singular_values: tuple[float, ...] = (), **data: Any):
         self.singular_values = singular_values
-        super().__init__(message)
+        super().__init__(message, *more, **data)
 
 
 class ChannelError(LinkwrightError):
@@ -139,9 +182,9 @@ class NoMotorError(UsageError):
 class SimulationError(LinkwrightError):
     """A run could not continue; `run` holds everything up to there."""
 
-    def __init__(self, message: str, run: Any = None):
+    def __init__(self, message: str, run: Any = None, **data: Any):
         self.run = run
-        super().__init__(message)
+        super().__init__(message, **data)
 
 
 NUMERALS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
@@ -188,10 +231,11 @@ def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str,
     return Suggestion(f"{hint}{kind}: {listing(every, MOST_NAMES) or 'none'}.", str(name), every)
 
 
-def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
+def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, synonyms: Mapping[str, str] | None = None) -> Suggestion:
     """The same with what is allowed under headings."""
-    hint = _hint(name, [n for names in groups.values() for n in names], synonyms or {})
-    return f"{hint}{kind}: {'; '.join(f'{group}: {listing(names, MOST_NAMES)}' for group, names in groups.items())}."
+    every = [n for names in groups.values() for n in names]
+    shown = "; ".join(f"{group}: {listing(names, MOST_NAMES)}" for group, names in groups.items())
+    return Suggestion(f"{_hint(name, every, synonyms or {})}{kind}: {shown}.", name, every)
 
 
 def _hint(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> str:
@@ -227,7 +271,7 @@ def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> st
 def whole_number(value: Any, name: str, least: int, most: int) -> int:
     """Return a whole number within its bounds; raise UsageError for anything else."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {value!r:.60}.")
+        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {value!r:.60}.", name=name, value=value)
     return int(value)
 
 
@@ -238,7 +282,7 @@ def package(name: str, extra: str = "") -> Any:
     except ImportError as missing:
         first = name.split(".")[0]
         install = f"'linkwright[{extra}]'" if extra else first
-        raise UsageError(f"this needs the package {first}: pip install {install}") from missing
+        raise UsageError(f"this needs the package {first}: pip install {install}", name=first) from missing
 
 
 def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
@@ -298,14 +342,14 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
     free = [p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in given and p.name != "self"]
     for option in options:
         if option in given:
-            return f"{name} is given '{option}' twice, by its place and by its name. Take one out."
+            return Suggestion(f"{name} is given '{option}' twice, by its place and by its name. Take one out.", option, free)
         if option not in free and not any(p.kind == p.VAR_KEYWORD for p in known):
             return no_option(name, option, free)
     if len(args) > len(ordered):
         fewer = f"{name} takes fewer values without a name"
         return f"{fewer}. Write what they are: {listing(free, MOST_NAMES)}." if free else f"{fewer}: {listing(ordered, MOST_NAMES)}."
     lacking = [p.name for p in known if p.name in free and p.default is p.empty and p.name not in options]
-    return f"{name} needs {' and '.join(lacking)}. Options: {listing(free, MOST_NAMES)}."
+    return Suggestion(f"{name} needs {' and '.join(lacking)}. Options: {listing(free, MOST_NAMES)}.", " and ".join(lacking), free)
 
 
 # -------------------------------------------------------------------- names of the past
@@ -342,7 +386,7 @@ def no_option(verb: str, option: str, known: Iterable[str], kind: str = "") -> s
     return (
         f"'{option}' of {verb} has a new name: write {new}."
         if new
-        else f"{f'{kind}{verb!r}' if kind else verb} has no option '{option}'. {nearest(option, known, 'Options')}"
+        else nearest(option, known, "Options").after(f"{f'{kind}{verb!r}' if kind else verb} has no option '{option}'.")
     )
 
 

@@ -16,6 +16,8 @@ from numbers import Integral, Real
 from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any
 
+from linkwright.errors import Suggestion
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -48,7 +50,7 @@ def unfit(function: Callable[..., Any], name: str, given: Mapping[str, Any]) -> 
         if kinds and not any(_fits(kind, value) for kind in kinds):
             said = list(dict.fromkeys(_said(kind) for kind in kinds))
             allowed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} or {said[-1]}"
-            return f"{name}: {parameter.name} is {allowed}, not {spelled(value)}."
+            return Suggestion(f"{name}: {parameter.name} is {allowed}, not {spelled(value)}.", parameter.name, said)
     return ""
 
 

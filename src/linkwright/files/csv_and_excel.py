@@ -47,9 +47,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")  # has no place in the XML of a w
 class TableError(UsageError):
     """A CSV file that cannot be read as a table; `reason` without the place, for callers that add their own text."""
 
-    def __init__(self, reason: str, where: Source):
-        self.reason, self.where = reason, where
-        super().__init__(f"{where}: {reason}")
+    def __init__(self, reason: str, where: Source, *more: str, **data: Any):
+        self.reason, self.where = " ".join((reason, *more)), where
+        super().__init__(f"{where}: {reason}", *more, **data)
 
 
 @dataclass(frozen=True)
@@ -159,12 +159,14 @@ def _with_points(name: str, rows: list[Row], separator: str) -> list[Row]:
             f"'{second}' here and '{first}' in line {one} have different decimal marks. Write all numbers with a point, or all with a "
             "comma.",
             Source(name, two),
+            name=second,
         )
     if not decided:
         line, cell = seen[","]
         raise TableError(
             f"'{cell}' may be a decimal number or have a thousands separator. Write it without one, or with a decimal point.",
             Source(name, line),
+            name=cell,
         )
     return [(line, [_with_point(cell) for cell in cells]) for line, cells in rows]
 
@@ -203,11 +205,11 @@ def csv_style(sep: str | None = None, decimal: str | None = None) -> CsvStyle:
     """Return the style asked for; with a decimal comma the separator is a semicolon unless another one is given."""
     mark = "." if decimal is None else decimal
     if mark not in DECIMALS:
-        raise UsageError(f"decimal is '.' or ',', not {mark!r}.")
+        raise UsageError(f"decimal is '.' or ',', not {mark!r}.", name="decimal", value=mark)
     named = {name: x for x, name in SEPARATORS.items()}
     cut = (";" if mark == "," else ",") if sep is None else named.get(sep, sep)
     if cut not in SEPARATORS:
-        raise UsageError(f"sep is ',', ';' or a tab, not {sep!r}.")
+        raise UsageError(f"sep is ',', ';' or a tab, not {sep!r}.", name="sep", value=sep)
     if cut == mark:
         raise UsageError("a comma cannot separate cells and be the decimal mark; choose sep=';'.")
     return CsvStyle(cut, mark)
@@ -272,7 +274,7 @@ def write_workbook(path: Path, sheets: Sequence[WorkbookSheet]) -> None:
 def _fill(openpyxl: Any, page: Any, sheet: WorkbookSheet) -> None:
     if len(sheet.header) > MOST_COLUMNS:
         wide = len(sheet.header)
-        raise UsageError(f"a sheet has at most {MOST_COLUMNS:,} columns, not {wide:,}: name fewer channels, or write .csv.")
+        raise UsageError(f"a sheet has at most {MOST_COLUMNS:,} columns, not {wide:,}: name fewer channels, or write .csv.", value=wide)
     page.freeze_panes = "A2"
     for i, name in enumerate(sheet.header, 1):
         page.column_dimensions[openpyxl.utils.get_column_letter(i)].width = min(max(sheet.width, len(name) + 2.0), 60.0)

@@ -341,7 +341,7 @@ def _named_apart(columns: Sequence[Column]) -> Iterator[Column]:
 def style_for(place: Path, sep: str | None, decimal: str | None) -> CsvStyle:
     """The style of a CSV file; raise UsageError where another kind of file is given one."""
     if place.suffix.lower() != ".csv" and (sep is not None or decimal is not None):
-        raise UsageError(f"sep and decimal are for .csv files; '{place.name}' is none. Leave them out.")
+        raise UsageError(f"sep and decimal are for .csv files; '{place.name}' is none. Leave them out.", name=place.name)
     return csv_style(sep, decimal)
 
 
@@ -445,7 +445,9 @@ class Result(Renamed):
         """Write the table as .csv, .xlsx, .parquet or .json; `sep` and `decimal` are for .csv files."""
         if hasattr(type(self), "mechanism") and os.fspath(path).lower().endswith((".yaml", ".yml")):
             kind = type(self).__name__
-            raise UsageError(f"save of {kind} writes its table ({', '.join(ENDINGS)}); .mechanism.save({str(path)!r}) writes the model.")
+            raise UsageError(
+                f"save of {kind} writes its table ({', '.join(ENDINGS)}); .mechanism.save({str(path)!r}) writes the model.", name=path
+            )
         return self.table().save(path, sep=sep, decimal=decimal)
 
     def __str__(self) -> str:

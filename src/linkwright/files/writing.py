@@ -45,19 +45,19 @@ def _checked(path: Path, endings: Sequence[str]) -> Path:
     name = shown(path)
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
-        raise UsageError(f"'{name}' is a folder; give the name of a file in it, ending in {allowed}.")
+        raise UsageError(f"'{name}' is a folder; give the name of a file in it, ending in {allowed}.", name=name)
     if path.suffix.lower() not in endings:
         kind = f"unsupported file type '{path.suffix}'" if path.suffix else "the name has no file type"
-        raise UsageError(f"cannot write '{name}': {kind}; use {allowed}.")
+        raise UsageError(f"cannot write '{name}': {kind}; use {allowed}.", name=name)
     if mode is not None and not stat.S_ISREG(mode):
-        raise UsageError(f"cannot write '{name}': it is a pipe or device, not a regular file. Choose another name.")
+        raise UsageError(f"cannot write '{name}': it is a pipe or device, not a regular file. Choose another name.", name=name)
     if mode is not None and not os.access(path, os.W_OK):
-        raise UsageError(f"cannot write '{name}': the file is read-only. Choose another name.")
+        raise UsageError(f"cannot write '{name}': the file is read-only. Choose another name.", name=name)
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise UsageError(f"cannot write '{name}': the folder '{shown(path.parent)}' does not exist. Make it first.")
+        raise UsageError(f"cannot write '{name}': the folder '{shown(path.parent)}' does not exist. Make it first.", name=name)
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write '{name}': the folder '{shown(path.parent)}' is read-only. Choose another.")
+        raise UsageError(f"cannot write '{name}': the folder '{shown(path.parent)}' is read-only. Choose another.", name=name)
     return path
 
 

@@ -248,7 +248,8 @@ def method_of(given: str | Method) -> Method:
         return given
     if not isinstance(given, str):
         raise UsageError(
-            f"an integrator is a name ({', '.join(INTEGRATORS)}) or a Method (linkwright.integrators.Method), not {type(given).__name__}."
+            f"an integrator is a name ({', '.join(INTEGRATORS)}) or a Method (linkwright.integrators.Method), not {type(given).__name__}.",
+            value=given,
         )
     if given not in INTEGRATORS:
         raise UsageError(f"there is no integrator '{given}'.", nearest(given, INTEGRATORS, "Integrators"))
@@ -257,7 +258,7 @@ def method_of(given: str | Method) -> Method:
 
 def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
-        raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
+        raise UsageError(f"engine is 'native' or 'python', not '{engine}'.", name="engine", value=engine)
     if engine == "native" and not native_loops.available():
         raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.")
     return engine != "python" and native_loops.available()
@@ -267,9 +268,9 @@ def check(method: Method, t0: float, t1: float, step: float | None, tolerance: f
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
         raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.")
     if step is not None and not (np.isfinite(step) and step > 0.0):
-        raise UsageError(f"the step must be a positive time, not {step}.")
+        raise UsageError(f"the step must be a positive time, not {step}.", value=step)
     if not method.adaptive and step is None:
-        raise UsageError(f"'{method.name}' needs a fixed step, such as step=0.001.")
+        raise UsageError(f"'{method.name}' needs a fixed step, such as step=0.001.", name=method.name)
     if method.adaptive and not 1e-15 <= tolerance <= 0.1:
         raise UsageError(f"the tolerance lies between 1e-15 and 0.1, not at {tolerance}.")
     if not (smallest >= 0.0 and largest > smallest):

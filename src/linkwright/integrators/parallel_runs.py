@@ -106,7 +106,9 @@ def integrate_many(
 def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
     out = np.ascontiguousarray(given, dtype=float)
     if out.ndim != 2 or out.shape[1] != width or (count is not None and len(out) != count) or not np.isfinite(out).all():
-        raise UsageError(f"{what} need {'a row for every run' if count is None else counted(count, 'row')} of {width} finite numbers.")
+        raise UsageError(
+            f"{what} need {'a row for every run' if count is None else counted(count, 'row')} of {width} finite numbers.", name=what
+        )
     return out
 
 

@@ -159,7 +159,9 @@ class Problem:
         if self.n_u + self.n_held + self.n_switches > len(self.parameters):
             raise UsageError("inputs, held values and sides are different parameters: there must be room for all.")
         if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):
-            raise UsageError(f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.")
+            raise UsageError(
+                f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.", value=self.every
+            )
         if self.project_every < 1 or not self.project_above >= 0.0:
             raise UsageError("states are corrected after every step or after every n-th one, above a residual that is not negative.")
         if self.inputs is None and (n_in_x or self.n_u):
@@ -179,16 +181,17 @@ class Problem:
             for k in (kernel, kernel.backup if kernel else None):
                 if k is not None and (k.n_in != n_in or k.n_out < n_out):
                     raise UsageError(
-                        f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs; this problem needs {n_in} and at least {n_out}."
+                        f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs; this problem needs {n_in} and at least {n_out}.",
+                        name=name,
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
             raise UsageError("times at which steps end come in order, each once.")
         if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.rests)):
             raise UsageError("ends that hold need kernels of the stops and of responses, and an event each for their push.")
         if len(self.event_specs) > len(self.rests) and self.events is None:
-            raise UsageError("events are named but there is no kernel of their functions.")
+            raise UsageError("events are named but there is no kernel of their functions.", name="events")
         if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):
-            raise UsageError(f"scale needs {counted(n, 'positive number')}, one for each state.")
+            raise UsageError(f"scale needs {counted(n, 'positive number')}, one for each state.", name="scale")
 
     @property
     def n(self) -> int:

@@ -66,7 +66,7 @@ def c(
     and cylinders whose motion is prescribed, step by step. more: kernels of the caller's own, with a static function NAME_run_... each.
     """
     if precision not in NUMERICS:
-        raise UsageError(f"precision is 'double' or 'single', not {precision!r}.")
+        raise UsageError(f"precision is 'double' or 'single', not {precision!r}.", name="precision", value=precision)
     real, numerics = c99.PRECISIONS[precision], NUMERICS[precision]
     driven = (moved,) if isinstance(moved, str) else tuple(moved)
     kernels = _with_margins(chosen(_moving(kernels, driven), free, drives), numerics.pivots)

@@ -66,7 +66,9 @@ class Kernel:
 
     def __reduce__(self) -> Any:
         if self.again is None:
-            raise UsageError(f"kernel '{self.name}' is a part of a time loop; kernels of s.kernel(...) can be pickled and copied.")
+            raise UsageError(
+                f"kernel '{self.name}' is a part of a time loop; kernels of s.kernel(...) can be pickled and copied.", name=self.name
+            )
         return self.again
 
     def __repr__(self) -> str:
@@ -330,7 +332,7 @@ class Kernel:
         """All inputs in order as arrays of floats or complex numbers, of the right shape."""
         needed = [b.name for b in self._needed]
         if len(arrays) > len(needed):
-            raise UsageError(f"kernel '{self.name}' takes {', '.join(needed)}; {len(arrays)} arrays were given.")
+            raise UsageError(f"kernel '{self.name}' takes {', '.join(needed)}; {len(arrays)} arrays were given.", name=self.name)
         known = [b.name for b in self.inputs]
         for key in more:
             if key not in known and key not in self._defaults:
@@ -339,7 +341,7 @@ class Kernel:
         out = []
         for b in self.inputs:
             if b.name not in values:
-                raise UsageError(f"kernel '{self.name}' needs {', '.join(needed)}; '{b.name}' is missing.")
+                raise UsageError(f"kernel '{self.name}' needs {', '.join(needed)}; '{b.name}' is missing.", name=self.name)
             out.append(self._shaped(b, values[b.name]))
         return out
 
@@ -349,12 +351,14 @@ class Kernel:
         try:
             x = np.asarray(value, dtype=complex if np.iscomplexobj(value) else float)
         except (TypeError, ValueError):
-            raise UsageError(f"input '{b.name}' of kernel '{self.name}' must be numbers, not {type(value).__name__}.") from None
+            raise UsageError(
+                f"input '{b.name}' of kernel '{self.name}' must be numbers, not {type(value).__name__}.", name=b.name, value=value
+            ) from None
         if x.ndim == 0 and b.shape == (1,):
             x = x[None]
         if x.shape[x.ndim - len(b.shape) :] != b.shape or x.ndim < len(b.shape):
             order = f": {', '.join(self.names[b.name])}" if b.name in self.names else ""
-            raise UsageError(f"input '{b.name}' of kernel '{self.name}' has shape {x.shape}; it needs (..., {b.size}){order}.")
+            raise UsageError(f"input '{b.name}' of kernel '{self.name}' has shape {x.shape}; it needs (..., {b.size}){order}.", name=b.name)
         return x
 
     def _by_name(self, b: Block, value: Mapping[str, Any]) -> np.ndarray:
@@ -389,7 +393,7 @@ class Kernel:
             if not np.isfinite(x).all():
                 entries = self.names.get(name, [str(i) for i in range(x.size)])
                 bad = [str(n) for n, value in zip(entries, x.ravel(), strict=False) if not np.isfinite(value)]
-                raise UsageError(f"input '{name}' has entries that are not finite numbers: {', '.join(bad)}.")
+                raise UsageError(f"input '{name}' has entries that are not finite numbers: {', '.join(bad)}.", name=name)
         unsolved = f"kernel '{self.name}' cannot solve its equations: the mechanism is singular here, or the drives cannot hold it."
         if self._fallback is None or any(map(is_complex, inputs.values())):  # ranks are those of real numbers
             raise SingularityError(unsolved)

@@ -90,15 +90,19 @@ class Variant:
         for name in self.without:
             if name not in loops:
                 tree = f" Joint '{name}' is in the spanning tree; cuts=['{name}'] makes it one." if name in skel.tree.node_of_joint else ""
-                raise UsageError(f"'{name}' closes no loop and cannot be switched off. {nearest(name, loops, 'Closing conditions')}{tree}")
+                raise UsageError(
+                    f"'{name}' closes no loop and cannot be switched off. {nearest(name, loops, 'Closing conditions')}{tree}",
+                    name=name,
+                    allowed=loops,
+                )
         return replace(self, armature=self._inertias(skel.tree.nv), without=tuple(n for n in loops if n in self.without))
 
     def _inertias(self, nv: int) -> tuple[float, ...]:
         values = tuple(float(x) for x in self.armature)
         if values and len(values) != nv:
-            raise UsageError(f"armature needs one inertia for each of {nv} velocities; {len(values)} were given.")
+            raise UsageError(f"armature needs one inertia for each of {nv} velocities; {len(values)} were given.", name="armature")
         if not all(np.isfinite(x) and x >= 0.0 for x in values):
-            raise UsageError("armature: inertias are finite and not negative.")
+            raise UsageError("armature: inertias are finite and not negative.", name="armature")
         return values if any(values) else ()
 
 
@@ -111,12 +115,15 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
             if name in skel.tree.cuts:
                 raise UsageError(
                     f"joint '{name}' is cut, so that its speed is no coordinate and the inertia of a rotor has no place there. "
-                    f"Choose other cuts: cuts=[...] without '{name}'."
+                    f"Choose other cuts: cuts=[...] without '{name}'.",
+                    name=name,
                 )
             raise UsageError(f"there is no joint '{name}' to carry a rotor.", nearest(name, skel.tree.node_of_joint, "Joints"))
         span = skel.tree.nodes[node].v
         if span.stop - span.start != 1:
-            raise UsageError(f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.")
+            raise UsageError(
+                f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.", name=name
+            )
         out[span] += float(inertia)
     return tuple(float(x) for x in out)
 
@@ -249,7 +256,7 @@ class Kernels:
         if outputs:
             self._need_outputs(name, by, outputs)
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
-            raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
+            raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.", name=name)
         if signature.masses:
             self.need_masses()
         options: dict[str, Any] = {}
@@ -258,14 +265,14 @@ class Kernels:
             if name in POWERED and self.chosen.power:
                 options["power"] = True
         elif formulation is not None or baumgarte:
-            raise UsageError(f"kernel '{name}' has no formulation and no stabilization to choose.")
+            raise UsageError(f"kernel '{name}' has no formulation and no stabilization to choose.", name=name)
         names = self.entries
         if "tasks" in signature.options:
             options["tasks"] = tuple(self._tasks(tasks, name))
             named = ("Lambda", "mu", "J", "rate") if name == "operational" else ("T", "bias")
             names = {**names, **{key: [row.name for row in options["tasks"]] for key in named}}
         elif tasks:
-            raise UsageError(f"kernel '{name}' has no option `tasks`; kernels 'operational' and 'task_terms' have it.")
+            raise UsageError(f"kernel '{name}' has no option `tasks`; kernels 'operational' and 'task_terms' have it.", name=name)
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
@@ -303,7 +310,7 @@ class Kernels:
                 more = " Its q follows from the drives." if name in FOLLOWING and key == "q" else ""
                 raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more}", nearest(str(key), known, "Inputs"))
         if "free" in by and not self.free:
-            raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
+            raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).", name="by")
 
     def _need_outputs(self, name: str, by: Sequence[str], outputs: Sequence[str]) -> None:
         """Raise UsageError unless a kernel has these outputs, and inputs to differentiate by."""
@@ -312,7 +319,7 @@ class Kernels:
             if key not in known:
                 raise UsageError(f"kernel '{name}' has no output '{key}'.", nearest(str(key), known, "Outputs"))
         if name in FOLLOWING:
-            raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.")
+            raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.", name=name)
         if not by:
             raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'free').")
 

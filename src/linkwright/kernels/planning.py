@@ -91,7 +91,9 @@ def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
         if factor(J[: i + 1]).rank == factor(J[:i]).rank:
             others = [f"'{n}'" for n in eq.drivers[: i - first]]
             fixed = f"together with {' and '.join(others)} it would be driven twice" if others else "the loops hold it already"
-            raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe at most one motion for each degree of freedom.")
+            raise UsageError(
+                f"the motion of '{name}' cannot be given: {fixed}. Prescribe at most one motion for each degree of freedom.", name=name
+            )
 
 
 def plan(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], masses: bool) -> EliminationPlan:

@@ -147,7 +147,9 @@ class Instant:
     def term(self, name: str) -> Any:
         """An array that was computed for this instant; raise ChannelError where it was not."""
         if name not in self.terms:
-            raise ChannelError(f"'{name}' is not part of a state by itself; read the channel from a turn: m.cycle()['guide.jerk'].")
+            raise ChannelError(
+                f"'{name}' is not part of a state by itself; read the channel from a turn: m.cycle()['guide.jerk'].", name=name
+            )
         return self.terms[name]
 
     def rate(self, read: Callable[[Instant], Any], jerk: Any) -> Any:
@@ -216,7 +218,7 @@ class Instant:
         if isinstance(x, Distance):
             return forces.line(self, x.between).length
         if x.q is None:
-            raise ChannelError(f"'{x.name}' is a component of an angular velocity, which is the rate of no coordinate.")
+            raise ChannelError(f"'{x.name}' is a component of an angular velocity, which is the rate of no coordinate.", name=x.name)
         return self.coordinate(x.joint, x.q)
 
     def travel_rate(self, x: JointCoordinate | Distance) -> Any:
@@ -286,7 +288,9 @@ class Instant:
                 return value
         raise ModelError(
             f"there is no channel '{name}' a force can depend on. {nearest(name, ['t', *joints], 'Channels')} "
-            "A joint's speed is 'A.v', a body's angle 'rocker.angle', a point's coordinate 'body.point.x'."
+            "A joint's speed is 'A.v', a body's angle 'rocker.angle', a point's coordinate 'body.point.x'.",
+            name=name,
+            allowed=["t", *joints],
         )
 
     def _joint_channel(self, joint: Joint, rest: list[str]) -> Any:

@@ -169,7 +169,7 @@ class Body:
             if p.name == name:
                 return p
         raise ModelError(
-            f"body '{self.name}' has no point '{name}'. {nearest(name, [p.name for p in self.points], 'Its points')}", self.where
+            f"body '{self.name}' has no point '{name}'.", self.where, nearest(name, [p.name for p in self.points], "Its points")
         )
 
 
@@ -279,7 +279,9 @@ class Description(ElementSections):
 
     def _named(self, section: str, name: str, kind: str) -> Any:
         if name not in self._by_name[section]:
-            raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [x.name for x in vars(self)[section]], section.capitalize())}")
+            raise ModelError(
+                f"there is no {kind} '{name}'.", None, nearest(name, [x.name for x in vars(self)[section]], section.capitalize())
+            )
         return self._by_name[section][name]
 
     @cached_property

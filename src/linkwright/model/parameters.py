@@ -78,10 +78,10 @@ def need_possible_masses(d: Description) -> Description:
     for b in d.bodies[1:]:
         if b.mass is not None and (b.mass < 0.0 or any(b.inertia[i][i] < 0.0 for i in range(3))):
             what = f"the mass of '{b.name}' is {float(b.mass):.6g} kg" if b.mass < 0.0 else f"a moment of inertia of '{b.name}' is negative"
-            raise ModelError(f"{what}: it cannot be below zero.")
+            raise ModelError(f"{what}: it cannot be below zero.", name=what)
     for j in d.joints:
         if j.armature < 0.0:
-            raise ModelError(f"the armature of '{j.name}' is {float(j.armature):.6g}: it cannot be below zero.")
+            raise ModelError(f"the armature of '{j.name}' is {float(j.armature):.6g}: it cannot be below zero.", name=j.name)
     return d
 
 
@@ -153,7 +153,11 @@ def choose(known: Mapping[str, Parameter], wanted: Sequence[str] | None, describ
     for name in wanted:
         hits = matched(known, name)
         if not hits:
-            raise UsageError(f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.")
+            raise UsageError(
+                f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.",
+                name=name,
+                allowed=known,
+            )
         out.update({p.name: p for p in hits})
     return list(out.values())
 

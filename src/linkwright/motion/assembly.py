@@ -149,7 +149,9 @@ class Assembler:
         """Assemble as `System.assemble` documents."""
         for what, wanted in (("q", q), ("v", v), ("pose", pose), ("point", point)):
             if wanted is not None and not isinstance(wanted, Mapping):
-                raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wanted).__name__}.")
+                raise UsageError(
+                    f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wanted).__name__}.", name=what, value=wanted
+                )
         here = self._at(self.start.q, self.start.references)
         if isinstance(guess, State):
             here = self._at(guess.q, guess.references)
@@ -301,7 +303,9 @@ class Assembler:
         if not isinstance(part, JointCoordinate) or part.q != part.v:
             jt = joints.create(joint.type, joint.options)
             single = [f"{joint.name}.{p}" for p in jt.v_names] if jt.q_names == jt.v_names else ["its body's pose"]
-            raise ChannelError(f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.")
+            raise ChannelError(
+                f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.", name=name
+            )
         return joint, part.v, part.kind
 
     def _positions(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
@@ -327,7 +331,7 @@ class Assembler:
         size = 2 if self.description.planar else 3
         items = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         if len(items) != size:
-            raise UsageError(f"'{name}' needs {counted(size, 'number')}, got {len(items)}.")
+            raise UsageError(f"'{name}' needs {counted(size, 'number')}, got {len(items)}.", name=name)
         return np.array([quantity(x, KINDS[kind]) for x in items] + [0.0] * (3 - size))
 
     def _point_target(self, name: str, place: Any, here: Instant) -> PointTarget:
@@ -388,7 +392,7 @@ class Assembler:
             references[part.name] = self.targets.values(part, value, rate=False)
             return part.name
         if part.q is None:
-            raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.")
+            raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.", name=name)
         x = quantity(value, KINDS[part.kind], f"'{name}'")
         references[part.joint.name] = np.array([x if k == part.q else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name
@@ -496,7 +500,7 @@ class Targets:
             more = lengths(tree.description)
             known = [*every, *more]
             kind = "Joints and cylinders" if more else "Joints"
-            raise ChannelError(f"there is no joint '{name}'. {nearest(name, known, kind)}")
+            raise ChannelError(f"there is no joint '{name}'.", nearest(name, known, kind))
         return every[head], part
 
     def part(self, name: str) -> JointCoordinate | Joint:
@@ -511,7 +515,8 @@ class Targets:
             names = ("", *jt.v_names, *joints.speed_names(jt), *joints.attitudes(jt))
             allowed = list(dict.fromkeys(f"{joint.name}.{p}" if p else joint.name for p in names)) if jt.nv else []
             raise ChannelError(
-                f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}."
+                f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}.",
+                name=name,
             )
         return entry_of(joint, jt.v_names.index(part), name)
 
@@ -548,17 +553,22 @@ class Targets:
         items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
         what = "speeds" if rate else "coordinates"
         if not names:
-            raise UsageError(f"'{joint.name}' is a {joint.type} joint: it has no {what}, so none can be given. Leave it out.")
+            raise UsageError(
+                f"'{joint.name}' is a {joint.type} joint: it has no {what}, so none can be given. Leave it out.", name=joint.name
+            )
         if len(items) != len(names):
             raise UsageError(
                 f"'{joint.name}' is a {joint.type} joint and needs a list of {len(names)} {what} ({', '.join(names)}), or one of them "
-                f"by name, {joint.name}.{names[-1]}; {len(items)} {'was' if len(items) == 1 else 'were'} given."
+                f"by name, {joint.name}.{names[-1]}; {len(items)} {'was' if len(items) == 1 else 'were'} given.",
+                name=joint.name,
             )
         out = np.array([_number(x, k, rate, f"'{joint.name}.{n}'") for x, k, n in zip(items, kinds, names, strict=True)])
         if not rate and "quaternion" in kinds:
             size = float(np.linalg.norm(out[:4]))
             if not size > 0.0:
-                raise UsageError(f"'{joint.name}': the quaternion is zero, which is no rotation. Without one write 1, 0, 0, 0.")
+                raise UsageError(
+                    f"'{joint.name}': the quaternion is zero, which is no rotation. Without one write 1, 0, 0, 0.", name=joint.name
+                )
             out[:4] /= size
         return out
 
@@ -574,7 +584,9 @@ class Targets:
         if self._is_length(name):
             length = quantity(value, KINDS["length"], f"'{name}'")
             if not length > 0.0:
-                raise UsageError(f"'{name}' is a cylinder: its length is greater than zero, not {shown(length, KINDS['length'], d.units)}.")
+                raise UsageError(
+                    f"'{name}' is a cylinder: its length is greater than zero, not {shown(length, KINDS['length'], d.units)}.", name=name
+                )
             return [cycle.driven(d, name, law(cycle.coordinate_now(self.loops, name, here), length))]
         turned = self.attitude(name)
         if turned is not None:
@@ -585,7 +597,9 @@ class Targets:
         if isinstance(part, Joint):
             return self._whole(part, self.values(part, value, rate=False), here, walked)
         if part.q is None:
-            raise UsageError(f"'{name}' is a velocity, without a position; give the joint's quaternion, `{part.joint.name}.quat`, or v=.")
+            raise UsageError(
+                f"'{name}' is a velocity, without a position; give the joint's quaternion, `{part.joint.name}.quat`, or v=.", name=name
+            )
         now, there = float(here.references[part.joint.name][part.q]), quantity(value, KINDS[part.kind], f"'{name}'")
         self._check_far(name, now, there, part.kind)
         if part.q == part.v:
@@ -616,7 +630,9 @@ class Targets:
     def _check_far(self, name: str, now: float, there: float, kind: str) -> None:
         if abs(there - now) > FAR * (1.0 if kind == "angle" else self.loops.kappa):
             far, references = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
-            raise UsageError(f"'{name}' = {far} is too far from its start, {references}, to be walked to; check the value and its unit.")
+            raise UsageError(
+                f"'{name}' = {far} is too far from its start, {references}, to be walked to; check the value and its unit.", name=name
+            )
 
     def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
         """Constraints that move at the wanted speed from here on."""
@@ -645,7 +661,7 @@ class Targets:
         nv = joints.create(joint.type, joint.options).nv
         if pick is None:
             if np.shape(value) != (nv,):
-                raise UsageError(f"'{name}' is a {joint.type} joint and needs a list of {nv} accelerations, as in names.v.")
+                raise UsageError(f"'{name}' is a {joint.type} joint and needs a list of {nv} accelerations, as in names.v.", name=name)
             return self._moving(joint, np.zeros(nv), range(nv), here), np.asarray(value, dtype=float)
         assert isinstance(part, JointCoordinate)
         x = np.array([quantity(value, KINDS[part.acceleration_kind])])
@@ -659,13 +675,13 @@ def attitude(name: str, value: Any) -> np.ndarray:
     quat = name.endswith(".quat")
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
     if len(items) != (4 if quat else 3):
-        raise UsageError(f"'{name}' needs a list of {'four numbers wxyz' if quat else 'three angles'}; {len(items)} given.")
+        raise UsageError(f"'{name}' needs a list of {'four numbers wxyz' if quat else 'three angles'}; {len(items)} given.", name=name)
     if not quat:
         R = rotation_rpy(*(quantity(x, KINDS["angle"], f"'{name}'") for x in items))
         return rotation_quaternion(np.array(R, dtype=float))
     q = np.array([_number(x, "quaternion", False, f"'{name}'") for x in items])
     if not np.linalg.norm(q) > 0.0:
-        raise UsageError(f"'{name}' is zero, which is no rotation. Without one write 1, 0, 0, 0.")
+        raise UsageError(f"'{name}' is zero, which is no rotation. Without one write 1, 0, 0, 0.", name=name)
     return q / np.linalg.norm(q)
 
 
@@ -674,5 +690,5 @@ def _number(value: Any, kind: str, rate: bool, what: str) -> float:
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise UsageError(f"{what} is a pure number, not {value!r:.40}.") from None
+            raise UsageError(f"{what} is a pure number, not {value!r:.40}.", name=what, value=value) from None
     return quantity(value, KINDS[SPEED_KINDS[kind] if rate else kind], what)

@@ -56,9 +56,9 @@ class RealSolutions:
 def assembly_modes(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], *, most: int | None, tries: int, method: str) -> Branches:
     """Return the modes of a mechanism whose loops and held joints are `fixed`."""
     if method not in METHODS:
-        raise UsageError(f"method is one of {', '.join(map(repr, METHODS))}, not {method!r}.")
+        raise UsageError(f"method is one of {', '.join(map(repr, METHODS))}, not {method!r}.", name="method", value=method)
     if most is not None and most < 1:
-        raise UsageError(f"most is the number of modes that are wanted, at least 1, not {most}.")
+        raise UsageError(f"most is the number of modes that are wanted, at least 1, not {most}.", name="most", value=most)
     here = assembler.start.instant
     why = ""
     if method != "starts":
@@ -68,7 +68,8 @@ def assembly_modes(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], 
             if method == "homotopy":
                 raise UsageError(
                     f"the assembly modes of '{assembler.description.name}' cannot be found by a homotopy: {error}. "
-                    "Leave method out, or use method='starts'."
+                    "Leave method out, or use method='starts'.",
+                    name=assembler.description.name,
                 ) from error
             why = str(error)
     search = distinct_positions(fixed, here.q, here.references, most=most, tries=tries)
@@ -217,14 +218,18 @@ class _PathSearch:
     def __call__(self, first: int, second: int, within: Mapping[str, tuple[float, float]], most: int, seed: int) -> ModePath:
         unknown = [name for name in within if name not in self.P.names]
         if unknown:
-            raise UsageError(f"within: '{unknown[0]}' is not held. Held are {', '.join(self.P.names)}.")
+            raise UsageError(
+                f"within: '{unknown[0]}' is not held. Held are {', '.join(self.P.names)}.", name=unknown[0], allowed=self.P.names
+            )
         a, b = self.modes[first], self.modes[second]
         assert a is not None and b is not None
         for name, value in zip(self.P.names, a[self.P.size :] * self.P.units, strict=True):
             low, high = within.get(name, (-np.inf, np.inf))
             if not low - SAME_PLACE <= value <= high + SAME_PLACE:
                 is_, least, largest = (self._text(name, x) for x in (value, low, high))
-                raise UsageError(f"within: {name} is {is_} at the modes, outside of {least} to {largest}. Widen these limits.")
+                raise UsageError(
+                    f"within: {name} is {is_} at the modes, outside of {least} to {largest}. Widen these limits.", name="within"
+                )
         smallest = ClosedPositions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
         on = ClosedPositions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
         path = singularity_free(on, a, b, most=most, seed=seed)

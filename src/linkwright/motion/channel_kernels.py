@@ -106,7 +106,7 @@ class ChannelReading:
                 out[name] = p.eq.branch_determinant(p.q, p.near)
             else:
                 if name not in table:
-                    raise TracingError(f"channel '{name}' cannot be read here")
+                    raise TracingError(f"channel '{name}' cannot be read here", name=name)
                 c = table[name]
                 out[name] = np.asarray((c.raw or c.read)(at), dtype=object)
                 formula = self._formula(c, at) if self.by and c.raw is not None else None

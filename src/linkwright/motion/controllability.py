@@ -215,7 +215,9 @@ def _reader(x: DriveTarget, st: State) -> Constraint:
 
 def _positive(tolerance: float) -> float:
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise UsageError(f"tolerance must be a number between 0 and 1 (such as 1e-8), not {tolerance!r}.")
+        raise UsageError(
+            f"tolerance must be a number between 0 and 1 (such as 1e-8), not {tolerance!r}.", name="tolerance", value=tolerance
+        )
     return float(tolerance)
 
 

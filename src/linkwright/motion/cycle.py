@@ -188,7 +188,9 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
         return Formula(drive.value, f"the position of '{drive.joint}'")
     if drive.kind == "speed" and speed is None:
         if isinstance(drive.value, (Expr, Table)):
-            raise UsageError(f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.")
+            raise UsageError(
+                f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.", name=drive.joint
+            )
         return Line(x0, float(drive.value))
     return Line(x0, 1.0 if speed is None else speed)
 
@@ -254,7 +256,9 @@ def plan(
     rate = 0.0 if still else 1.0
     if isinstance(law, Line):
         if law.slope == 0.0:
-            raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
+            raise UsageError(
+                f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.", name=lead
+            )
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
         if stop is None:
@@ -264,7 +268,7 @@ def plan(
         way = _within_stops(desc, lead, stop, "stop", notes) - x[lead]
         if abs(way) <= SAME_PLACE * longest_way(loops, lead):
             there = position_text(desc, lead, x[lead])
-            raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.")
+            raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.", name=lead)
         laws[lead] = Line(x[lead], np.copysign(law.slope, way))
         return CyclePlan(lead, laws, abs(way / law.slope), rate, False, tuple(notes), x[lead] + way)
     span = _program_length(law, notes) if duration is None else duration
@@ -290,7 +294,7 @@ def _within_stops(desc: Description, lead: str, x: float, what: str, notes: list
         return x
     there, end = (position_text(desc, lead, y) for y in (x, nearest))
     if notes is None:
-        raise UsageError(f"{what}: '{lead}' cannot begin at {there}, which is beyond its end of travel at {end}.")
+        raise UsageError(f"{what}: '{lead}' cannot begin at {there}, which is beyond its end of travel at {end}.", name=lead)
     notes.append(f"drive '{lead}' is asked to go to {there} and stops at {end}, its end of travel")
     return nearest
 
@@ -378,7 +382,9 @@ def _at_the_beginning(loops: Loops, here: Instant, p: CyclePlan) -> Instant:
     there = walk(tied, walker(tied, q, references), 1.0).at
     if there.t < 1.0:
         place = position_text(desc, p.lead, begin[p.lead])
-        raise SingularityError(f"the program of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
+        raise SingularityError(
+            f"the program of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.", name=p.lead
+        )
     return Instant(loops.skel, there.q, there.v, references=there.references)
 
 
@@ -403,7 +409,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
-        raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.", name=p.lead)
     swing = _swing_note(desc, p, low, high, ends) if ready.doubt is None else _doubt_note(desc, p, ready.doubt, tied.kappa)
     c = trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead)
     return _noted(desc, p, c if ready.doubt is None else replace(c, full_turn=ready.doubt.full_turn), [swing], low)
@@ -441,7 +447,7 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
     low, high, others = met_low.t, met_high.t, (met_low.name, met_high.name)
     if high - low < 1e-6 * p.span:
         held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead center"
-        raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.")
+        raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.", name=p.lead)
     ways = zip(ends, (back, ahead), stops, others, strict=True)
     dead = [DeadCenter(x, last.q) for x, last, stopped, other in ways if stopped and not other]
     slides = not is_rotary(desc, p.lead)
@@ -502,7 +508,8 @@ def need_few_turns(d: Description, lead: str, laws: Mapping[str, Curve], span: f
         if n > MOST_TURNS:
             raise UsageError(
                 f"drive '{name}' turns {n:.4g} times in one cycle of '{lead}'; at most {MOST_TURNS} are computed. Look at one turn of it "
-                f"by drive='{name}', or correct the speed of one of them."
+                f"by drive='{name}', or correct the speed of one of them.",
+                name=name,
             )
 
 

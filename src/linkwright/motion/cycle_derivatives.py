@@ -121,7 +121,8 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
             if drive.kind != "speed" or isinstance(drive.value, (Expr, Table)):
                 raise UsageError(
                     f"the program of drive '{drive.joint}' is written with '{p.name}'; derivatives are taken at a fixed motion of the "
-                    "drives, only a constant speed may vary."
+                    "drives, only a constant speed may vary.",
+                    name=drive.joint,
                 )
             if drive.joint in drives and not c.static and _is_own_speed(c, drive.joint, np.real(stepped.value)):
                 out[list(drives).index(drive.joint), k] = np.imag(stepped.value) / COMPLEX_STEP

@@ -73,13 +73,15 @@ class Designs:
     def of(cls, core: Compiled, given: Mapping[str, Any]) -> Designs:
         """Check names and numbers; raise UsageError for those that are not usable."""
         if not isinstance(given, Mapping) or not given:
-            raise UsageError(f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.")
+            raise UsageError(
+                f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.", value=given
+            )
         known = PARAMETERS.of(core)
         if not known:
             known.update(every_parameter(core.described))
         for name in given:
             if name not in known:
-                raise UsageError(f"there is no parameter '{name}'. {nearest(str(name), known, 'Known')}")
+                raise UsageError(f"there is no parameter '{name}'.", nearest(str(name), known, "Known"))
         arrays = {name: _numbers(known[name], x, core.described) for name, x in given.items()}
         try:
             shape = np.broadcast_shapes(*(x.shape for x in arrays.values()))
@@ -286,12 +288,12 @@ def _numbers(p: Parameter, given: Any, described: Description) -> np.ndarray:
             raise TypeError
         x = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError(f"'{name}' must be numbers in SI units, one for each design, not {given!r:.60}.") from None
+        raise UsageError(f"'{name}' must be numbers in SI units, one for each design, not {given!r:.60}.", name=name, value=given) from None
     if not x.size:
-        raise UsageError(f"'{name}' has no values: give one for each design.")
+        raise UsageError(f"'{name}' has no values: give one for each design.", name=name)
     if not np.isfinite(x).all():
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
-        raise UsageError(f"'{name}' is not a finite number in design {where[0] if len(where) == 1 else where}.")
+        raise UsageError(f"'{name}' is not a finite number in design {where[0] if len(where) == 1 else where}.", name=name)
     return x
 
 

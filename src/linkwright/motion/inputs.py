@@ -32,7 +32,7 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
     if not isinstance(tau, Mapping):
         array = np.asarray(tau, dtype=float)
         if array.shape != effort.shape or not all(map(isfinite, array.tolist())):
-            raise UsageError(f"tau needs {tree.nv} finite entries, one for every velocity (names.v), or a dict by joint name.")
+            raise UsageError(f"tau needs {tree.nv} finite entries, one for every velocity (names.v), or a dict by joint name.", name="tau")
         return array, []
     pushes: list[tuple[int, Any]] = []
     for name, value in tau.items():
@@ -52,7 +52,9 @@ def _efforts(assembler: Assembler, name: str, value: Any) -> list[tuple[Joint, i
     jt = joints.create(part.type, part.options)
     x = np.asarray(value, dtype=float) if not isinstance(value, str) else np.zeros(0)
     if x.shape != (jt.nv,) or not np.isfinite(x).all():
-        raise UsageError(f"the effort of the {part.type} joint '{name}' needs {jt.nv} finite numbers, for {', '.join(jt.v_names)}.")
+        raise UsageError(
+            f"the effort of the {part.type} joint '{name}' needs {jt.nv} finite numbers, for {', '.join(jt.v_names)}.", name=name
+        )
     return [(part, i, float(e)) for i, e in enumerate(x)]
 
 
@@ -63,7 +65,9 @@ def wrenches(skel: Skeleton, st: State, wrench: Mapping[str, Any]) -> list[tuple
         m, node = st.instant.motion, skel.node(body)
         w = np.asarray(value, dtype=float)
         if w.shape != (6,) or not np.isfinite(w).all():
-            raise UsageError(f"the wrench on '{body}' needs six finite numbers, [moment; force] at the body's origin in world axes.")
+            raise UsageError(
+                f"the wrench on '{body}' needs six finite numbers, [moment; force] at the body's origin in world axes.", name=body
+            )
         if node >= 0:
             out.append((node, np.concatenate([w[:3] + np.cross(m.X[node].p, w[3:]), w[3:]])))
     return out

@@ -107,7 +107,7 @@ class Branches(Result, list[State]):
             if not 0 <= i < len(self):
                 raise UsageError(f"mode {i} is none of the {counted(len(self), 'assembly mode')}, which are counted from 0.")
         if first == second:
-            raise UsageError(f"a path needs two different modes, not {first} twice.")
+            raise UsageError(f"a path needs two different modes, not {first} twice.", value=first)
         if self._search is None or not (self.signs[first] and self.signs[second]):
             raise UsageError(f"paths between modes need modes found by a homotopy; these were found by {self.completeness}.")
         if self.signs[first] != self.signs[second]:

@@ -53,7 +53,9 @@ class ChannelList(Sequence[str], Result):
     def __call__(self, text: str) -> ChannelList:
         """Return the channels that match a part of a name, a pattern, a unit or a word of the meaning."""
         if not isinstance(text, str):
-            raise UsageError(f"channels are filtered by a text: a part of a name, a pattern, a unit or a word, not {text!r:.60}.")
+            raise UsageError(
+                f"channels are filtered by a text: a part of a name, a pattern, a unit or a word, not {text!r:.60}.", value=text
+            )
         if is_pattern(text):
             return self.of(matching(text, self._names))
         return self.of([name for name in self._names if self._matches(name, text)])

@@ -73,13 +73,15 @@ class Channel:
     def size_of(self, unit: str) -> float:
         """Size in SI of a unit this channel can be read in."""
         if self.dimension in ("mixed", "none"):
-            raise ChannelError(f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
+            raise ChannelError(
+                f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.", name=self.name
+            )
         energy = self.dimension == "energy"
         try:
             return unit_size(unit, KINDS["torque" if energy else self.dimension], f"channel '{self.name}'", energy=energy)
         except UsageError as problem:
             raise ChannelError(
-                f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure: {problem}"
+                f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure: {problem}", name=self.name
             ) from problem
 
 
@@ -137,10 +139,14 @@ class Channels:
             return self._all[name]
         split = [n for n in self._all if n.startswith(f"{name}:") and "." not in n]
         if split:
-            raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.")
+            raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.", name=name, allowed=split)
         head = str(name).split(".")[0]
         family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
-        raise ChannelError(f"there is no channel '{name}'. {renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}")
+        raise ChannelError(
+            f"there is no channel '{name}'. {renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}",
+            name=str(name),
+            allowed=family,
+        )
 
     def _add(self, name: str, dimension: str, meaning: str, read: Callable[[Instant], Any], **more: Any) -> None:
         self._all[name] = Channel(name, dimension, read, meaning=meaning, **more)

@@ -90,7 +90,7 @@ class Checks(Result, Sequence[Check]):
         for x in self.items:
             if x.name == key:
                 return x
-        raise UsageError(f"there is no check '{key}' of this motion. {nearest(key, self.names, 'Checks')}")
+        raise UsageError(f"there is no check '{key}' of this motion.", nearest(key, self.names, "Checks"))
 
     def __contains__(self, key: object) -> bool:
         return key in self.items or key in self.names

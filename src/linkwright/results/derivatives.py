@@ -76,7 +76,7 @@ class MotionDerivatives:
         """`d["A.torque", "L1"]`: derivative of a channel by a parameter, SI; `d["A.torque"]` by all of them, the last axis."""
         channel, parameter = (key, None) if isinstance(key, str) else key
         if parameter is not None and parameter not in self.names:
-            raise UsageError(f"there are no derivatives by '{parameter}' here. {nearest(str(parameter), self.names, 'Parameters')}")
+            raise UsageError(f"there are no derivatives by '{parameter}' here.", nearest(str(parameter), self.names, "Parameters"))
         found = self.read([channel])[channel]
         return found if parameter is None else found[..., self.names.index(parameter)]
 
@@ -93,7 +93,9 @@ class MotionDerivatives:
             found |= self._composed([wanted[name] for name in missing if name not in found])
             for name in missing:
                 if name not in found:
-                    raise UsageError(f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.")
+                    raise UsageError(
+                        f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.", name=name
+                    )
                 self._known[name] = found[name]
         for name in (n for n in channels if self.strict and n not in self._undefined):
             self._refuse(name)
@@ -159,8 +161,8 @@ class MotionDerivatives:
         if found.needs:
             return found
         if name in self.motion._load_channels:
-            raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.")
-        raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.")
+            raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.", name=name)
+        raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.", name=name)
 
     @cached_property
     def _table(self) -> Channels:

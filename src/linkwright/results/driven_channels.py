@@ -129,8 +129,8 @@ class MotionChannels(Mapping[str, Channel]):
         found = effort_place(self.d, name)
         if found is None:
             raise ChannelError(
-                f"'{what}': '{name}' is no place for a force: write OUTPUT.advantage.INPUT with joints, points or cylinders. "
-                f"{nearest(name, self._outputs, 'Places')}"
+                f"'{what}': '{name}' is no place for a force: write OUTPUT.advantage.INPUT with joints, points or cylinders.",
+                nearest(name, self._outputs, "Places"),
             )
         return found
 
@@ -139,7 +139,9 @@ class MotionChannels(Mapping[str, Channel]):
         first = self.held[0]
         output, source = self._place(head, name), self._place(tail.removeprefix(".") or first, name)
         if output.name in self.held and output.name != source.name and len(self.held) > 1:
-            raise ChannelError(f"'{name}': '{output.name}' is a drive, which is held while '{source.name}' moves; choose another output.")
+            raise ChannelError(
+                f"'{name}': '{output.name}' is a drive, which is held while '{source.name}' moves; choose another output.", name=name
+            )
         if source.name in self.held:
             column = self.held.index(source.name)
         elif len(self.held) == 1:
@@ -147,7 +149,8 @@ class MotionChannels(Mapping[str, Channel]):
         else:
             raise ChannelError(
                 f"'{name}': with {counted(len(self.held), 'drive')} the input must be one of them ({', '.join(self.held)}); the "
-                "others are held."
+                "others are held.",
+                name=name,
             )
 
         def rates(x: Instant) -> Any:
@@ -163,9 +166,7 @@ class MotionChannels(Mapping[str, Channel]):
         output = name.removesuffix(BY_FORCE)
         found = [x.name for x in self._free]
         if output not in found:
-            raise ChannelError(
-                f"'{name}': the output is the coordinate of a joint without a drive. {nearest(output, found, 'Coordinates')}"
-            )
+            raise ChannelError(f"'{name}': the output is the coordinate of a joint without a drive.", nearest(output, found, "Coordinates"))
         need = PUSH + output
 
         def terms(x: Instant) -> Any:

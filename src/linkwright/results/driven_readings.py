@@ -82,7 +82,7 @@ class MotionReading:
         held = self.held
         if not self.prescribed and name.rpartition(".")[2].startswith("j"):
             what = "a run has accelerations only" if self.is_run else "the third derivative of what prescribes it is not known"
-            raise ChannelError(f"there is no channel '{name}': {what}; a turn of {', '.join(held)} has jerks.")
+            raise ChannelError(f"there is no channel '{name}': {what}; a turn of {', '.join(held)} has jerks.", name=name, allowed=held)
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""
@@ -187,6 +187,6 @@ def slopes_held(motion: HeldMotion, channels: Sequence[Channel], changes: Mappin
     out = motion.batch.slopes(channels, every)
     for c in channels:
         if c.name not in out:
-            raise ChannelError(f"channel '{c.name}' has no derivatives here: a joint of the mechanism runs on numbers only.")
+            raise ChannelError(f"channel '{c.name}' has no derivatives here: a joint of the mechanism runs on numbers only.", name=c.name)
         out[c.name] = np.where(good.reshape(-1, *[1] * (out[c.name].ndim - 1)), out[c.name], np.nan)
     return out

@@ -64,7 +64,7 @@ def _need_place(at: Instant, name: str) -> EffortPlace:
     found = effort_place(at.skel.tree.description, name)
     if found is None:
         raise ChannelError(
-            f"'{name}' is no coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder."
+            f"'{name}' is no coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder.", name=name
         )
     return found
 

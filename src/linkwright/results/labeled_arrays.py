@@ -77,5 +77,5 @@ class Labeled(np.ndarray):
 
 def _place(name: str, names: Sequence[str], what: str) -> int:
     if name not in names:
-        raise ChannelError(f"there is no '{name}' here. {nearest(str(name), list(names), what)}")
+        raise ChannelError(f"there is no '{name}' here.", nearest(str(name), list(names), what))
     return list(names).index(name)

@@ -168,7 +168,7 @@ class SampleLoads:
             joints = [j for j in self.c.skel.tree.description.joints if pin in (j.name, j.pin)]
             bodies = dict.fromkeys(b for j in joints for b in (j.first, j.second))
             at = f"on one of {', '.join(bodies)}" if bodies else "on one of its bodies"
-            raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').")
+            raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').", name=pin)
         axes = self.c.skel.tree.description.plane or "xyz"
         pick = slice(0, len(axes))
 

@@ -88,19 +88,19 @@ def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> 
     """See `Trajectory.dwells`."""
     kind = c.dimension(channel)
     if np.shape(c._channel(channel).read(c.instant(0))) or kind not in KINDS:
-        raise UsageError(f"'{channel}' is not one number: dwells are those of a coordinate, guide or coupler.P.x.")
+        raise UsageError(f"'{channel}' is not one number: dwells are those of a coordinate, guide or coupler.P.x.", name=channel)
     height = quantity(within, KINDS[kind], "within")
     axis = by or c.drive or "t"
     if axis not in ("t", c.drive):
-        raise UsageError(f"by='{by}': dwells are measured in times, by='t', or in positions of the leading drive '{c.drive}'.")
+        raise UsageError(f"by='{by}': dwells are measured in times, by='t', or in positions of the leading drive '{c.drive}'.", name=by)
     if not height > 0.0:
-        raise UsageError(f"within must be higher than zero, not {within!r}.")
+        raise UsageError(f"within must be higher than zero, not {within!r}.", name="within", value=within)
     names = [n for base in (channel, axis) if base != "t" for n in (base, *rate_names(base, c.channels)) if n]
     found = c.read([*dict.fromkeys(names), "t"])
     r = MeasuredMotions({n: x[None] for n, x in found.items()}, found["t"][None], c.drive, c.dimension)
     course = r.course(channel, axis)
     if not np.isfinite(course.s).all():
-        raise UsageError(f"the drive '{axis}' rests or reverses on the way; measure dwells in times: by='t'.")
+        raise UsageError(f"the drive '{axis}' rests or reverses on the way; measure dwells in times: by='t'.", name=axis)
     shortest = LEAST * float(course.period[0]) if least is None else quantity(least, KINDS[c.dimension(axis)], "least")
     falls = axis != "t" and bool(found[axis][-1] < found[axis][0])
     out, mask = [], np.ones(course.x.shape, dtype=bool)

@@ -61,9 +61,11 @@ def checked_columns(columns: Mapping[str, Any], n: int) -> dict[str, Column]:
     for name, (values, dimension) in columns.items():
         array = np.asarray(values, dtype=float)
         if array.ndim not in (1, 2) or len(array) != n:
-            raise UsageError(f"column '{name}' has shape {array.shape}; it needs one row for each of the {counted(n, 'sample')}.")
+            raise UsageError(
+                f"column '{name}' has shape {array.shape}; it needs one row for each of the {counted(n, 'sample')}.", name=name
+            )
         if dimension not in DIMENSIONS:
-            raise UsageError(f"column '{name}': there is no dimension '{dimension}'. {nearest(dimension, DIMENSIONS, 'Dimensions')}")
+            raise UsageError(f"column '{name}': there is no dimension '{dimension}'.", nearest(dimension, DIMENSIONS, "Dimensions"))
         out[name] = Column(array, dimension)
     return out
 
@@ -73,7 +75,7 @@ def checked_arrays(arrays: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
     out = {name: np.asarray(x, dtype=float) for name, x in arrays.items()}
     for name, x in out.items():
         if x.ndim != 2 or len(x) != n:
-            raise UsageError(f"the array '{name}' has shape {x.shape}; it needs (samples, entries) with {counted(n, 'sample')}.")
+            raise UsageError(f"the array '{name}' has shape {x.shape}; it needs (samples, entries) with {counted(n, 'sample')}.", name=name)
     return out
 
 
@@ -96,7 +98,9 @@ def plain(value: Any, where: str = "settings") -> Any:
         return {str(k): plain(x, f"{where}: {k}") for k, x in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(x, where) for x in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-    raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.")
+    raise UsageError(
+        f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.", name=where
+    )
 
 
 STOP = ".stop"  # between a coordinate and the kind of push that its rigid stop gives

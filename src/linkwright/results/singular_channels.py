@@ -92,6 +92,7 @@ class Singularity:
         if picked.shape[1] != picked.shape[2]:
             raise ChannelError(
                 f"'{name}' has no determinant: {counted(picked.shape[2], 'independent coordinate')} for {counted(picked.shape[1], 'row')}. "
-                "singular.independent measures how near that part is to losing rank."
+                "singular.independent measures how near that part is to losing rank.",
+                name=name,
             )
         return np.linalg.det(picked)

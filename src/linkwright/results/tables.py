@@ -43,9 +43,11 @@ def variables(c: Any, channels: Iterable[str] | None, units: Units, *, with_time
         known = [*names, *(c.dimension(n) for n in names)]
         for key in units:
             if key not in known:
-                raise UsageError(f"units: '{key}' is neither one of the channels nor a dimension of them. {nearest(key, known, 'Known')}")
+                raise UsageError(f"units: '{key}' is neither one of the channels nor a dimension of them.", nearest(key, known, "Known"))
     elif units not in (None, "file"):
-        raise UsageError(f"units are 'file' (those of the model) or a dict by channel or dimension, not {units!r}.")
+        raise UsageError(
+            f"units are 'file' (those of the model) or a dict by channel or dimension, not {units!r}.", name="units", value=units
+        )
     found = c.read(names)
     return [_in_unit(c, name, found[name], units) for name in names]
 

@@ -190,7 +190,10 @@ class Trajectory(TrajectoryVerbs, Result):
     def _need_sample(self, i: int = 0) -> None:
         """Raise UsageError if there is no sample of that number; a run that could not start has none."""
         if not len(self):
-            raise UsageError(f"this run of '{self.skel.tree.description.name}' has no samples: it ended at its start.")
+            raise UsageError(
+                f"this run of '{self.skel.tree.description.name}' has no samples: it ended at its start.",
+                name=self.skel.tree.description.name,
+            )
         if not -len(self) <= i < len(self):
             raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
 
@@ -267,7 +270,7 @@ class Trajectory(TrajectoryVerbs, Result):
         if isinstance(key, (int, np.integer)):
             return self.state(int(key))
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
-            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.")
+            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.", name=key)
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self._channel(name).size_of(unit)
@@ -421,5 +424,7 @@ def with_mechanism(c: Trajectory, verb: str) -> System:
     """Return the System of a result; raise UsageError for one without samples or without a mechanism, which the verb needs."""
     c._need_sample()
     if c.system is None:
-        raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().")
+        raise UsageError(
+            f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().", name=verb
+        )
     return c.system

@@ -97,21 +97,21 @@ DIRECTIONS = {"rising": 1, "falling": -1, "either": 0, 1: 1, -1: -1, 0: 0}
 def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (), name: str = "") -> When:
     """An event: a channel or a function passes through a value. `do` is "stop", lw.events.lock(...), lw.events.release(...), or several."""
     if direction not in DIRECTIONS:
-        raise UsageError(f"direction is 'rising', 'falling' or 'either', not {direction!r}.")
+        raise UsageError(f"direction is 'rising', 'falling' or 'either', not {direction!r}.", name="direction", value=direction)
     if not isinstance(what, str) and not callable(what):
-        raise UsageError(f"an event watches a channel's name or a function, not {type(what).__name__}.")
+        raise UsageError(f"an event watches a channel's name or a function, not {type(what).__name__}.", value=what)
     actions = tuple(do) if isinstance(do, (list, tuple)) else (do,)
     chosen = tuple(Action("stop") if a == "stop" else a for a in actions)
     for a in chosen:
         if not isinstance(a, Action):
-            raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage; not {a!r}.")
+            raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage; not {a!r}.", value=a)
     return When(what, name, DIRECTIONS[direction], bool(chosen), equals, chosen)
 
 
 def resolved(system: Compiled, e: Any) -> When:
     """An event with its value as a number, checked against the mechanism."""
     if not isinstance(e, (When, str)) and not callable(e):
-        raise UsageError(f"an event is lw.events.when(...), the name of a channel or a function, not {e!r}.")
+        raise UsageError(f"an event is lw.events.when(...), the name of a channel or a function, not {e!r}.", value=e)
     w = e if isinstance(e, When) else When(e)
     if isinstance(w.function, str) and w.function != "t" and w.function not in system.start._channels:
         w = replace(w, function=RunChannel(w.function))
@@ -119,7 +119,9 @@ def resolved(system: Compiled, e: Any) -> When:
         kind = "time" if w.function == "t" else _dimension(system, w)
         w = replace(w, equals=quantity(w.equals, KINDS[kind]))
     elif not isinstance(w.equals, (int, float, np.floating)) or not np.isfinite(w.equals):
-        raise UsageError(f"the event '{w.label}' needs one finite number or quantity to pass through, not {w.equals!r}.")
+        raise UsageError(
+            f"the event '{w.label}' needs one finite number or quantity to pass through, not {w.equals!r}.", name=w.label, value=w.equals
+        )
     for a in w.do:
         if a.verb in ("lock", "unlock"):
             system.assembler.coordinate(a.name)
@@ -132,7 +134,7 @@ def _dimension(system: Compiled, w: When) -> str:
     if isinstance(w.function, RunChannel) and w.function.kind is not None:
         return w.function.kind
     if not isinstance(w.function, str):
-        raise UsageError(f"the event '{w.label}' is a function: give `equals` as a plain number in SI.")
+        raise UsageError(f"the event '{w.label}' is a function: give `equals` as a plain number in SI.", name=w.label)
     return system.start._channels[w.function].dimension
 
 
@@ -143,9 +145,9 @@ def switchable(system: Compiled, name: str) -> str:
         return name
     if any(j.name == name for j in system.description.joints):
         raise UsageError(
-            f"joint '{name}' carries coordinates and cannot be switched; compile with cuts=[..., '{name}'] to make it a loop's."
+            f"joint '{name}' carries coordinates and cannot be switched; compile with cuts=[..., '{name}'] to make it a loop's.", name=name
         )
-    raise UsageError(f"there is no constraint '{name}' to switch. {nearest(name, names, 'Constraints of loops')}")
+    raise UsageError(f"there is no constraint '{name}' to switch.", nearest(name, names, "Constraints of loops"))
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,8 @@ def jump(of: Loops, mode: RunMode, st: State, moving: Mapping[str, Sequence[floa
         apart = shown(float(gap.max()) * loops.kappa, LENGTH, d.units, 3)
         raise UsageError(
             f"t = {st.t:.6g} s: '{worst.name}' cannot take hold, because its parts are {apart} apart. "
-            "Engage it by an event on its own distance or coordinate."
+            "Engage it by an event on its own distance or coordinate.",
+            name=worst.name,
         )
     c, rows = T.columns, T.row_scale
     M = (T.M + np.diag(armature)) * c * c[:, None]
@@ -275,7 +278,8 @@ class When:
         ]
         if len(wanted) not in (1, 3):
             raise UsageError(
-                f"the event function '{self.label}' takes one State, or t, q, v; this one takes {counted(len(wanted), 'argument')}."
+                f"the event function '{self.label}' takes one State, or t, q, v; this one takes {counted(len(wanted), 'argument')}.",
+                name=self.label,
             )
         return len(wanted) == 3
 
@@ -348,7 +352,7 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tup
 
 def _scalar(w: When, value: Any) -> Any:
     if isinstance(value, str) or np.ndim(value) != 0:
-        raise UsageError(f"the event function '{w.label}' must give one number, not {value!r:.60}.")
+        raise UsageError(f"the event function '{w.label}' must give one number, not {value!r:.60}.", name=w.label, value=value)
     return value
 
 
@@ -392,7 +396,9 @@ class RunChannel:
             run = one_sample(sim, evaluator, off, start, float(x["t"][0]), y, np.asarray(x["near"], dtype=float))
             value = run[self.name]
             if value.shape != (1,):
-                raise ChannelError(f"an event watches one number; channel '{self.name}' has {counted(value.shape[1], 'component')}.")
+                raise ChannelError(
+                    f"an event watches one number; channel '{self.name}' has {counted(value.shape[1], 'component')}.", name=self.name
+                )
             return float(value[0])
 
         setup = evaluator.setup
@@ -408,7 +414,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
-        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.")
+        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.", name=name)
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 

@@ -80,15 +80,15 @@ def entries(what: str, value: Any, names: Sequence[str], default: np.ndarray) ->
     if isinstance(value, Mapping):
         for key, x in value.items():
             if key not in names:
-                raise UsageError(f"'{key}' is not an entry of '{what}'. {nearest(str(key), list(names), 'Entries')}")
+                raise UsageError(f"'{key}' is not an entry of '{what}'.", nearest(str(key), list(names), "Entries"))
             out[list(names).index(key)] = _plain(what, x)
     elif value is not None:
         given = _plain(what, value)
         if given.shape != out.shape:
-            raise UsageError(f"'{what}' needs {counted(len(out), 'entry')}: {', '.join(names)}.")
+            raise UsageError(f"'{what}' needs {counted(len(out), 'entry')}: {', '.join(names)}.", name=what)
         out = given
     if not np.isfinite(out).all():
-        raise UsageError(f"'{what}' has entries that are not finite numbers.")
+        raise UsageError(f"'{what}' has entries that are not finite numbers.", name=what)
     return out
 
 
@@ -96,4 +96,4 @@ def _plain(what: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError(f"'{what}' takes plain numbers in SI, not {value!r:.60}.") from None
+        raise UsageError(f"'{what}' takes plain numbers in SI, not {value!r:.60}.", name=what, value=value) from None

@@ -207,12 +207,12 @@ def time_of(name: str, value: Any) -> float:
     try:
         return float(quantity(value, KINDS["time"], name))
     except (LinkwrightError, TypeError, ValueError) as error:
-        raise UsageError(f"{name} is {WANTED.get(name, 'a time')}, not {value!r}.") from error
+        raise UsageError(f"{name} is {WANTED.get(name, 'a time')}, not {value!r}.", name=name, value=value) from error
 
 
 def number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise UsageError(f"{name} is a number, not {value!r}.")
+        raise UsageError(f"{name} is a number, not {value!r}.", name=name, value=value)
     return float(value)
 
 
@@ -220,7 +220,7 @@ def by_name(name: str, given: Any) -> None:
     """That a dict is a dict."""
     if given is not None and not isinstance(given, Mapping):
         example = "{'A': lw.drives.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
-        raise UsageError(f"{name} is a dict by name, {name}={example}, not {given!r:.60}.")
+        raise UsageError(f"{name} is a dict by name, {name}={example}, not {given!r:.60}.", name=name, value=given)
 
 
 def checked(given: Options) -> Options:
@@ -233,13 +233,13 @@ def checked(given: Options) -> Options:
     chosen = formulations.registered(given.formulation)
     h = None if given.step is None else time_of("step", given.step)
     if not method.adaptive and h is None:
-        raise UsageError(f"{method.name} has fixed steps: give step=, for example step=0.001.")
+        raise UsageError(f"{method.name} has fixed steps: give step=, for example step=0.001.", name=method.name)
     most, progress = given.most_steps, given.progress
     if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
-        raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
+        raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.", name="most_steps", value=most)
     bounds = {n: time_of(n, x) if isinstance(x := getattr(given, n), str) else number(n, x) for n in ("smallest_step", "largest_step")}
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
+        raise UsageError(f"progress is True, False or a function of t, not {progress!r}.", name="progress", value=progress)
     stabilizer = stabilizers.create(given.stabilizer)
     tolerance = number("tolerance", given.tolerance)
     for name in ("drive", "wrench"):
@@ -258,7 +258,9 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
     if np.ndim(wanted) == 0:
         every = time_of("sample_interval", wanted)
         if not every > 0.0:
-            raise UsageError(f"sample_interval is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
+            raise UsageError(
+                f"sample_interval is an interval longer than zero, times, or 'steps'; not {wanted!r}.", name="sample_interval", value=wanted
+            )
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
@@ -269,7 +271,7 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
     times = np.array([time_of("sample_interval", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
     if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
-        raise UsageError("sample_interval: times are finite numbers in increasing order.")
+        raise UsageError("sample_interval: times are finite numbers in increasing order.", name="sample_interval")
     return times
 
 

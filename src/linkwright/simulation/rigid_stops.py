@@ -225,7 +225,8 @@ def impact(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], s
     if stuck:
         raise UsageError(
             f"t = {st.t:.6g} s: '{stuck[0].coordinate}' reaches the end of stop '{stuck[0].stop}', and a prescribed motion drives it on. "
-            "Drive by a torque, end the motion before, or give the stop a stiffness."
+            "Drive by a torque, end the motion before, or give the stop a stiffness.",
+            name=stuck[0].coordinate,
         )
     place = r.T.place
     assert place is not None

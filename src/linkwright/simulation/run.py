@@ -72,7 +72,7 @@ def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Optio
     except LinkwrightError as error:
         if not run.pieces:
             raise
-        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(run, again)) from error
+        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(run, again), name=error) from error
     done = _proven(run, again)
     solution = run.pieces[-1].solution
     if solution.error is not None and not isinstance(solution.error, Exception):
@@ -125,7 +125,9 @@ def driven_start(system: Compiled, drive: Mapping[str, Any]) -> DrivenStart:
 def chosen_drives(described: Description, drive: Mapping[str, Any] | None, control: Any) -> dict[str, Any]:
     """Drives of a run: those given, or those of the file without the ones that a controller takes."""
     if drive is not None and not isinstance(drive, Mapping):
-        raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.drives.torque('2 N m')}}, not {drive!r:.60}.")
+        raise UsageError(
+            f"drive is a dict by joint name, drive={{'A': lw.drives.torque('2 N m')}}, not {drive!r:.60}.", name="drive", value=drive
+        )
     chosen = drives_of_description(described) if drive is None else dict(drive)
     if drive is None and control is not None:
         given = getattr(control, "drives", None)
@@ -138,12 +140,14 @@ def simulation(system: Compiled, st: State, duration: Any, asked: Options, bound
     """A run with its options checked, ready to go."""
     seconds = time_of("duration", duration)
     if not (np.isfinite(seconds) and seconds >= 0.0):
-        raise UsageError(f"the duration is a time of zero or more, not {duration!r}.")
+        raise UsageError(f"the duration is a time of zero or more, not {duration!r}.", value=duration)
     o = checked(asked)
     events, off = o.events, o.off
     several = [events] if isinstance(events, (str, When)) or callable(events) else events
     if not isinstance(several, (list, tuple)):
-        raise UsageError(f"events is a list of lw.events.when(...), channel names or functions, not {events!r}.")
+        raise UsageError(
+            f"events is a list of lw.events.when(...), channel names or functions, not {events!r}.", name="events", value=events
+        )
     whens = tuple(resolved(system, e) for e in several)
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
@@ -159,7 +163,7 @@ def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: fl
         return Controlling.of(control, actuators, noise, delay, origin, encoders)
     for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay), ("encoders", encoders)):
         if given is not None:
-            raise UsageError(f"{name} belongs to a controller: control=lw.control.projected(...).")
+            raise UsageError(f"{name} belongs to a controller: control=lw.control.projected(...).", name=name)
     return None
 
 

@@ -76,7 +76,9 @@ class RunAdjoint:
         table = Channels(batch.skel)
         read = batch.traced(name, table[name].read) if name in table else None
         if read is None or read.shape != ():
-            raise UsageError(f"'{name}' is not one number that follows from the state; name a component, such as 'coupler.P.x' or 'A.v'.")
+            raise UsageError(
+                f"'{name}' is not one number that follows from the state; name a component, such as 'coupler.P.x' or 'A.v'.", name=name
+            )
         program = batch.graph.program([(name, read)])
         found = gradient(program, [x for b in program.inputs for x in rows[b.name][0]], {0: 1.0})[1]
         slopes = {b.name: np.array(found[b.span], dtype=float) for b in program.inputs}

@@ -83,7 +83,7 @@ class BatchRun:
         names = self.system.kernels.entries
         table = {**{f"{n}.v": self.v[..., i] for i, n in enumerate(names["v"])}, **{n: self.q[..., i] for i, n in enumerate(names["q"])}}
         if name not in table:
-            raise ChannelError(f"a batch has no channel '{name}'; batch.run(i) has all. {nearest(str(name), table, 'Here')}")
+            raise ChannelError(f"a batch has no channel '{name}'; batch.run(i) has all.", nearest(str(name), table, "Here"))
         return table[name]
 
     @property
@@ -187,7 +187,8 @@ def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
             if max(values) - min(values) > 1e-9 * max(1.0, abs(values[0])):
                 raise UsageError(
                     f"the motion of '{name}' is prescribed from the position of the first state, but '{what}' differs among the states: "
-                    "assemble them alike, or simulate them one by one."
+                    "assemble them alike, or simulate them one by one.",
+                    name=name,
                 )
 
 

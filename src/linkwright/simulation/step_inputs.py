@@ -107,11 +107,11 @@ def interval(dt: Any, substeps: Any) -> float:
     if dt.__class__ is not float:
         dt = float(dt) if isinstance(dt, NUMBERS) and not isinstance(dt, bool) else time_of("dt", dt)
     if not 0.0 < dt < np.inf:
-        raise UsageError(f"dt is a time above zero, not {dt:g} s.")
+        raise UsageError(f"dt is a time above zero, not {dt:g} s.", name="dt", value=dt)
     if substeps.__class__ is not int and not isinstance(substeps, np.integer):
-        raise UsageError(f"substeps is a whole number of one or more, not {substeps!r}.")
+        raise UsageError(f"substeps is a whole number of one or more, not {substeps!r}.", name="substeps", value=substeps)
     if substeps < 1:
-        raise UsageError(f"substeps is a whole number of one or more, not {substeps}.")
+        raise UsageError(f"substeps is a whole number of one or more, not {substeps}.", name="substeps", value=substeps)
     return dt / substeps
 
 
@@ -143,9 +143,11 @@ class StepEfforts:
         try:
             x = np.asarray(tau, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"tau is an array {wanted} of numbers, or a dict by joint name, not {type(tau).__name__}.") from None
+            raise UsageError(
+                f"tau is an array {wanted} of numbers, or a dict by joint name, not {type(tau).__name__}.", name="tau", value=tau
+            ) from None
         if x.shape not in self.shapes:
-            raise UsageError(f"tau has shape {x.shape}; it needs {wanted}: {names}; or a dict by joint name.")
+            raise UsageError(f"tau has shape {x.shape}; it needs {wanted}: {names}; or a dict by joint name.", name="tau")
         self.into[...] = x
 
     def _named(self, name: str, value: Any) -> None:
@@ -161,9 +163,11 @@ class StepEfforts:
                 raise ValueError
         except (TypeError, ValueError):
             each = "a number" if kind else counted(target.shape[1], "number")
-            raise UsageError(f"the effort of '{name}' is {each}, or that for each of {len(target)}, not {value!r:.60}.") from None
+            raise UsageError(
+                f"the effort of '{name}' is {each}, or that for each of {len(target)}, not {value!r:.60}.", name=name, value=value
+            ) from None
         if x.ndim < target.ndim and not np.isfinite(x).all():
-            raise UsageError(f"the effort of '{name}' is not a finite number: {value!r:.60}.")
+            raise UsageError(f"the effort of '{name}' is not a finite number: {value!r:.60}.", name=name)
         self.into[:, at] = x
 
     def _place(self, name: str) -> tuple[slice | int, str]:
@@ -172,7 +176,8 @@ class StepEfforts:
         joint = part.joint if isinstance(part, JointCoordinate) else part
         if joint.name not in tree.node_of_joint:
             raise UsageError(
-                f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...])."
+                f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...]).",
+                name=name,
             )
         span = tree.nodes[tree.node_of_joint[joint.name]].v
         return (span.start + part.v, part.effort_kind) if isinstance(part, JointCoordinate) else (span, "")

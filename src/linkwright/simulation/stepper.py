@@ -53,9 +53,9 @@ class Stepper:
         threads: int | None = None,
     ):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise UsageError(f"a stepper is for one or more environments, not {n!r}.")
+            raise UsageError(f"a stepper is for one or more environments, not {n!r}.", value=n)
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1):
-            raise UsageError(f"threads is a whole number of one or more, not {threads!r}.")
+            raise UsageError(f"threads is a whole number of one or more, not {threads!r}.", name="threads", value=threads)
         self.core, self.n, self.integrator, self.threads = core, int(n), integrator, threads
         self.dt, self.substeps = dt, substeps
         self._step = interval(dt, substeps)
@@ -128,7 +128,9 @@ class Stepper:
         try:
             given = np.asarray(tau, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.") from None
+            raise UsageError(
+                f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.", value=tau
+            ) from None
         if given.ndim not in (2, 3) or given.shape[-1] != nv or (given.ndim == 3 and len(given) != self.n):
             raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).")
         if given.ndim == 2:
@@ -140,7 +142,7 @@ class Stepper:
         shape = (self.n, times, nq + nv)
         states = np.empty(shape) if out is None else out
         if not isinstance(states, np.ndarray) or states.shape != shape or states.dtype != FLOAT or not states.flags.carray:
-            raise UsageError(f"out is a contiguous, writable array of floats, {shape}: environments, times, q and v.")
+            raise UsageError(f"out is a contiguous, writable array of floats, {shape}: environments, times, q and v.", name="out")
         if times:
             env.roll(self._step, self.substeps, given, states)
             env.efforts[...] = given[:, -1]
@@ -153,7 +155,11 @@ class Stepper:
         else:
             given = np.asarray(mask)
             if given.shape != (self.n,) or given.dtype != np.bool_:
-                raise UsageError(f"mask is an array of {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}.")
+                raise UsageError(
+                    f"mask is an array of {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}.",
+                    name="mask",
+                    value=given.dtype,
+                )
             chosen[...] = given
         self._masked = mask is not None
 
@@ -213,7 +219,8 @@ class Stepper:
             sets = free_sets(self.core, free)
             if len(sets) not in (1, len(rows)):
                 raise UsageError(
-                    f"free has {counted(len(sets), 'set')} of values for {counted(len(rows), 'environment')}; give one, or one for each."
+                    f"free has {counted(len(sets), 'set')} of values for {counted(len(rows), 'environment')}; give one, or one for each.",
+                    name="free",
                 )
             if sets[0].size:
                 rows[:, span["free"]] = sets
@@ -230,7 +237,9 @@ class Stepper:
             return np.flatnonzero(given)
         if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or given.size == 0):
             raise UsageError(
-                f"where is an index, several, or {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}."
+                f"where is an index, several, or {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}.",
+                name="where",
+                value=given.dtype,
             )
         if given.size and not (-self.n <= given.min() and given.max() < self.n):
             bad = given.max() if given.max() >= self.n else given.min()
@@ -245,9 +254,11 @@ class Stepper:
         try:
             x = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"{name} is an array of numbers or a State, not {type(given).__name__}.") from None
+            raise UsageError(f"{name} is an array of numbers or a State, not {type(given).__name__}.", name=name, value=given) from None
         if x.shape not in ((len(names),), (count, len(names))):
-            raise UsageError(f"{name} has shape {x.shape}; it needs ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.")
+            raise UsageError(
+                f"{name} has shape {x.shape}; it needs ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.", name=name
+            )
         if not np.isfinite(x).all():
             bad = np.argwhere(~np.isfinite(np.atleast_2d(x)))[0]
             at = f" of environment {bad[0]}" if x.ndim == 2 else ""
@@ -352,9 +363,9 @@ class Single:
             self.core.state(self.q, self.v)
             bad = [n for n, x in zip(self.core.kernels.entries["v"], env.efforts[0], strict=True) if not np.isfinite(x)]
             if bad:
-                raise UsageError(f"tau has entries that are not finite numbers: {', '.join(bad)}.")
+                raise UsageError(f"tau has entries that are not finite numbers: {', '.join(bad)}.", name="tau")
             if not np.isfinite(self.t[0]):
-                raise UsageError(f"t is a finite time, not {self.t[0]}.")
+                raise UsageError(f"t is a finite time, not {self.t[0]}.", value=self.t[0])
             gap, torn = self.gaps[0]
             if not gap < OPEN:
                 raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble closes it.")
@@ -398,7 +409,7 @@ class Stepping:
                 q = single.q.copy()
                 return State(core.skel, q, single.v.copy(), LaterReferences(core.skel, q, single.near.copy()), float(single.t[0]))
             if not isinstance(given, tuple | list) or len(given) not in (2, 3):
-                raise UsageError(f"step takes a State, or arrays (q, v) or (q, v, t), not {type(given).__name__}.")
+                raise UsageError(f"step takes a State, or arrays (q, v) or (q, v, t), not {type(given).__name__}.", value=given)
             q, v = given[0], given[1]
             if q.__class__ is not np.ndarray or v.__class__ is not np.ndarray:
                 q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)

@@ -106,7 +106,7 @@ def setup(
     """
     keeper = stabilizers.create(stabilizer)
     if gains is not None and keeper.gains is None:
-        raise UsageError(f"gains belong to the stabilizer 'baumgarte', not to '{keeper.name}'.")
+        raise UsageError(f"gains belong to the stabilizer 'baumgarte', not to '{keeper.name}'.", name=keeper.name)
     held = keeper.gains if gains is None else gains
     form = variant or Variant()
     kernels = system.kernels.variant(form)
@@ -289,7 +289,7 @@ class SteppedRun:
         names = self.system.kernels.entries
         table = {**{f"{n}.v": self.v[:, i] for i, n in enumerate(names["v"])}, **{n: self.q[:, i] for i, n in enumerate(names["q"])}}
         if name not in table:
-            raise UsageError(f"there is no coordinate or speed '{name}' in this run. {nearest(name, table, 'Names')}")
+            raise UsageError(f"there is no coordinate or speed '{name}' in this run.", nearest(name, table, "Names"))
         return table[name]
 
     @cached_property

@@ -80,7 +80,7 @@ class Compiled:
         engine: str = "native",
     ):
         if engine not in ENGINES:
-            raise UsageError(f"engine is 'native' or 'python', not {engine!r}.")
+            raise UsageError(f"engine is 'native' or 'python', not {engine!r}.", name="engine", value=engine)
         self.described, self.engine, self.cuts_given = described, engine, cuts is not None  # parameters still expressions
         self.description = described.numbers()
         self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
@@ -94,7 +94,7 @@ class Compiled:
         """Return the numbers of the model by name or pattern."""
         wanted = [names] if isinstance(names, str) else list(names)
         if not all(isinstance(name, str) for name in wanted):
-            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.")
+            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.", value=names)
         return choose(self._parameters, wanted, self.described)
 
     @cached_property
@@ -297,7 +297,7 @@ class Compiled:
         """Return q moved by a finite step in the space of v (names.v); raise UsageError for another number of entries."""
         moved = np.asarray(step, dtype=float)
         if moved.shape[-1:] != (self.tree.nv,):
-            raise UsageError(f"step needs {self.tree.nv} entries, one for every velocity (names.v), not shape {moved.shape}.")
+            raise UsageError(f"step needs {self.tree.nv} entries, one for every velocity (names.v), not shape {moved.shape}.", name="step")
         return displaced(self.skel, st.q, moved)
 
     def state(self, q: Any, v: Any = None) -> State:
@@ -317,11 +317,11 @@ class Compiled:
         """Raise UsageError for arrays that are no state."""
         tree, names = self.tree, self.kernels.entries
         if q.shape != (tree.nq,):
-            raise UsageError(f"q has shape {q.shape}; it needs {tree.nq} entries: {', '.join(names['q'])}.")
+            raise UsageError(f"q has shape {q.shape}; it needs {tree.nq} entries: {', '.join(names['q'])}.", name="q")
         if not np.isfinite(q).all():
             bad = [n for n, x in zip(names["q"], q, strict=True) if not np.isfinite(x)]
-            raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.")
-        raise UsageError(f"v needs {tree.nv} finite entries: {', '.join(names['v'])}.")
+            raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.", name="q")
+        raise UsageError(f"v needs {tree.nv} finite entries: {', '.join(names['v'])}.", name="v")
 
     def motion(self, st: State) -> Motion:
         """Positions and velocities of all bodies."""
@@ -347,20 +347,22 @@ class Compiled:
         if drives is None:
             return self.drive_names
         if not isinstance(drives, Iterable):
-            raise UsageError(f"drives must be names of joints or cylinders, such as ['A', 'B'], not {drives!r}.")
+            raise UsageError(
+                f"drives must be names of joints or cylinders, such as ['A', 'B'], not {drives!r}.", name="drives", value=drives
+            )
         names = [drives] if isinstance(drives, str) else [str(x) for x in drives]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
-            raise UsageError(f"drives: {', '.join(repr(n) for n in twice)} is named more than once.")
+            raise UsageError(f"drives: {', '.join(repr(n) for n in twice)} is named more than once.", name="drives")
         return names
 
     def need_drive(self, name: str) -> None:
         """Raise UsageError unless a joint or cylinder has this name."""
         names = movable(self.description)
         if name not in names:
-            raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
+            raise UsageError(f"there is no joint '{name}'.", nearest(name, names, "Joints"))
         if any(j.name == name and JOINTS[j.type].nv == 0 for j in self.description.joints):
-            raise UsageError(f"joint '{name}' is fixed: it has no coordinate that could move. Name another joint.")
+            raise UsageError(f"joint '{name}' is fixed: it has no coordinate that could move. Name another joint.", name=name)
 
     def need_motion(self, what: str) -> None:
         """Raise UsageError unless something can move and the model has drives: what a call needs that works on motions of the drives."""
@@ -372,7 +374,7 @@ class Compiled:
     def need_state(self, st: Any) -> None:
         """Raise UsageError unless this is a State."""
         if not isinstance(st, State):
-            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
+            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.", value=st)
 
     def need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
         """Raise UsageError unless this is a state of this tree on its loops; constraints in `off` may be open."""
@@ -408,7 +410,8 @@ class Compiled:
             worst = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
             raise UsageError(
                 f"the velocity of this state tears the loops apart at '{names[worst]}', by {gaps[worst]:.2g} of its size. Give as many "
-                f"speeds as there are degrees of freedom, and s.assemble(q, v={{{self._speed_example}}}) completes the others."
+                f"speeds as there are degrees of freedom, and s.assemble(q, v={{{self._speed_example}}}) completes the others.",
+                name=names[worst],
             )
 
     @property

@@ -97,12 +97,14 @@ class Trajectories(Result):
         try:
             return int(np.arange(len(self)).reshape(self.shape)[index])
         except (IndexError, TypeError, ValueError):
-            raise UsageError(f"there is no design {index!r}; the designs have the shape {self.shape}.") from None
+            raise UsageError(f"there is no design {index!r}; the designs have the shape {self.shape}.", name=index) from None
 
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
         """`t["A.torque"]` in SI, `t["A", "deg"]` in a unit."""
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
-            raise ChannelError(f"turns are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.")
+            raise ChannelError(
+                f"turns are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.", name=key
+            )
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self.system.cycle(**self.asked)._channel(name).size_of(unit)
@@ -131,7 +133,7 @@ class Trajectories(Result):
         if self.motions is None:
             for name in wanted:
                 if name not in self.values:
-                    raise ChannelError(f"'{name}' was not read. Name it in the call: read={[*self.values, name]!r}.")
+                    raise ChannelError(f"'{name}' was not read. Name it in the call: read={[*self.values, name]!r}.", name=name)
             return {name: self.values[name] for name in wanted}
         reader = DesignReader(self.system, self.asked)
         reader.check(wanted)
@@ -157,13 +159,15 @@ class DesignDerivatives:
         """`d["A.torque", "L1"]`: derivative of a channel by a number, SI; `d["A.torque"]` by all of them, the last axis."""
         channel, number = (key, None) if isinstance(key, str) else key
         if not self.names:
-            raise UsageError(f"derivatives were not asked for: m.cycles(designs, read=[{channel!r}], derivatives=['L1', 'crank.mass']).")
+            raise UsageError(
+                f"derivatives were not asked for: m.cycles(designs, read=[{channel!r}], derivatives=['L1', 'crank.mass']).", name=channel
+            )
         if channel not in self.values:
-            raise ChannelError(f"'{channel}' was not read. {nearest(str(channel), self.values, 'Channels')}")
+            raise ChannelError(f"'{channel}' was not read.", nearest(str(channel), self.values, "Channels"))
         if number is None:
             return self.values[channel]
         if number not in self.names:
-            raise UsageError(f"there are no derivatives by '{number}' here. {nearest(str(number), self.names, 'Numbers')}")
+            raise UsageError(f"there are no derivatives by '{number}' here.", nearest(str(number), self.names, "Numbers"))
         return self.values[channel][..., self.names.index(number)]
 
 
@@ -177,7 +181,7 @@ def cycles(
     nominal = reader.nominal
     by = () if derivatives is None else tuple(p.name for p in core.chosen(derivatives))
     if by and not names:
-        raise UsageError("derivatives= needs the channels that are differentiated: name them with read=['A.torque'].")
+        raise UsageError("derivatives= needs the channels that are differentiated: name them with read=['A.torque'].", name="derivatives")
     reader.check(names or [])
     width = core.tree.nq + 2 * core.tree.nv + core.skel.cut_size if names is None else max(1, len(names)) * (1 + len(by))
     if len(designs) * samples * width > MOST_NUMBERS:

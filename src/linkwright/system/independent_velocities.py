@@ -60,7 +60,7 @@ class Independent:
         if head in cut and cut[head].q_names == cut[head].v_names and (not part or part in cut[head].q_names):
             return [name] if part else [f"{head}.{p}" if p else head for p in cut[head].q_names]
         known = [*self.velocities, *cut, *lengths(d)]
-        raise UsageError(f"'{name}' is no velocity of joints or cylinders here. {nearest(name, known, 'Velocities')}")
+        raise UsageError(f"'{name}' is no velocity of joints or cylinders here.", nearest(name, known, "Velocities"))
 
     def chosen(self, by: str | Sequence[str]) -> Chosen:
         """Columns of a call's `by` and a complete set that begins with them."""

@@ -284,7 +284,7 @@ def compile(
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
-        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.")
+        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism)
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
     if isinstance(free, str):
         free = [free]
@@ -293,5 +293,5 @@ def compile(
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
-        raise UsageError(f"the characteristic length must be positive, not {length}.")
+        raise UsageError(f"the characteristic length must be positive, not {length}.", value=length)
     return System(description, cuts, kappa, formulation, free, engine)

@@ -77,7 +77,8 @@ class NamedTerms:
         V = np.zeros((*Q.shape[:-1], tree.nv)) if v is None else np.asarray(v, dtype=float)
         if Q.shape[-1:] != (tree.nq,) or V.shape != (*Q.shape[:-1], tree.nv):
             raise UsageError(
-                f"terms by name need a state, a trajectory, or q (..., {tree.nq}) with v (..., {tree.nv}), not {Q.shape} and {V.shape}."
+                f"terms by name need a state, a trajectory, or q (..., {tree.nq}) with v (..., {tree.nv}), not {Q.shape} and {V.shape}.",
+                value=Q.shape,
             )
         return self._at(Q, V, {})
 
@@ -279,7 +280,7 @@ class TermsByName:
 
     def _need_tasks(self) -> None:
         if not self.terms.rows:
-            raise UsageError("tasks are not named: s.named_terms(['foot', 'com'], by=...).")
+            raise UsageError("tasks are not named: s.named_terms(['foot', 'com'], by=...).", name="tasks")
 
     # ---------------------------------------------------------------- inertia
 

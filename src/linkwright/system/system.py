@@ -321,7 +321,9 @@ class System(SystemVerbs):
     def _derivatives_of(self, c: Trajectory, by: Names, channel: str | None, at: Any) -> Any:
         if c.proof is None:
             if channel is not None:
-                raise UsageError(f"channel= is for simulated runs; of a turn c.derivatives(...)['{channel}', 'L1'] has every sample.")
+                raise UsageError(
+                    f"channel= is for simulated runs; of a turn c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
+                )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
             return turn_derivatives(self.core, c, by)

@@ -72,7 +72,7 @@ class Expr:
 
     def __float__(self) -> float:
         printed, needs = brief(self), ", ".join(sorted(free_variables(self)))
-        raise ModelError(f"'{printed}' has no value until {needs} is given; call evaluate() with values for it.")
+        raise ModelError(f"'{printed}' has no value until {needs} is given; call evaluate() with values for it.", name=printed)
 
     def __add__(self, other: Number) -> Number:
         return _combine("add", self, other)
@@ -198,7 +198,7 @@ def _combine(op: str, a: Any, b: Any) -> Any:
             return a.args[0]
     elif op == "div":
         if b_is == 0.0:
-            raise ModelError(f"'{a}' is divided by zero; check the divisor.")
+            raise ModelError(f"'{a}' is divided by zero; check the divisor.", name=a)
         if a_is == 0.0:
             return 0.0
         if b_is == 1.0:
@@ -375,7 +375,7 @@ def evaluate_parameters(parameters: Mapping[str, Number], overrides: Mapping[str
     """The value of every parameter; they may refer to each other, and `overrides` win."""
     unknown = [name for name in overrides if name not in parameters]
     if unknown:
-        raise ModelError(f"there is no parameter '{unknown[0]}'. {nearest(unknown[0], parameters, 'Parameters')}")
+        raise ModelError(f"there is no parameter '{unknown[0]}'.", None, nearest(unknown[0], parameters, "Parameters"))
     values: dict[str, Any] = {name: _leaf(value) for name, value in overrides.items()}
     for name in dependency_order({n: free_variables(e) if n not in values else () for n, e in parameters.items()}):
         if name not in values:

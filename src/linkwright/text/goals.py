@@ -60,7 +60,7 @@ class Goal:
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
-            raise UsageError(f"the direction of a goal is min or max, not {self.direction!r}.")
+            raise UsageError(f"the direction of a goal is min or max, not {self.direction!r}.", value=self.direction)
         object.__setattr__(self, "what", str(self.what))
         _ = self.terms
         if not self.text:
@@ -76,7 +76,7 @@ class Goal:
             return cls(parts[0].text, parts[1].text, p.whole)
         if parts and parts[0].text in SMALL_BY_NATURE:
             return cls("min", p.whole, p.whole)
-        raise UsageError(f"'{p.whole}' is no goal: it begins with min or max, then comes a measure. Examples: {GOALS}.")
+        raise UsageError(f"'{p.whole}' is no goal: it begins with min or max, then comes a measure. Examples: {GOALS}.", name=p.whole)
 
     @cached_property
     def terms(self) -> tuple[GoalTerm, ...]:
@@ -117,7 +117,7 @@ class Requirement:
             if math.isnan(low) or math.isnan(high) or low > high or (self.components and low == high):
                 raise UsageError(f"the range {number_text(low)}..{number_text(high)} is empty: its first number must be the smaller one.")
         if not self.components and self.low == -math.inf and self.high == math.inf:
-            raise UsageError(f"a requirement on '{self.what}' needs a limit: low=, high=, or a range for each component.")
+            raise UsageError(f"a requirement on '{self.what}' needs a limit: low=, high=, or a range for each component.", name=self.what)
         if self.components and (len(self.terms) != 1 or self.terms[0].weight != 1.0):
             raise UsageError("a box limits one point, not a sum.")
         if not self.text:
@@ -168,7 +168,7 @@ def _requirement(p: Phrase) -> Requirement:
     if compared is None:
         within = body.at_keyword("within", "in")
         if within is None:
-            raise UsageError(f"'{p.whole}' is no constraint: compare something with a quantity. Examples: {CONSTRAINTS}.")
+            raise UsageError(f"'{p.whole}' is no constraint: compare something with a quantity. Examples: {CONSTRAINTS}.", name=p.whole)
         return _boxed(p, f"{within[0].text}{span}", within[2])
     left, sign, right = compared
     _ = _sum(left)
@@ -216,7 +216,7 @@ def _side(p: Phrase, given: Phrase) -> tuple[Amount, Amount]:
         inner, unit = p.part(1, end if end > 0 else None), p.text[end + 1 :].strip() if end > 0 else ""
     parts = inner.cut(_ENDS)
     if parts is None:
-        raise given.error(f"after within comes a range for each component, 0..300 x -50..200 mm, not '{given.text}'.")
+        raise given.error(f"after within comes a range for each component, 0..300 x -50..200 mm, not '{given.text}'.", value=given.text)
     a, b = alike(amount(parts[0]), amount(parts[2]), p)
     return (a, b) if not unit else (a.in_unit(unit), b.in_unit(unit))
 
@@ -277,5 +277,5 @@ def requirements(given: Any) -> list[Requirement]:
     items = [] if given is None else [given] if one else list(given) if isinstance(given, Sequence) else [given]
     for x in items:
         if not isinstance(x, (str, Requirement)):
-            raise UsageError(f"a constraint is a text such as {CONSTRAINTS}, or an lw.Requirement, not {x!r:.40}.")
+            raise UsageError(f"a constraint is a text such as {CONSTRAINTS}, or an lw.Requirement, not {x!r:.40}.", value=x)
     return [Requirement.parse(x) if isinstance(x, str) else x for x in items]

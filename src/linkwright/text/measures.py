@@ -73,7 +73,7 @@ def not_a_measure(p: Phrase, begun: str) -> UsageError:
     """The error for a text that is no measure, with the form that its beginning suggests."""
     known = begun in FORMS or begun in BEGINNINGS
     hint = f"Write {FORMS.get(begun, begun + ' CHANNEL')}." if known else nearest(begun, BEGINNINGS, "They begin with")
-    return UsageError(f"'{p.whole}' is no measure. {hint} Examples: {EXAMPLES}.")
+    return UsageError(f"'{p.whole}' is no measure.", hint, f"Examples: {EXAMPLES}.")
 
 
 def _when(p: Phrase, rest: list[Phrase]) -> MeasurePhrase:
@@ -98,7 +98,7 @@ def _dwell(p: Phrase, body: Phrase) -> MeasurePhrase:
         except UsageError as problem:
             raise counted[2].error(problem) from None
         if not known:
-            raise counted[2].error(f"a dwell is measured in s or in a unit of the drive, such as deg, not in '{by}'.")
+            raise counted[2].error(f"a dwell is measured in s or in a unit of the drive, such as deg, not in '{by}'.", name=by)
     return MeasurePhrase(p.whole, "dwell", parts[0].split()[1].text, limit=height, by=by)
 
 

@@ -128,9 +128,12 @@ class _Parser:
             return token.text
         return ""
 
-    def error(self, what: str) -> ModelError:
+    def error(self, what: str, **data: Any) -> ModelError:
+        data.setdefault("name", self.text)
         near = self.tokens[self.next].at if self.next < len(self.tokens) else len(self.text.rstrip())
-        return _at(near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}"))
+        return _at(
+            near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}", **{"name": self.text, **data})
+        )
 
     def sum(self, depth: int) -> Any:
         if depth > DEEPEST:
@@ -171,7 +174,7 @@ class _Parser:
         if token.kind == "name":
             return self.named(token.text, depth)
         if token.text != "(":
-            raise self.error(f"'{token.text}' is not allowed there")
+            raise self.error(f"'{token.text}' is not allowed there", name=token.text)
         value = self.sum(depth + 1)
         if not self.take(")"):
             raise self.error("a ')' is missing")
@@ -189,12 +192,12 @@ class _Parser:
         if name == "pi":
             return self.algebra.number(math.pi, self.unit())
         if name.lower() in NOT_NUMBERS:
-            raise self.error(f"{name} is not a number a mechanism can have, give a finite one")
+            raise self.error(f"{name} is not a number a mechanism can have, give a finite one", name=name)
         return self.algebra.name(name)
 
     def call(self, name: str, depth: int) -> Any:
         if name not in FUNCTIONS:
-            raise ModelError(f"there is no function '{name}'. {nearest(name, FUNCTIONS, 'Functions')}")
+            raise ModelError(f"there is no function '{name}'.", None, nearest(name, FUNCTIONS, "Functions"))
         self.take("(")
         args = [self.sum(depth + 1)]
         while self.take(","):

@@ -87,9 +87,10 @@ class Phrase:
         rest = self.part(at)
         return [*out, rest] if rest else out
 
-    def error(self, why: Any, at: int = 0) -> UsageError:
+    def error(self, why: Any, at: int = 0, **data: Any) -> UsageError:
         """The error that a slice cannot be read, with the column of the whole text."""
-        return UsageError(f"'{self.whole}', column {self.start + at + 1}: {why}")
+        data.setdefault("name", self.whole)
+        return UsageError(f"'{self.whole}', column {self.start + at + 1}: {why}", **data)
 
 
 @lru_cache
@@ -154,7 +155,7 @@ class Amount:
             return Amount(self.si if unit == SI else _digits(self.value / channel_unit(unit)[0]), unit, self.text)
         (mine, own), (size, other) = parse_unit(self.unit), parse_unit(unit)
         if own != other:
-            raise UsageError(f"{self} is {describe(own)}, and {unit} is a unit of {describe(other)}.")
+            raise UsageError(f"{self} is {describe(own)}, and {unit} is a unit of {describe(other)}.", name=self)
         return Amount(_digits(scaled(self.value, mine) / size), unit, self.text)
 
 
@@ -176,7 +177,7 @@ class _NotedUnits(QuantityAlgebra):
 
     def name(self, name: str) -> Quantity:
         if name not in UNITS:
-            raise ModelError(f"'{name}' is neither a number nor a unit. {nearest(name, UNITS, 'Units', UNIT_NAMES)}")
+            raise ModelError(f"'{name}' is neither a number nor a unit.", None, nearest(name, UNITS, "Units", UNIT_NAMES))
         return self.number(1.0, name)
 
 

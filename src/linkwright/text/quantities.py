@@ -56,7 +56,7 @@ class WrittenValue(Protocol):
     def si(self) -> bool: ...  # bare numbers are SI and radians
     @property
     def kind(self) -> str: ...
-    def error(self, message: str) -> ModelError: ...
+    def error(self, message: str, *more: str, **data: Any) -> ModelError: ...
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ class GivenValue:
         else:
             raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
         if not is_text(text):
-            raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+            raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where, name=text)
         return cls(where, text, f"'{text}'" if text else "nothing")
 
-    def error(self, message: str) -> ModelError:
-        return ModelError(message, self.where)
+    def error(self, message: str, *more: str, **data: Any) -> ModelError:
+        return ModelError(message, self.where, *more, **data)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class QuantityAlgebra:
         found = self.channel(name) if self.channel else None
         if self.names and name in self.names:
             if found is not None:
-                raise ModelError(f"'{name}' is a parameter and a channel (joint or cylinder) at once. Rename one of them.")
+                raise ModelError(f"'{name}' is a parameter and a channel (joint or cylinder) at once. Rename one of them.", name=name)
             return self.names[name]
         if found is not None:
             return found
@@ -142,7 +142,9 @@ class QuantityAlgebra:
             return Quantity(*UNITS[name], UNITS[name][1] in COUNTS)
         kind = "parameter, unit or channel" if self.channel else "parameter or unit"
         known = list(self.names or {})
-        raise ModelError(f"there is no {kind} '{name}'. {nearest(name, known, 'Parameters')} Define it under `parameters:`.")
+        raise ModelError(
+            f"there is no {kind} '{name}'. {nearest(name, known, 'Parameters')} Define it under `parameters:`.", name=name, allowed=known
+        )
 
     def negative(self, a: Quantity) -> Quantity:
         return Quantity(-a.value, a.dimension, a.count)
@@ -168,7 +170,9 @@ class QuantityAlgebra:
         if a.dimension == NONE:
             return NONE
         if isinstance(b.value, Expr):
-            raise ModelError(f"{describe(a.dimension)} to the power '{b.value}' has no fixed dimension. Use a number as the exponent.")
+            raise ModelError(
+                f"{describe(a.dimension)} to the power '{b.value}' has no fixed dimension. Use a number as the exponent.", name=b.value
+            )
         return multiply(NONE, a.dimension, b.value)
 
     def _common(self, a: Quantity, b: Quantity, verb: str) -> Dimension:
@@ -203,7 +207,7 @@ class QuantityAlgebra:
             if turning.dimension[ANGLES] > 0 and turning.dimension[TIMES] < 0 and counted.count and sign * counted.dimension[TIMES] > 0:
                 verb = "divided" if op == "div" else "multiplied"
                 both = f"{describe(a.dimension)} and {describe(b.dimension)}"
-                raise ModelError(f"{both} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz.")
+                raise ModelError(f"{both} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz.", name=both)
 
     def call(self, function: str, args: list[Quantity]) -> Quantity:
         value = apply(function, *(a.value for a in args))
@@ -245,7 +249,7 @@ def _show(value: Any) -> str:
 def read_quantity(node: WrittenValue, algebra: QuantityAlgebra) -> Quantity:
     """The value of the node, with its own dimension."""
     if node.text is None:
-        raise node.error(f"a number or an expression is needed here, not {node.kind}.")
+        raise node.error(f"a number or an expression is needed here, not {node.kind}.", value=node.kind)
     known = None if algebra.channel else (node.text, node.si, algebra.key, tuple(node.scope.items()) if node.scope else ())
     if known in _parsed:
         return _parsed[known]
@@ -258,7 +262,7 @@ def read_quantity(node: WrittenValue, algebra: QuantityAlgebra) -> Quantity:
     except UsageError as error:
         raise ModelError(str(error), node.where) from error
     if isinstance(quantity.value, complex) or not (isinstance(quantity.value, Expr) or math.isfinite(quantity.value)):
-        raise node.error(f"'{node.text}' is not a finite number; check it for overflow.")
+        raise node.error(f"'{node.text}' is not a finite number; check it for overflow.", name=node.text)
     if known is not None:
         if len(_parsed) > MOST_PARSED:
             _parsed.clear()
@@ -274,14 +278,17 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Wri
             return 0.0
         factor = (SI if node.si else units).bare_factor(dimension)
         if factor is None:
-            raise node.error(f"{what} has no unit: {text} could mean {units.readings(text, dimension)}. Write the unit.")
+            raise node.error(f"{what} has no unit: {text} could mean {units.readings(text, dimension)}. Write the unit.", name=what)
         if dimension[3] and factor != 1.0 and re.search(r"\bpi\b", text):
             raise node.error(
-                f"{what}: '{text}' looks like radians, but bare numbers of this file are not. Write for example pi/2*1 rad or 90 deg."
+                f"{what}: '{text}' looks like radians, but bare numbers of this file are not. Write for example pi/2*1 rad or 90 deg.",
+                name=text,
             )
         return scaled(quantity.value, factor)
     if not matches(quantity.dimension, dimension):
-        raise node.error(f"{what} must be {describe(dimension)}, but '{text}' is {describe(quantity.dimension)}. Check its unit.")
+        raise node.error(
+            f"{what} must be {describe(dimension)}, but '{text}' is {describe(quantity.dimension)}. Check its unit.", name=text
+        )
     try:
         factor = reading(quantity.dimension, dimension, text, what, unit_of_literal(text), count=quantity.count)
     except UsageError as error:
@@ -292,7 +299,7 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Wri
 def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     """An SI float from a number (SI, radians) or a text with a unit."""
     if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
-        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
+        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.", name=what)
     if dimension == ANGLE:
         typed_angle(text_or_number, what)
     try:
@@ -313,10 +320,12 @@ def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: WrittenValue 
         raise ModelError(error.message, node.where if node else None) from error
     if isinstance(number, Expr):
         raise ModelError(
-            f"'{number}' depends on {', '.join(sorted(free_variables(number)))}, which has no value here.", node.where if node else None
+            f"'{number}' depends on {', '.join(sorted(free_variables(number)))}, which has no value here.",
+            node.where if node else None,
+            name=number,
         )
     if not math.isfinite(number):
-        raise ModelError(f"'{value}' is not a finite number; check it for overflow.", node.where if node else None)
+        raise ModelError(f"'{value}' is not a finite number; check it for overflow.", node.where if node else None, name=value)
     return float(number)
 
 

@@ -39,9 +39,9 @@ def _number(value: Any, what: str) -> float:
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{what} is a number, not {value!r:.40}; the unit has a place of its own.") from None
+        raise UsageError(f"{what} is a number, not {value!r:.40}; the unit has a place of its own.", name=what, value=value) from None
     if not math.isfinite(number):
-        raise UsageError(f"{what} is {number}; it is not a finite number.")
+        raise UsageError(f"{what} is {number}; it is not a finite number.", name=what)
     return number
 
 
@@ -261,9 +261,9 @@ def _of_number(given: Any) -> Amount:
     try:
         value = float(given)
     except (TypeError, ValueError):
-        raise UsageError(f"{given!r:.40} is not a number.") from None
+        raise UsageError(f"{given!r:.40} is not a number.", name=given) from None
     if not math.isfinite(value):
-        raise UsageError(f"{value} is not a finite number.")
+        raise UsageError(f"{value} is not a finite number.", name=value)
     return Amount(value, SI, str(given))
 
 
@@ -281,7 +281,7 @@ def half_width(meant: Meaning, name: str) -> Meaning:
     if isinstance(meant, Values) and meant.single:
         value, unit = meant.items[0].value, meant.items[0].unit
         if value < 0.0:
-            raise UsageError(f"{name} = {meant}: a tolerance is a half width, zero or more.")
+            raise UsageError(f"{name} = {meant}: a tolerance is a half width, zero or more.", name=name)
         return Tolerance(value, unit)
     return meant
 
@@ -313,13 +313,13 @@ class Place:
         if self.dimension is None:
             return self._finite(scaled(value, factor) if self.bare is None else scaled(value, factor) / self.bare(found))
         if not matches(found, self.dimension):
-            raise UsageError(f"{self.name} must be {describe(self.dimension)}, but {text} is {describe(found)}.")
+            raise UsageError(f"{self.name} must be {describe(self.dimension)}, but {text} is {describe(found)}.", name=self.name)
         means = reading(found, self.dimension, text, self.name, unit)
         return self._finite(scaled(value, factor) if means == 1.0 else scaled(value, factor) * means)
 
     def _finite(self, value: float) -> float:
         if not math.isfinite(value):
-            raise UsageError(f"{self.name}: {value} is not a finite number.")
+            raise UsageError(f"{self.name}: {value} is not a finite number.", name=self.name)
         return value
 
     def ends(self, meant: Meaning, needed: str = "a range") -> tuple[float, float]:
@@ -336,7 +336,10 @@ class Place:
         if meant.about is not None:
             return self.si(meant.about, meant.unit)
         if self.present is None:
-            raise UsageError(f"{self.name}: {meant} is a tolerance of the present value, and there is none here: it is no range. {SHAPES}")
+            raise UsageError(
+                f"{self.name}: {meant} is a tolerance of the present value, and there is none here: it is no range. {SHAPES}",
+                name=self.name,
+            )
         return self.present
 
     def width(self, meant: Meaning) -> float:
@@ -350,7 +353,7 @@ class Place:
             return self.si(meant.width, meant.unit)
         middle = self.middle(meant)
         if middle == 0.0 and meant.width > 0.0:
-            raise UsageError(f"{self.name} = {meant}: its present value is zero, give a unit.")
+            raise UsageError(f"{self.name} = {meant}: its present value is zero, give a unit.", name=self.name)
         return abs(middle) * meant.width / 100.0
 
     def values(self, meant: Meaning, count: int = DEFAULT_COUNT) -> list[float]:
@@ -365,7 +368,7 @@ class Place:
 
     def refused(self, meant: Meaning, needed: str) -> UsageError:
         """The sentence for a phrase that has a meaning, but not one that can be used here."""
-        return UsageError(f"{self.name} = {meant} {LACKS[needed]}: it is {kind(meant)}. {WAYS[needed]}")
+        return UsageError(f"{self.name} = {meant} {LACKS[needed]}: it is {kind(meant)}. {WAYS[needed]}", name=self.name, value=meant)
 
 
 def limits(given: Any, place: Place) -> tuple[float, float]:
@@ -375,7 +378,7 @@ def limits(given: Any, place: Place) -> tuple[float, float]:
     if both or (isinstance(meant, Values) and meant.single):
         width = place.width(meant) if isinstance(meant, Tolerance) else place.values(meant)[0]
         if not width > 0.0:
-            raise UsageError(f"{place.name} must be larger than zero, not {meant}: it allows no motion.")
+            raise UsageError(f"{place.name} must be larger than zero, not {meant}: it allows no motion.", name=place.name, value=meant)
         return -width, width
     return place.ends(meant, "a limit")
 

@@ -54,11 +54,11 @@ def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: s
     """
     names = unit_names(unit) if unit else frozenset()
     if expected == TORQUE and names & ENERGIES:
-        raise UsageError(f"{what} must be a torque, but '{text}' is an energy. A torque is written in N m.")
+        raise UsageError(f"{what} must be a torque, but '{text}' is an energy. A torque is written in N m.", name=text)
     if expected != NONE and names and names <= SHARES:
-        raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is a share. Check its unit.")
+        raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is a share. Check its unit.", name=text)
     if names & REVOLVING and given[3] == 0 and (expected[3] < 0 or expected == TORQUE_CONSTANT):
-        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ('/rad', '/rev'))}. Write the one that is meant.")
+        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ('/rad', '/rev'))}. Write the one that is meant.", name=text)
     if given == expected:
         return 1.0
     if expected == FREQUENCY and given == ANGULAR_SPEED:
@@ -67,10 +67,10 @@ def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: s
         return REVOLUTION  # of every name plate
     ways = _ways(expected, unit, count)
     if ways and given[3] == 0:
-        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ways)}. Write the one that is meant.")
+        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ways)}. Write the one that is meant.", name=text)
     without_angle = given[3] == 0 and expected[3] < 0  # N m s for N m s/rad
     if expected == NONE or (unit and not without_angle and expected != TORQUE_CONSTANT):  # V/rpm is a torque constant
-        raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is {describe(given)}. Check its unit.")
+        raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is {describe(given)}. Check its unit.", name=text)
     return 1.0
 
 
@@ -81,7 +81,7 @@ def unit_size(unit: str, expected: Dimension, what: str, *, energy: bool = False
     """
     factor, given = parse_unit(unit)
     if not matches(given, expected):
-        raise UsageError(f"{what} must be {describe(expected)}, but {unit} is {describe(given)}. Check the unit.")
+        raise UsageError(f"{what} must be {describe(expected)}, but {unit} is {describe(given)}. Check the unit.", name=what)
     return factor if energy and given == expected else factor * reading(given, expected, f"1 {unit}", what, unit)
 
 
@@ -97,7 +97,9 @@ def bare_angle(value: float, what: str) -> None:
     """Raise UsageError for an angle without a unit that is more than a revolution in radians, so that degrees are as likely."""
     if abs(value) > REVOLUTION * (1.0 + 1e-12):
         degrees = f"'{value:g} deg' ({math.radians(value):.4g} rad)"
-        raise UsageError(f"{what} = {value:g} has no unit: it could mean {degrees} or '{value:g} rad'. Write the one that is meant.")
+        raise UsageError(
+            f"{what} = {value:g} has no unit: it could mean {degrees} or '{value:g} rad'. Write the one that is meant.", name=what
+        )
 
 
 def typed_angle(given: Any, what: str) -> None:

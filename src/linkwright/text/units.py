@@ -150,12 +150,16 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
         position += 1
         if kind == "op":
             if token not in ("*", "/", "·") or (fresh and position == 1):
-                raise UsageError(f"'{text}' is not a unit: '{token}' is out of place. Write units like mm, kg m^2, N m/rad or 1/s.")
+                raise UsageError(
+                    f"'{text}' is not a unit: '{token}' is out of place. Write units like mm, kg m^2, N m/rad or 1/s.", name=text
+                )
             divide, fresh = token == "/", True
             continue
         if kind == "number":
             if token != "1":
-                raise UsageError(f"'{text}' is not a unit: it holds the number {token}. Write units like mm, kg m^2, N m/rad or 1/s.")
+                raise UsageError(
+                    f"'{text}' is not a unit: it holds the number {token}. Write units like mm, kg m^2, N m/rad or 1/s.", name=text
+                )
             fresh = False
             continue
         known = UNITS.get(token) or LITERS.get(token)
@@ -170,7 +174,7 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
         dimension = multiply(dimension, unit_dimension, exponent)
         divide, fresh = False, False
     if fresh:
-        raise UsageError(f"'{text}' is not a unit. Write units like mm, kg m^2, N m/rad or 1/s.")
+        raise UsageError(f"'{text}' is not a unit. Write units like mm, kg m^2, N m/rad or 1/s.", name=text)
     return factor, dimension
 
 
@@ -180,7 +184,7 @@ def _exponent(tokens: Sequence[tuple[str, str]], position: int, text: str) -> tu
         sign, position = -1, position + 1
     kind, token = tokens[position]
     if kind != "number" or not token.isdigit() or int(token) > 9:
-        raise UsageError(f"'{text}' is not a unit: the exponent '{token}' must be a small whole number, as in mm^2.")
+        raise UsageError(f"'{text}' is not a unit: the exponent '{token}' must be a small whole number, as in mm^2.", name=text)
     return position + 1, sign * int(token)
 
 
@@ -193,7 +197,9 @@ def _unit_tokens(text: str) -> list[tuple[str, str]]:
     while position < len(text):
         found = UNIT_TOKEN.match(text, position)
         if not found:
-            raise UsageError(f"'{text}' is not a unit: '{text[position]}' is not allowed. Write units like mm, kg m^2, N m/rad or 1/s.")
+            raise UsageError(
+                f"'{text}' is not a unit: '{text[position]}' is not allowed. Write units like mm, kg m^2, N m/rad or 1/s.", name=text
+            )
         kind = found.lastgroup or "op"
         tokens.append((kind, found.group(kind)))
         position = found.end()
@@ -234,11 +240,13 @@ class UnitSystem:
             if dimension == FREQUENCY:
                 raise UsageError(
                     f"'{unit}' in `units:` would have no effect, because no number of a model is a frequency. For speeds of rotation "
-                    "write rpm, rev/s or rad/s."
+                    "write rpm, rev/s or rad/s.",
+                    name=unit,
                 )
             if dimension in self.by_dimension:
                 raise UsageError(
-                    f"'{self.by_dimension[dimension][0]}' and '{unit}' are both units of {describe(dimension)}: keep one of them."
+                    f"'{self.by_dimension[dimension][0]}' and '{unit}' are both units of {describe(dimension)}: keep one of them.",
+                    name=self.by_dimension[dimension][0],
                 )
             self.by_dimension[dimension] = (unit, factor)
 

@@ -72,7 +72,7 @@ def window(p: Phrase) -> Window:
         return _made(p, a.value, b.value, b.unit, parts[0].text if named else "")
     sign = p.cut(SIGNS)
     if sign is None or not sign[0] or len(sign[0].split()) > 1 or "=" in (sign[1], sign[1][:1]):
-        raise p.error(f"after while comes a range, 100..180 deg, or a condition, A.v > 2 rad/s, not '{p.text}'.")
+        raise p.error(f"after while comes a range, 100..180 deg, or a condition, A.v > 2 rad/s, not '{p.text}'.", value=p.text)
     limit = amount(sign[2])
     ends = (limit.value, math.inf) if sign[1].startswith(">") else (-math.inf, limit.value)
     return _made(p, *ends, limit.unit, sign[0].text)

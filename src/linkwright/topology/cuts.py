@@ -44,12 +44,14 @@ def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
     cuts: list[int] = []
     for name in names:
         if name not in graph.joint_index:
-            raise ModelError(f"cuts names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}")
+            raise ModelError(f"cuts names joint '{name}', which does not exist.", None, nearest(name, graph.joint_index, "Joints"))
         e = graph.joint_index[name]
         if has_armature(graph.description.joints[e]):
-            raise ModelError(f"cuts names joint '{name}', {NOT_CUT} Cut another joint of the loop.", graph.description.joints[e].where)
+            raise ModelError(
+                f"cuts names joint '{name}', {NOT_CUT} Cut another joint of the loop.", graph.description.joints[e].where, name=name
+            )
         if e in cuts:
-            raise ModelError(f"cuts names joint '{name}' twice. Name every joint once.")
+            raise ModelError(f"cuts names joint '{name}' twice. Name every joint once.", name=name)
         cuts.append(e)
     tree = span(graph, cuts)
     if tree.left:
@@ -172,6 +174,7 @@ def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 f"every joint of a loop has an armature, '{name}' too, and one of them must be cut: there the loop is closed by a "
                 "condition, and an armature has no speed to turn with. Leave the armature of one of these joints out.",
                 graph.description.joints[e].where,
+                name=name,
             )
         (retained if joins else forced).append(e)
     return tuple(retained), tuple(sorted(forced))

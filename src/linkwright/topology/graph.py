@@ -127,12 +127,14 @@ def read_graph(description: Description) -> Graph:
         for name in (joint.first, joint.second):
             if name not in index:
                 raise ModelError(
-                    f"joint '{joint.name}' joins body '{name}', which does not exist. {nearest(name, index, 'Bodies')}", joint.where
+                    f"joint '{joint.name}' joins body '{name}', which does not exist.", joint.where, nearest(name, index, "Bodies")
                 )
         if joint.first == joint.second:
             raise ModelError(
                 f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies; Bodies: {listing(index)}.",
                 joint.where,
+                name=joint.name,
+                allowed=index,
             )
         ends.append((index[joint.first], index[joint.second]))
     graph = Graph(
@@ -173,6 +175,7 @@ def check_twins(description: Description) -> None:
                 f"joints '{seen[key].name}' and '{joint.name}' join the same bodies '{joint.first}' and '{joint.second}' "
                 f"in the same way at the same place. Remove one of them.",
                 joint.where,
+                name=seen[key].name,
             )
         seen[key] = joint
 
@@ -182,18 +185,23 @@ def _check_references(graph: Graph) -> None:
     for x in elements.constraints(graph.description):
         if elements.acts(x) == elements.LINE and x.body_pairs[0][0] == x.body_pairs[0][1]:
             both = x.body_pairs[0][0]
-            raise ModelError(f"{x.word} '{x.name}' has both ends on body '{both}': it holds nothing. Name another body.", x.where)
+            raise ModelError(
+                f"{x.word} '{x.name}' has both ends on body '{both}': it holds nothing. Name another body.", x.where, name=x.name
+            )
     for thing in (x for x in elements.constraints(graph.description) if elements.is_tied(x)):
         kind = thing.constraint
         for name in thing.joints:
             if name not in graph.joint_index:
                 raise ModelError(
-                    f"{kind} '{thing.name}' names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}",
+                    f"{kind} '{thing.name}' names joint '{name}', which does not exist.",
                     thing.where,
+                    nearest(name, graph.joint_index, "Joints"),
                 )
         twice = [name for name in thing.joints if thing.joints.count(name) > 1]
         if twice:
-            raise ModelError(f"{kind} '{thing.name}' names joint '{twice[0]}' twice. It needs two different joints.", thing.where)
+            raise ModelError(
+                f"{kind} '{thing.name}' names joint '{twice[0]}' twice. It needs two different joints.", thing.where, name=thing.name
+            )
 
 
 class DisjointSets:
@@ -228,7 +236,7 @@ def distance_ends(graph: Graph) -> list[tuple[int, int]]:
         if a < 0 or b < 0:
             wrong = first if a < 0 else second
             raise ModelError(
-                f"'{thing.name}' ends on body '{wrong}', which does not exist. {nearest(wrong, graph.index, 'Bodies')}", thing.where
+                f"'{thing.name}' ends on body '{wrong}', which does not exist.", thing.where, nearest(wrong, graph.index, "Bodies")
             )
         pairs.append((a, b))
     return pairs
@@ -257,7 +265,7 @@ def _check_grounded(graph: Graph) -> None:
     else:
         what = f"body {names} is not joined to anything."
         remedy = f"Name one of its pins in another body or in '{graph.bodies[0]}', or remove the body. " + remedy
-    raise ModelError(f"{what} {remedy}", graph.description.bodies[island[0]].where)
+    raise ModelError(f"{what} {remedy}", graph.description.bodies[island[0]].where, name=what)
 
 
 def span(graph: Graph, cuts: Collection[int]) -> Span:

@@ -230,7 +230,9 @@ def rebind(tree: Tree, description: Description) -> Tree:
     for joint in old.joints:
         new = joints[joint.name]
         if (new.type, new.first, new.second) != (joint.type, joint.first, joint.second):
-            raise UsageError(f"joint '{joint.name}' has another type or other bodies: build a new tree with build_tree(description).")
+            raise UsageError(
+                f"joint '{joint.name}' has another type or other bodies: build a new tree with build_tree(description).", name=joint.name
+            )
     nodes = tuple(replace(n, joint=joints[n.joint.name]) if n.joint.name in joints else n for n in tree.nodes)
     return replace(tree, description=description, nodes=nodes)
 

@@ -51,7 +51,7 @@ def task_rows(description: Description, named: str | Sequence[str]) -> list[Task
     rows = [row for name in names for row in _rows(description, str(name))]
     twice = sorted({r.name for r in rows if [x.name for x in rows].count(r.name) > 1})
     if twice:
-        raise UsageError(f"tasks: '{twice[0]}' is named more than once.")
+        raise UsageError(f"tasks: '{twice[0]}' is named more than once.", name=twice[0])
     return rows
 
 
@@ -84,9 +84,9 @@ def _rows(d: Description, name: str) -> list[TaskRow]:
         rest = axis
     chosen = [row for row in every if not rest or row.name == name]
     if not chosen:
-        raise UsageError(f"'{name}' is not a component here; allowed are {', '.join(row.name for row in every)}.")
+        raise UsageError(f"'{name}' is not a component here; allowed are {', '.join(row.name for row in every)}.", name=name)
     if frame and frame == body:
-        raise UsageError(f"'{name}': a body does not move in its own frame; name another body's.")
+        raise UsageError(f"'{name}': a body does not move in its own frame; name another body's.", name=name)
     return chosen
 
 

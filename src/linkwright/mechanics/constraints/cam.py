@@ -133,6 +133,7 @@ class CamGeometry:
                 f"cam '{self.name}': the follower does not reach a base circle of radius {base} about joint '{self.first.name}'. "
                 "Change `base:` or move the follower's point.",
                 c.where,
+                name=self.name,
             )
 
     # ------------------------------------------------------------ one angle
@@ -253,4 +254,6 @@ def _check_plane(c: Coupling, along: Any, z: Any, slides: bool) -> None:
     parallel = 1e-9
     if isinstance(leaning, (int, float)) and abs(abs(leaning) - (0.0 if slides else 1.0)) > parallel:
         kind = "slide across the disc's axis" if slides else "turn about an axis parallel to the disc's"
-        raise ModelError(f"cam '{c.name}' is planar: the follower must {kind}. Change the axis of joint '{c.second}'.", c.where)
+        raise ModelError(
+            f"cam '{c.name}' is planar: the follower must {kind}. Change the axis of joint '{c.second}'.", c.where, name=c.name
+        )

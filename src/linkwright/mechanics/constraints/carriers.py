@@ -17,6 +17,7 @@ def common_carrier(first: Joint, second: Joint, what: str, carried: str, where: 
             f"{what}: joints '{first.name}' and '{second.name}' must share the body that carries {carried} "
             f"(they join {first.first}-{first.second} and {second.first}-{second.second}).",
             where,
+            name=first.name,
         )
     return common.pop()
 

@@ -147,5 +147,7 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     if drive != joint.name and jt.q_names == jt.v_names:
         return Driver(joint, law, joint_part(desc, drive).entries[0])
     if jt.nv != 1:
-        raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
+        raise UsageError(
+            f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.", name=drive
+        )
     return Driver(joint, law)

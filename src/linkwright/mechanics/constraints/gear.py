@@ -55,7 +55,9 @@ class GearConstraint:
         turn = float(z_a @ z_b) if drawn else 1.0
         if abs(abs(turn) - 1.0) > 1e-9:
             raise ModelError(
-                f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where
+                f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.",
+                g.where,
+                name=g.name,
             )
         apart = _center(second, carrier) - _center(first, carrier)
         side = g.side[0] if g.side else 1.0 if g.internal and g.radius_second > g.radius_first else -1.0
@@ -68,6 +70,7 @@ class GearConstraint:
                 f"gear '{g.name}': the centers are {lies} apart but the {sort} of the pitch radii is {fits}. "
                 "Correct the radii or the distance of the pins.",
                 g.where,
+                name=g.name,
             )
         fit = centers / want  # rounded data: the pitch circles touch exactly, the ratio stays
         r_a, r_b = fit * g.radius_first, fit * g.radius_second
@@ -81,7 +84,7 @@ class GearConstraint:
     def _rack(cls, skel: Skeleton, g: Gear, first: Joint, second: Joint, carrier: str, s_a: float, s_b: float) -> GearConstraint:
         x, z = _slide(second, carrier), _axis(first, carrier)
         if g.side is None and abs(x @ z) > 1e-9:
-            raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where)
+            raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where, name=g.name)
         across = cross(z, x)
         side = g.side[0] if g.side else 1.0 if (_center(first, carrier) - _center(second, carrier)) @ across >= 0.0 else -1.0
         # the pinion's pitch point is at -side*r*across from its center, its velocity there w z x (-side r across) = side r w x

@@ -303,6 +303,8 @@ def moment_point(about: Any) -> np.ndarray:
         place = np.empty(0)
     if place.shape != (3,) or not np.isfinite(place).all():
         raise UsageError(
-            f'about is a place in world axes, three numbers in m, not {about!r}. For a point of a body give s.point(st, "shank.F").'
+            f'about is a place in world axes, three numbers in m, not {about!r}. For a point of a body give s.point(st, "shank.F").',
+            name="about",
+            value=about,
         )
     return place

@@ -83,7 +83,7 @@ class ElementForce:
         try:
             return law()
         except ModelError as error:
-            raise ModelError(f"{self.element.word} '{self.name}': {error.message}", self.element.where) from error
+            raise ModelError(f"{self.element.word} '{self.name}': {error.message}", self.element.where, name=self.name) from error
 
     def sizes(self, at: Instant) -> tuple[Any, Any]:
         """Force and moment that it makes, as its law has them."""

@@ -45,7 +45,8 @@ def create(formulation: str | Formulation) -> Formulation:
     if isinstance(formulation, type) or not callable(formulation) or not hasattr(formulation, "needs_inertia"):
         raise UsageError(
             f"a formulation is a name (auto, {', '.join(FORMULATIONS)}) or an object such as Projection('skew') of "
-            f"lw.formulations, not {formulation!r:.60}."
+            f"lw.formulations, not {formulation!r:.60}.",
+            value=formulation,
         )
     return formulation
 
@@ -91,12 +92,13 @@ def compiled_as(formulation: str | Formulation | None) -> str:
         return found
     able = compiled()
     if not isinstance(found, str):
-        raise UsageError(f"a kernel's formulation is one of {', '.join(able)}, not {found!r:.60}.")
+        raise UsageError(f"a kernel's formulation is one of {', '.join(able)}, not {found!r:.60}.", value=found, allowed=able)
     if found not in FORMULATIONS:
         raise UsageError(f"there is no formulation '{found}'.", nearest(found, able, "Formulations of kernels"))
     raise UsageError(
         f"the formulation '{found}' is not compiled; kernels have {', '.join(able)}. "
-        f"s.forward(st, formulation='{found}') and s.simulate(st, 1, formulation='{found}') solve by it in Python."
+        f"s.forward(st, formulation='{found}') and s.simulate(st, 1, formulation='{found}') solve by it in Python.",
+        name=found,
     )
 
 

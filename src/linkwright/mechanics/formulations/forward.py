@@ -111,10 +111,10 @@ def forward(
 
 def _check_limit(limit: str, name: str, chosen: Formulation) -> None:
     if limit not in ("smooth", "drop"):
-        raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.")
+        raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.", name="limit", value=limit)
     if limit == "drop" and (name == "auto" or not chosen.drops_lost_rows):
         able = listing(x for x, kind in FORMULATIONS.items() if kind.drops_lost_rows)
-        raise UsageError(f"limit='drop' belongs to {able}; '{name}' would divide by zero where a row is lost.")
+        raise UsageError(f"limit='drop' belongs to {able}; '{name}' would divide by zero where a row is lost.", name=name)
 
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:

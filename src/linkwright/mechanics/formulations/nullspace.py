@@ -37,7 +37,11 @@ class Nullspace:
 
     def __post_init__(self) -> None:
         if self.elimination not in ELIMINATIONS:
-            raise UsageError(f"there is no elimination '{self.elimination}'; choose one of {listing(ELIMINATIONS)}.")
+            raise UsageError(
+                f"there is no elimination '{self.elimination}'; choose one of {listing(ELIMINATIONS)}.",
+                name=self.elimination,
+                allowed=ELIMINATIONS,
+            )
         if self.independent is not None and self.elimination != "partitioned":
             raise UsageError('independent coordinates belong to the partition: Nullspace("partitioned", independent=("A",)).')
 
@@ -90,7 +94,7 @@ def dependent_columns(J: np.ndarray, independent: Sequence[str], names: Sequence
     for name in independent:
         if name not in names:
             raise UsageError(
-                f"no coordinate belongs to a joint '{name}' of the tree. {nearest(str(name), list(dict.fromkeys(names)), 'Joints')}"
+                f"no coordinate belongs to a joint '{name}' of the tree.", nearest(str(name), list(dict.fromkeys(names)), "Joints")
             )
     dependent = [i for i, name in enumerate(names) if name not in independent]
     f, rank = factor(J[:, dependent], tolerance), factor(J, tolerance).rank

@@ -96,7 +96,8 @@ def method_of(method: str | Method) -> Method:
     if isinstance(method, type) or not callable(method):
         raise UsageError(
             f"a method is a name ({', '.join(METHODS)}) or a function of an inverse problem that returns "
-            f"linkwright.mechanics.inverse.methods.Solved, not {type(method).__name__}."
+            f"linkwright.mechanics.inverse.methods.Solved, not {type(method).__name__}.",
+            value=method,
         )
     return method
 
@@ -110,7 +111,9 @@ def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
     p.check_driven()
     solved = method(p)
     if not isinstance(solved, Solved):
-        raise UsageError(f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.")
+        raise UsageError(
+            f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.", name=name
+        )
     chosen = choose(p, solved.lam, solved.u, given)
     return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name, notes=chosen.notes)
 

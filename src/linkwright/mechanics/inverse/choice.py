@@ -69,7 +69,7 @@ def _rows(loops: Loops) -> dict[str, tuple[str, ...]]:
 def _by_name(word: str, given: Any, known: Any, kind: str, values: str) -> Mapping[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         name = next(iter(known), "A")
-        raise UsageError(f"{word} is a dict by name, {word}={{'{name}': {values}}}, not {given!r:.60}.")
+        raise UsageError(f"{word} is a dict by name, {word}={{'{name}': {values}}}, not {given!r:.60}.", name=name, value=given)
     for name in given or {}:
         if name not in known:
             raise UsageError(f"{word}: there is no '{name}' here.", nearest(str(name), known, kind))
@@ -85,7 +85,7 @@ def _stiffness(name: str, given: Any, rows: tuple[str, ...]) -> dict[str, float]
     entries = np.full(len(rows), float(value)) if value.ndim == 0 else value
     if entries.shape != (len(rows),) or not (np.isfinite(entries) & (entries > 0.0)).all():
         several = f", or {len(rows)} for {', '.join(rows)}" if len(rows) > 1 else ""
-        raise UsageError(f"the stiffness of '{name}' must be positive (one number{several}), not {given!r:.60}.")
+        raise UsageError(f"the stiffness of '{name}' must be positive (one number{several}), not {given!r:.60}.", name=name, value=given)
     return dict(zip(rows, entries.tolist(), strict=True))
 
 

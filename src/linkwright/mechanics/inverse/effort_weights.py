@@ -74,7 +74,8 @@ def effort_weights(
     if given and unknown:
         raise UsageError(
             f"{who}rated gives no effort for drive '{unknown[0]}', and the model has neither limits nor a motor for it. "
-            "Name all drives or none."
+            "Name all drives or none.",
+            name=unknown[0],
         )
     if unknown or not known:
         sizes = 1.0 / scale(["angle" if turns else "length" for turns in rotary], kappa)
@@ -91,14 +92,14 @@ def rated_efforts(desc: Description, drives: Sequence[str], given: Any, who: str
     """Rated efforts as a caller gives them, checked, in N m or N."""
     if given is not None and not isinstance(given, Mapping):
         name = next(iter(drives), "A")
-        raise UsageError(f"{who}rated is a dict by drive, rated={{'{name}': '5 N m'}}, not {given!r:.60}.")
+        raise UsageError(f"{who}rated is a dict by drive, rated={{'{name}': '5 N m'}}, not {given!r:.60}.", name=name, value=given)
     out = {}
     for name, x in (given or {}).items():
         if name not in drives:
             raise UsageError(f"{who}rated: '{name}' is not a drive here.", nearest(str(name), list(drives), "Drives"))
         out[name] = quantity(x, TORQUE if is_rotary(desc, name) else FORCE, f"{who}rated effort of '{name}'")
         if not 0.0 < out[name] < np.inf:
-            raise UsageError(f"{who}the rated effort of '{name}' must be greater than zero, not {out[name]:g}.")
+            raise UsageError(f"{who}the rated effort of '{name}' must be greater than zero, not {out[name]:g}.", name=name, value=out[name])
     return out
 
 

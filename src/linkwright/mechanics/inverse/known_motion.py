@@ -79,7 +79,7 @@ def _rubbing(at: Instant, name: str, effort: Any) -> forces.Wrenches:
 def unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
     found = coordinate_or_none(d, name)
     if found is None:
-        raise UsageError(f"an effort of '{name}' was recorded, but there is no such joint, coordinate or cylinder.")
+        raise UsageError(f"an effort of '{name}' was recorded, but there is no such joint, coordinate or cylinder.", name=name)
     return at.along(found)
 
 

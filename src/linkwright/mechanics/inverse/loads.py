@@ -136,7 +136,7 @@ class Loads(Result):
         j = self._joint(joint)
         body = j.second if on is None else on
         if body not in (j.first, j.second):
-            raise UsageError(f"joint '{joint}' joins {j.first} and {j.second}, not '{body}'.")
+            raise UsageError(f"joint '{joint}' joins {j.first} and {j.second}, not '{body}'.", name=joint, value=body)
         sign = 1.0 if body == j.second else -1.0
         found = self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
         return self._as_far_as_known(found, [joint])

@@ -188,7 +188,7 @@ class Skeleton:
         """Index of a body's node, -1 for ground."""
         nodes = self.tree.node_of_body
         if body not in nodes:
-            raise ModelError(f"there is no body '{body}'. {nearest(body, nodes, 'Bodies')}")
+            raise ModelError(f"there is no body '{body}'.", None, nearest(body, nodes, "Bodies"))
         return nodes[body]
 
 

@@ -26,15 +26,16 @@ def unit_factor(unit: str, dimension: Dimension, column: str) -> float:
     try:
         _, has = parse_unit(unit)
     except LinkwrightError as error:
-        raise UsageError(f"{column}: its unit: {error}") from error
+        raise UsageError(f"{column}: its unit: {error}", name=column) from error
     if not matches(has, dimension):
         raise UsageError(
-            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column or give its unit."
+            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column or give its unit.",
+            name=column,
         )
     try:
         return unit_size(unit, dimension, column)
     except UsageError as error:
-        raise UsageError(f"{error} It is the unit of the column.") from error
+        raise UsageError(f"{error} It is the unit of the column.", name=error) from error
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class CsvSheet:
             if isinstance(column, str) and known.count(column.strip()) == 1:
                 return known.index(column.strip())
         shown = listing(f"{i}: {n}" for i, n in enumerate(self.table.header)) or f"0 to {width - 1}, it has no header"
-        raise UsageError(f"{what}: {self.path} has no single column {column!r}. Columns: {shown}.")
+        raise UsageError(f"{what}: {self.path} has no single column {column!r}. Columns: {shown}.", name=column)
 
     def label(self, k: int) -> str:
         return f"column '{self.table.names[k]}'" if self.table.names else f"column {k}"
@@ -74,7 +75,8 @@ class CsvSheet:
         if k >= len(cells) or not cells[k]:
             raise UsageError(
                 f"{here}: {what} needs {self.label(k)}, but this row has {counted(len(cells), 'cell')} and nothing there. Fill "
-                "or remove it."
+                "or remove it.",
+                name=here,
             )
         try:
             x = _plain(cells[k]) * factor
@@ -84,10 +86,13 @@ class CsvSheet:
             except LinkwrightError as error:
                 raise UsageError(
                     f"{here}: {what}: '{cells[k]}' in {self.label(k)} is not a number of {describe(dimension)}. Write it with a point, as "
-                    "in 0.5, and a unit after it if you like."
+                    "in 0.5, and a unit after it if you like.",
+                    name=cells[k],
                 ) from error
         if not math.isfinite(x):
-            raise UsageError(f"{here}: {what}: '{cells[k]}' in {self.label(k)} is not a finite number. Remove the row or repair it.")
+            raise UsageError(
+                f"{here}: {what}: '{cells[k]}' in {self.label(k)} is not a finite number. Remove the row or repair it.", name=cells[k]
+            )
         return x
 
 
@@ -101,18 +106,20 @@ def _plain(cell: str) -> float:
 def read_sheet(path: Any, what: str, fewest: int = 2) -> CsvSheet:
     """The columns of a file with so many rows of numbers or more."""
     if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
+        raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.", name=what)
     most_bytes = 50_000_000
     try:
         table = files.read_csv_table(path, most_bytes)
     except files.Unreadable as error:
         place = f"'{files.shown(path)}'"
-        raise UsageError(f"{what}: {place} cannot be read: {error.reason}. The path is relative to the present folder.") from error
+        raise UsageError(
+            f"{what}: {place} cannot be read: {error.reason}. The path is relative to the present folder.", name=what
+        ) from error
     except files.TableError as error:
-        raise UsageError(f"{error.where}: {what}: {error.reason}") from error
+        raise UsageError(f"{error.where}: {what}: {error.reason}", name=error.where) from error
     if len(table.rows) < fewest:
         needed = "a curve needs two or more" if fewest > 1 else "one or more are needed"
-        raise UsageError(f"{what}: {table.path} has {counted(len(table.rows), 'row')} of numbers; {needed}.")
+        raise UsageError(f"{what}: {table.path} has {counted(len(table.rows), 'row')} of numbers; {needed}.", name=what)
     return CsvSheet(table)
 
 
@@ -132,13 +139,15 @@ def read_columns(
     if len(wanted) != len(dimensions):
         named = f"these are {len(wanted)}" if columns is not None else f"{sheet.path} has {len(wanted)} besides the time"
         advice = " Choose with columns=." if columns is None and len(wanted) > len(dimensions) else ""
-        raise UsageError(f"{what} needs {counted(len(dimensions), 'column')} of values, {named}.{advice}")
+        raise UsageError(f"{what} needs {counted(len(dimensions), 'column')} of values, {named}.{advice}", name=what)
     t = sheet.values(at, TIME, sheet.unit(at), what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])
         here = Source(sheet.path, sheet.table.rows[k + 1][0])
-        raise UsageError(f"{here}: {what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s. Sort the rows, or remove one.")
+        raise UsageError(
+            f"{here}: {what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s. Sort the rows, or remove one.", name=here
+        )
     places = [sheet.place(c, f"{what}: columns") for c in wanted]
     values = [sheet.values(k, d, u or sheet.unit(k), what) for k, d, u in zip(places, dimensions, units, strict=True)]
     return t, values

@@ -32,13 +32,16 @@ class Polyline(Reference):
         lengths = np.sqrt((way**2).sum(axis=1))
         if not lengths.all():
             i = int(np.argmin(lengths))
-            raise UsageError(f"{to.what}: points {i + 1} and {i + 2} of a polyline are the same place. Leave one of them out.")
+            raise UsageError(
+                f"{to.what}: points {i + 1} and {i + 2} of a polyline are the same place. Leave one of them out.", name=to.what
+            )
         d = read_number(self.rounding, to.dimensions[0], f"{to.what}: rounding")
         room = min([lengths[0], lengths[-1], *(0.5 * lengths[1:-1])])
         if not 0.0 <= d <= room:
             raise UsageError(
                 f"{to.what}: rounding is the distance from a corner at which its line is left: 0 to {room:.4g} (half of the "
-                f"shortest line between two corners, or a whole one at an end), not {short(self.rounding)}."
+                f"shortest line between two corners, or a whole one at an end), not {short(self.rounding)}.",
+                name=to.what,
             )
         breaks, rows = _pieces(p, way / lengths[:, None], lengths, d)
         scale = seconds / float(lengths.sum())
@@ -51,9 +54,15 @@ class Polyline(Reference):
         """The points in SI, (n, components)."""
         rows = self.points
         if not is_list(rows) or len(rows) < 2 or any(not is_list(r) or len(r) != to.size for r in rows):
-            raise UsageError(f"{to.what}: a polyline goes through two or more points, each of {count(to.kinds)}, not {short(rows)}.")
+            raise UsageError(
+                f"{to.what}: a polyline goes through two or more points, each of {count(to.kinds)}, not {short(rows)}.", name=to.what
+            )
         if len(set(to.kinds)) > 1:
-            raise UsageError(f"{to.what}: a polyline needs components of one kind, lengths or angles; these are {', '.join(to.kinds)}.")
+            raise UsageError(
+                f"{to.what}: a polyline needs components of one kind, lengths or angles; these are {', '.join(to.kinds)}.",
+                name=to.what,
+                allowed=to.kinds,
+            )
         return np.array([[read_number(x, KINDS[k], to.what) for x, k in zip(r, to.kinds, strict=True)] for r in rows])
 
 

@@ -57,9 +57,9 @@ def read_points(given: Sequence[Any], dimension: Dimension, motion: str, what: s
 def through_points(t: Iterable[float], y: Iterable[float], interpolation: Any, motion: str, what: str) -> Piecewise | Periodic:
     """Points as a curve over time. Beyond its ends a position continues at its end speed, all else keeps its end value."""
     if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
-        raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.")
+        raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.", name=interpolation)
     if motion == "position" and interpolation == "linear":
-        raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.")
+        raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.", name=what)
     x, f = tuple(float(a) for a in t), np.array([float(a) for a in y])
     if interpolation == "periodic":
         f = _closed(f, f"{what}: a periodic curve", "another interpolation")
@@ -69,7 +69,7 @@ def through_points(t: Iterable[float], y: Iterable[float], interpolation: Any, m
 def read_spline(t: np.ndarray, y: np.ndarray, ends: str, what: str) -> Piecewise | Periodic:
     """The cubic spline with these ends."""
     if ends not in SPLINES:
-        raise UsageError(f"{what}: ends is {' or '.join(repr(e) for e in SPLINES)}, not {ends!r}.")
+        raise UsageError(f"{what}: ends is {' or '.join(repr(e) for e in SPLINES)}, not {ends!r}.", name=what, value=ends)
     return SPLINES[ends](t, _closed(y, f"{what}: a periodic spline", "ends='natural'") if ends == "periodic" else y)
 
 
@@ -78,7 +78,8 @@ def _closed(y: np.ndarray, what: str, other: str) -> np.ndarray:
     if abs(y[-1] - y[0]) > SAME_NUMBER * np.ptp(y):
         raise UsageError(
             f"{what} ends where it begins, but it begins at {y[0]:.7g} and ends at {y[-1]:.7g}. Add a point at the end that repeats "
-            f"the first value, or use {other}."
+            f"the first value, or use {other}.",
+            name=what,
         )
     return np.append(y[:-1], y[0])
 
@@ -87,11 +88,11 @@ def time_points(times: Any, values: Any, dimension: Dimension, what: str) -> tup
     """Times and values in SI, as many of each, the times increasing."""
     t, y = _array(times, TIME, f"{what}: times"), _array(values, dimension, f"{what}: values")
     if len(t) != len(y) or len(t) < 2:
-        raise UsageError(f"{what}: {len(t)} times and {len(y)} values do not make points; give two or more of each.")
+        raise UsageError(f"{what}: {len(t)} times and {len(y)} values do not make points; give two or more of each.", name=what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])
-        raise UsageError(f"{what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s.")
+        raise UsageError(f"{what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s.", name=what)
     return t, y
 
 
@@ -102,9 +103,9 @@ def _array(values: Any, dimension: Dimension, what: str) -> np.ndarray:
         try:
             x = np.array([quantity(v, dimension, what) for v in values])
         except LinkwrightError as error:
-            raise UsageError(f"{what}: {error}") from error
+            raise UsageError(f"{what}: {error}", name=what) from error
     if x.ndim != 1 or not np.isfinite(x).all():
-        raise UsageError(f"{what} must be a list of finite numbers.")
+        raise UsageError(f"{what} must be a list of finite numbers.", name=what)
     return x
 
 

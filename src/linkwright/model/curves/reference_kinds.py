@@ -52,7 +52,7 @@ class Components(NamedTuple):
         """One number per component; `spread`: a single one may stand for all."""
         entries = list(given) if is_list(given) else [given] * (self.size if spread else 1)
         if len(entries) != self.size:
-            raise UsageError(f"{self.what}: {called} needs {count(self.kinds)}, not {short(given)}.")
+            raise UsageError(f"{self.what}: {called} needs {count(self.kinds)}, not {short(given)}.", name=self.what)
         return [read_number(x, d, f"{name}: {called}") for x, d, name in zip(entries, dimensions, self.names, strict=True)]
 
     def places(self, given: Any, called: str) -> list[float]:
@@ -66,7 +66,7 @@ class Components(NamedTuple):
     def seconds(self, given: Any, called: str, positive: bool = True) -> float:
         t = read_number(given, TIME, f"{self.what}: {called}")
         if positive and t <= 0.0:
-            raise UsageError(f"{self.what}: {called} is {t:g} s; it must be longer than zero.")
+            raise UsageError(f"{self.what}: {called} is {t:g} s; it must be longer than zero.", name=self.what, value=t)
         return t
 
     def limits(self, given: Any, per: int, called: str) -> list[float]:
@@ -74,7 +74,9 @@ class Components(NamedTuple):
         found = self.each(given, [multiply(d, TIME, -per) for d in self.dimensions], called, spread=True)
         low = next((i for i, x in enumerate(found) if x <= 0.0), None)
         if low is not None:
-            raise UsageError(f"{self.names[low]}: {called} is {found[low]:g}; it must be larger than zero.")
+            raise UsageError(
+                f"{self.names[low]}: {called} is {found[low]:g}; it must be larger than zero.", name=self.names[low], value=found[low]
+            )
         return found
 
 
@@ -133,7 +135,9 @@ class Trapezoidal(Reference):
         at = to.beginning(self.at)
         limits = (self.speed, self.acceleration)
         if (self.duration is None) == (limits == (None, None)) or limits.count(None) == 1:
-            raise UsageError(f"{to.what}: a trapezoidal move takes either a duration or both speed and acceleration, but this is {self!r}.")
+            raise UsageError(
+                f"{to.what}: a trapezoidal move takes either a duration or both speed and acceleration, but this is {self!r}.", name=self
+            )
         if self.duration is not None:
             third = to.seconds(self.duration, "duration") / 3.0
             return move(trapezoidal_rise(at, third, third), start, end)
@@ -160,7 +164,8 @@ class Spline(Reference):
         rows = self.values
         if not is_list(self.times) or not is_list(rows) or any(is_list(t) for t in self.times):
             raise UsageError(
-                f"{to.what}: a spline goes through a list of times and a list of values, not {short(self.times)} and {short(rows)}."
+                f"{to.what}: a spline goes through a list of times and a list of values, not {short(self.times)} and {short(rows)}.",
+                name=to.what,
             )
         if to.size == 1 and not any(is_list(row) for row in rows):
             return [rows]
@@ -168,7 +173,8 @@ class Spline(Reference):
         if wrong is not None:
             raise UsageError(
                 f"{to.what}: the values of a spline are a row per time, each of {count(to.kinds)}; row {wrong + 1} of {len(rows)} "
-                f"is {short(rows[wrong])}."
+                f"is {short(rows[wrong])}.",
+                name=to.what,
             )
         return list(rows.T) if isinstance(rows, np.ndarray) else [list(column) for column in zip(*rows, strict=True)]
 
@@ -206,7 +212,8 @@ class Csv(Reference):
         units = list(self.unit) if is_list(self.unit) else [self.unit] * to.size
         if len(units) != to.size or not all(u is None or isinstance(u, str) for u in units):
             raise UsageError(
-                f"{to.what}: unit is the unit of all columns, as 'mm', or a list with one for each of {to.size}, not {short(self.unit)}."
+                f"{to.what}: unit is the unit of all columns, as 'mm', or a list with one for each of {to.size}, not {short(self.unit)}.",
+                name=to.what,
             )
         t, columns = read_columns(self.path, self.time, self.columns, units, to.dimensions, to.what)
         return Together(tuple(read_spline(t, y, self.ends, name) for y, name in zip(columns, to.names, strict=True)))
@@ -223,7 +230,9 @@ class Sinusoid(Reference):
     def bind(self, to: Components) -> Curve:
         frequencies = list(self.frequency) if is_list(self.frequency) else [self.frequency] * to.size
         if len(frequencies) != to.size:
-            raise UsageError(f"{to.what}: frequency is one for all components or one for each of {to.size}, not {short(self.frequency)}.")
+            raise UsageError(
+                f"{to.what}: frequency is one for all components or one for each of {to.size}, not {short(self.frequency)}.", name=to.what
+            )
         columns = (
             to.places(self.center, "center"),
             to.each(self.amplitude, to.dimensions, "amplitude"),
@@ -250,14 +259,14 @@ def angular_frequency(given: Any, what: str) -> float:
     try:
         read = read_quantity(from_python(given, what), QuantityAlgebra())
     except ModelError as error:
-        raise UsageError(f"{what}: {error.message}") from error
+        raise UsageError(f"{what}: {error.message}", name=what) from error
     if not matches(read.dimension, ANGULAR_SPEED):
         raise UsageError(
-            f"{what} is written in Hz (cycles) or in rad/s, rpm, deg/s (angle), as in '0.5 Hz' or '3 rad/s', not {short(given)}."
+            f"{what} is written in Hz (cycles) or in rad/s, rpm, deg/s (angle), as in '0.5 Hz' or '3 rad/s', not {short(given)}.", name=what
         )
     w = quantity(given, ANGULAR_SPEED, what)
     if w <= 0.0:
-        raise UsageError(f"{what} is {given}; it must be larger than zero.")
+        raise UsageError(f"{what} is {given}; it must be larger than zero.", name=what)
     return w
 
 

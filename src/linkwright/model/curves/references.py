@@ -151,7 +151,7 @@ def _curves(given: Any, to: Components) -> list[Curve]:
     if not is_list(given) or _is_curve(given):
         return [_curve(given, to)]
     if len(given) != to.size:
-        raise UsageError(f"{to.what} needs {count(to.kinds)}, but {short(given)} has {len(given)}. Each is {WAYS}.")
+        raise UsageError(f"{to.what} needs {count(to.kinds)}, but {short(given)} has {len(given)}. Each is {WAYS}.", name=to.what)
     return [_curve(x, to.component(i)) for i, x in enumerate(given)]
 
 
@@ -166,14 +166,16 @@ def _curve(given: Any, to: Components) -> Curve:
         explained(lambda: function(to.t), to.t, to.what)  # says what is wrong with it, where tracing would just give up
         return _begun(Finite(differentiated(function, to.t, to.what, to.size), to.what), to)
     if to.size > 1:
-        raise UsageError(f"{to.what} needs {count(to.kinds)}: give a sequence with one for each, not {short(given)}. Each is {WAYS}.")
+        raise UsageError(
+            f"{to.what} needs {count(to.kinds)}: give a sequence with one for each, not {short(given)}. Each is {WAYS}.", name=to.what
+        )
     if isinstance(given, str):
         value = read_text(given, to.dimensions[0], to.what, to.description)
         if isinstance(value, Expr):
             return _begun(Formula(_of_time(value, to.what), to.what), to)
         return Constant(float(value))
     if isinstance(given, bool) or not isinstance(given, (Real, np.ndarray)) or is_list(given):
-        raise UsageError(f"{to.what} is {WAYS}, not {short(given)}.")
+        raise UsageError(f"{to.what} is {WAYS}, not {short(given)}.", name=to.what)
     return Constant(read_number(given, to.dimensions[0], to.what))
 
 
@@ -186,7 +188,9 @@ def _begun(curve: Curve, to: Components) -> Curve:
 def _of_time(expression: Expr, what: str) -> Expr:
     others = sorted(free_variables(expression) - {"t"})
     if others:
-        raise UsageError(f"{what} depends on '{others[0]}', but a reference depends on t only. Use a function of t, or points over time.")
+        raise UsageError(
+            f"{what} depends on '{others[0]}', but a reference depends on t only. Use a function of t, or points over time.", name=others[0]
+        )
     return expression
 
 

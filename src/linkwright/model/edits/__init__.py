@@ -112,7 +112,7 @@ def operation(op: Any) -> Callable[[Job, Mapping[str, Any]], None]:
     """The function of an operation; raise UsageError if there is none."""
     name = op.get("do") if isinstance(op, Mapping) else None
     if not isinstance(name, str) or name not in OPERATIONS:
-        raise UsageError(f"there is no operation '{str(name)[:40]}'. {nearest(str(name), OPERATIONS, 'Operations')}")
+        raise UsageError(f"there is no operation '{str(name)[:40]}'.", nearest(str(name), OPERATIONS, "Operations"))
     return OPERATIONS[name]
 
 

@@ -62,7 +62,9 @@ def mirror(job: Job, op: Mapping[str, Any]) -> None:
     points = dict.fromkeys(p for b in bodies for p in job.draft.bodies[b].points if p in job.draft.points)
     for body in bodies:
         if job.draft.bodies[body].shape == "own":
-            raise UsageError(f"'{body}' has coordinates of its own, which a mirror would turn over: mirror a copy, or edit the file.")
+            raise UsageError(
+                f"'{body}' has coordinates of its own, which a mirror would turn over: mirror a copy, or edit the file.", name=body
+            )
         _move_list(job, ("bodies", body, "com"), place, LENGTH)
     for j in [j for j in job.draft.joints.values() if not j.implicit and j.second in bodies]:
         for key in ("axis", "slot"):

@@ -73,18 +73,22 @@ class Job:
         """A point of the drawing that can be edited."""
         found = self.draft.points.get(_text(name, "a point"))
         if found is None:
-            raise UsageError(f"there is no point '{name}'. {nearest(str(name), self.draft.points, 'Points')}")
+            raise UsageError(f"there is no point '{name}'.", nearest(str(name), self.draft.points, "Points"))
         if found.fixed:
-            raise UsageError(f"'{name}' comes from a `repeat:` block ({self.sheet.file}:{found.line}). Change the block in the file.")
+            raise UsageError(
+                f"'{name}' comes from a `repeat:` block ({self.sheet.file}:{found.line}). Change the block in the file.", name=name
+            )
         return found
 
     def body(self, name: Any) -> DraftBody:
         """A body that can be edited."""
         found = self.draft.bodies.get(_text(name, "a body"))
         if found is None:
-            raise UsageError(f"there is no body '{name}'. {nearest(str(name), self.draft.bodies, 'Bodies')}")
+            raise UsageError(f"there is no body '{name}'.", nearest(str(name), self.draft.bodies, "Bodies"))
         if found.fixed:
-            raise UsageError(f"'{name}' comes from a `repeat:` block ({self.sheet.file}:{found.line}). Change the block in the file.")
+            raise UsageError(
+                f"'{name}' comes from a `repeat:` block ({self.sheet.file}:{found.line}). Change the block in the file.", name=name
+            )
         return found
 
     def taken(self) -> set[str]:
@@ -114,13 +118,13 @@ class Job:
         if not name or len(name) > LONGEST_NAME or not re.fullmatch(r"[^\s.:,\[\]{}#&*!|>'\"%@`]+", name) or not name.isprintable():
             raise UsageError(f"'{name[:40]}' cannot be a name: use letters, digits, - and _, without spaces and dots.")
         if name in RESERVED:
-            raise UsageError(f"'{name}' cannot be a name: it is reserved in expressions.")
+            raise UsageError(f"'{name}' cannot be a name: it is reserved in expressions.", name=name)
         d = self.draft
         coordinates = {*d.joints, *(name for s in elements.COORDINATES for name in self.sheet.names(s))}
         taken = {"drawing": {*d.points}, "bodies": {*d.bodies}, **dict.fromkeys(("joints", *elements.COORDINATES), coordinates)}
         taken["parameters"] = {*self.sheet.names("parameters"), *self.sheet.names("let")}
         if name in taken.get(section, {n for s, n in d.parts if s == section}):
-            raise UsageError(f"the name '{name}' is taken. Choose another.")
+            raise UsageError(f"the name '{name}' is taken. Choose another.", name=name)
         return name
 
     # ---------------------------------------------------------------- numbers
@@ -145,19 +149,19 @@ class Job:
         else:
             found = _finite(value, what)
         if positive and found <= 0.0:
-            raise UsageError(f"{what} is {shown(found, dimension, self.sheet.units, 6)}; it must be greater than zero.")
+            raise UsageError(f"{what} is {shown(found, dimension, self.sheet.units, 6)}; it must be greater than zero.", name=what)
         return found
 
     def place(self, at: Any, what: str = "a position") -> At:
         """Two coordinates in SI."""
         if not isinstance(at, Sequence) or isinstance(at, str) or len(at) != 2:
-            raise UsageError(f"{what} has two coordinates, [x, y].")
+            raise UsageError(f"{what} has two coordinates, [x, y].", name=what)
         return (self.si(at[0], LENGTH, what), self.si(at[1], LENGTH, what))
 
     def pair(self, at: Any, dimension: Dimension, what: str) -> str:
         """A list of two values as it is written."""
         if not isinstance(at, Sequence) or isinstance(at, str) or len(at) != 2:
-            raise UsageError(f"{what} has two components.")
+            raise UsageError(f"{what} has two components.", name=what)
         return f"[{self.written(at[0], dimension, what)}, {self.written(at[1], dimension, what)}]"
 
     def set_number(self, path: Sequence[Any], value: Any, dimension: Dimension, what: str, *, positive: bool = False) -> None:
@@ -272,7 +276,7 @@ def _parameter_text(sheet: EditSheet, name: str) -> str:
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{what} is given by its name, a text, not by {type(value).__name__} {str(value)[:40]}.")
+        raise UsageError(f"{what} is given by its name, a text, not by {type(value).__name__} {str(value)[:40]}.", name=what)
     return value
 
 
@@ -283,5 +287,5 @@ def decimal(text: str) -> str:
 
 def _finite(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise UsageError(f"{what} must be a number, or a text such as '150 mm', not {str(value)[:40]!r}.")
+        raise UsageError(f"{what} must be a number, or a text such as '150 mm', not {str(value)[:40]!r}.", name=what)
     return float(value)

@@ -128,7 +128,9 @@ class EditSheet:
             return
         if mapping.entries is None and mapping.text != "":
             raise ModelError(
-                f"'{'.'.join(map(str, above))}' is no mapping, so '{key}' cannot be added. Write it out in the file.", mapping.where
+                f"'{'.'.join(map(str, above))}' is no mapping, so '{key}' cannot be added. Write it out in the file.",
+                mapping.where,
+                name=key,
             )
         self._add_entry(mapping, str(key), value, after if after is not None else self._before(above, str(key)))
 
@@ -140,7 +142,7 @@ class EditSheet:
             return
         if found.items is None:
             if found.text != "":
-                raise ModelError(f"'{'.'.join(map(str, path))}' is no list, so '{item}' cannot be added to it.", found.where)
+                raise ModelError(f"'{'.'.join(map(str, path))}' is no list, so '{item}' cannot be added to it.", found.where, name=item)
             self.replace(path, f"[{item}]")
             return
         span = self._span(found)

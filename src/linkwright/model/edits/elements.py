@@ -54,7 +54,7 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
             raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}: say which one runs in the slot, or draw a link to it first.")
         body = found[0]
     if body == on:
-        raise UsageError(f"'{body}' cannot be guided by itself. Choose another body.")
+        raise UsageError(f"'{body}' cannot be guided by itself. Choose another body.", name=body)
     name = job.free_name("guide" if slides else "slot")
     ends = f"[{key_text(on, True)}, {key_text(body, True)}]"
     job.sheet.add(("joints", name), f"{{type: {kind}, between: {ends}, at: {key_text(at, True)}, {key}: {_direction(job, op)}}}")
@@ -143,9 +143,9 @@ def _end(job: Job, given: Any) -> str:
     if dot:
         found = job.draft.bodies.get(body)
         if found is None:
-            raise UsageError(f"there is no body '{body}'. {nearest(body, job.draft.bodies, 'Bodies')}")
+            raise UsageError(f"there is no body '{body}'.", nearest(body, job.draft.bodies, "Bodies"))
         if point not in found.points:
-            raise UsageError(f"body '{body}' has no point '{point}'. {nearest(point, found.points, 'Its points')}")
+            raise UsageError(f"body '{body}' has no point '{point}'.", nearest(point, found.points, "Its points"))
         return given
     point = job.point(given).name
     owners = job.draft.bodies_at(point)
@@ -238,7 +238,7 @@ def _joint(job: Job, name: Any) -> DraftJoint:
         pins = [j for j in job.draft.joints.values() if j.point == name]
         if len(pins) == 1:
             return pins[0]
-        raise UsageError(f"there is no joint '{name}'. {nearest(str(name), job.draft.joints, 'Joints')}")
+        raise UsageError(f"there is no joint '{name}'.", nearest(str(name), job.draft.joints, "Joints"))
     return found
 
 

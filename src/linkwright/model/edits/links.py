@@ -97,7 +97,9 @@ def dimension(job: Job, body: str, a: str, b: str, length: Any) -> None:
                 job.set_number(("bodies", body, "along", b), length, LENGTH, f"the length of {body}")
                 move_only(job, a, b, size)
                 return
-        raise UsageError(f"the length of '{body}' cannot be an expression: only a link with two points has a single length. Give a number.")
+        raise UsageError(
+            f"the length of '{body}' cannot be an expression: only a link with two points has a single length. Give a number.", name=body
+        )
     move_points(job, {b: _away(job, a, b, size)})
 
 
@@ -158,7 +160,7 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
     """Key and value of a bar or plate, and its bars where there are several."""
     material = str(given.get("material", "steel"))
     if material not in DENSITIES:
-        raise UsageError(f"there is no material '{material}'. {nearest(material, DENSITIES, 'Materials')}")
+        raise UsageError(f"there is no material '{material}'.", nearest(material, DENSITIES, "Materials"))
     points = job.draft.bodies[body].points
     if "section" not in given:
         if "thickness" not in given:
@@ -166,7 +168,7 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
                 "a mass from a material needs a section, {'width': .., 'height': ..} or {'diameter': ..}, or a plate's thickness."
             )
         if len(points) < 3:
-            raise UsageError(f"'{body}' has fewer than three points, so it is no plate. Give a section.")
+            raise UsageError(f"'{body}' has fewer than three points, so it is no plate. Give a section.", name=body)
         return (
             "plate",
             f"{{thickness: {job.written(given['thickness'], LENGTH, 'the thickness', positive=True)}, material: {material}}}",
@@ -176,7 +178,7 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
     if not isinstance(section, Mapping) or set(section) not in SECTIONS:
         raise UsageError("a section is {'width': .., 'height': ..}, {'diameter': ..}, or {'diameter': .., 'inner': ..} of a tube.")
     if len(points) < 2:
-        raise UsageError(f"'{body}' has only one point: a bar runs between two. Give its mass as a number.")
+        raise UsageError(f"'{body}' has only one point: a bar runs between two. Give its mass as a number.", name=body)
     sizes = ", ".join(f"{k}: {job.written(x, LENGTH, f'the {k} of the section', positive=True)}" for k, x in section.items())
     value = f"{{section: {{{sizes}}}, material: {material}}}"
     several = _bars(job, body) if len(points) > 2 else []

@@ -62,9 +62,11 @@ def rename(job: Job, op: Mapping[str, Any]) -> None:
     if kind == "drive":
         raise UsageError("a drive has the name of its joint: rename the joint or pin.")
     if not own and sheet.node(section, name) is None:
-        raise UsageError(f"there is no {kind} '{name}' of its own in the file; what comes from a `repeat:` block is renamed there.")
+        raise UsageError(
+            f"there is no {kind} '{name}' of its own in the file; what comes from a `repeat:` block is renamed there.", name=name
+        )
     if kind == "parameter" and not IDENTIFIER.match(to):
-        raise UsageError(f"'{to}' cannot be a parameter: use letters, digits and _, beginning with a letter.")
+        raise UsageError(f"'{to}' cannot be a parameter: use letters, digits and _, beginning with a letter.", name=to)
     _not_repeated(job, kind, name)
     before = hinges(job.draft)
     edits = [Edit(r.first, r.end, to) for r in references(sheet) if _means(r, kind, name)]
@@ -117,7 +119,9 @@ def _not_repeated(job: Job, kind: str, name: str) -> None:
         p.fixed and (kind, name) in {("body", e.body) for e in p.ends} | {("point", e.point) for e in p.ends} for p in draft.parts.values()
     )
     if used:
-        raise UsageError(f"'{name}' is used in a `repeat:` block ({sheet.file}:{node.where.line}), which is edited in the file only.")
+        raise UsageError(
+            f"'{name}' is used in a `repeat:` block ({sheet.file}:{node.where.line}), which is edited in the file only.", name=name
+        )
 
 
 # -------------------------------------------------------------------- hinges that are called otherwise now
@@ -199,7 +203,7 @@ def _remove(job: Job, kind: str, name: str) -> list[str]:
         return _remove_listed(job, name)
     section = KINDS[kind]
     if kind == "point" and "." in name:
-        raise UsageError(f"'{name}' has coordinates of its body's own: remove it in the file.")
+        raise UsageError(f"'{name}' has coordinates of its body's own: remove it in the file.", name=name)
     if sheet.node(section, name) is None:
         return []  # it went with another one
     (job.point if kind == "point" else job.body if kind == "body" else str)(name)

@@ -82,21 +82,22 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
     """Give a drawn point its place in a body with dimensions of its own."""
     drawn, sheet = job.draft.points.get(point), job.sheet
     if drawn is None:
-        raise UsageError(f"{point} on '{body.name}' has no place that can be drawn. Check its coordinates and their unit.")
+        raise UsageError(f"{point} on '{body.name}' has no place that can be drawn. Check its coordinates and their unit.", name=body.name)
     at = drawn.at
     path = ("bodies", body.name)
     on_line = 1e-6  # of a bar's length: how far from its line a station may be drawn
     if body.shape == "along":
         names = list((sheet.node(*path, "along") or FileNode(sheet.root.where)).entries or {})
         if len(names) < 2:
-            raise UsageError(f"'{body.name}' has fewer than two stations in `along:`. Correct that first.")
+            raise UsageError(f"'{body.name}' has fewer than two stations in `along:`. Correct that first.", name=body.name)
         a, b = (_drawn(job, body.name, n) for n in names[:2])
         size = math.dist(a, b)
         u = ((b[0] - a[0]) / size, (b[1] - a[1]) / size) if size > 0.0 else (1.0, 0.0)
         r = (at[0] - a[0], at[1] - a[1])
         if abs(r[0] * u[1] - r[1] * u[0]) > on_line * max(size, 1e-9):
             raise UsageError(
-                f"'{body.name}' is a straight bar (`along:`), and {point} is not on its line. Draw it there, or use a second body."
+                f"'{body.name}' is a straight bar (`along:`), and {point} is not on its line. Draw it there, or use a second body.",
+                name=body.name,
             )
         first = number_or_none(sheet.context, sheet.node(*path, "along", names[0]), LENGTH) or 0.0
         sheet.add((*path, "along", point), quantity(first + r[0] * u[0] + r[1] * u[1], LENGTH, sheet.units))
@@ -112,7 +113,9 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
 def _drawn(job: Job, body: str, point: str) -> At:
     found = job.draft.place(body, point)
     if found is None:
-        raise UsageError(f"the point {point} of '{body}' is not in the drawing, so nothing can be placed beside it. Correct that first.")
+        raise UsageError(
+            f"the point {point} of '{body}' is not in the drawing, so nothing can be placed beside it. Correct that first.", name=body
+        )
     return found
 
 
@@ -168,14 +171,14 @@ def set_pin(job: Job, op: Mapping[str, Any]) -> None:
     name = job.point(op.get("point")).name
     bodies = job.draft.bodies_at(name)
     if not bodies:
-        raise UsageError(f"{name} belongs to no body: draw a link through it first.")
+        raise UsageError(f"{name} belongs to no body: draw a link through it first.", name=name)
     if op.get("pin", True):
         for body in bodies:
             make_pin(job, body, name)
         job.done(f"Make {name} a pin", f"point:{name}")
         return
     if len(bodies) > 1 or any(j.point == name for j in job.draft.joints.values()):
-        raise UsageError(f"{name} is a joint of {listing(bodies)}: open the joint first, or delete one of them.")
+        raise UsageError(f"{name} is a joint of {listing(bodies)}: open the joint first, or delete one of them.", name=name)
     unpin(job, bodies[0], name)
     job.done(f"Make {name} a marked point", f"point:{name}")
 
@@ -250,7 +253,7 @@ def move_points(job: Job, goals: Mapping[str, Any]) -> None:
     new = old | {n: job.place(at, f"the position of {n}") for n, at in goals.items()}
     own = next((n for n in goals if before.points[n].own), None)
     if own is not None:
-        raise UsageError(f"'{own}' has coordinates of its body's own: change them in the file.")
+        raise UsageError(f"'{own}' has coordinates of its body's own: change them in the file.", name=own)
     touched = [b for b in before.bodies.values() if not b.fixed and any(n in goals for n in b.points)]
     following = [target for body in touched for target in _following(job, body, old, new)]
     for name, at in goals.items():
@@ -307,7 +310,8 @@ def join(job: Job, op: Mapping[str, Any]) -> None:
     both = [b.name for b in job.draft.bodies.values() if gone.name in b.points and to.name in b.points]
     if both:
         raise UsageError(
-            f"{gone.name} and {to.name} are both on '{both[0]}', which would have no length. Delete the body or choose another pin."
+            f"{gone.name} and {to.name} are both on '{both[0]}', which would have no length. Delete the body or choose another pin.",
+            name=both[0],
         )
     hinged = {*job.draft.pinned_at(gone.name), *job.draft.pinned_at(to.name)}
     bodies = [*job.draft.bodies_at(gone.name), *job.draft.bodies_at(to.name)]

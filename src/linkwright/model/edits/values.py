@@ -23,12 +23,12 @@ def set_value(job: Job, op: Mapping[str, Any]) -> None:
     if not isinstance(path, Sequence) or isinstance(path, str) or not path or not all(isinstance(k, (str, int)) for k in path):
         raise UsageError("a value is named by its path, such as ['springs', 's1', 'stiffness'].")
     if path[0] not in SECTIONS:
-        raise UsageError(f"the model has no key '{path[0]}'. {nearest(str(path[0]), SECTIONS, 'Keys')}")
+        raise UsageError(f"the model has no key '{path[0]}'.", nearest(str(path[0]), SECTIONS, "Keys"))
     node, value = job.sheet.node(*path), op.get("value")
     where = ".".join(map(str, path))
     if value is None:
         if node is None:
-            raise UsageError(f"there is no '{where}' in the file.")
+            raise UsageError(f"there is no '{where}' in the file.", name=where)
         job.sheet.remove(tuple(path))
         job.done(f"Remove {where}")
         return
@@ -38,7 +38,7 @@ def set_value(job: Job, op: Mapping[str, Any]) -> None:
     else:
         text = _single(job, node.text if node is not None else None, value)
     if node is not None and (node.entries is not None or (node.items is not None) != isinstance(value, list)):
-        raise UsageError(f"'{where}' is {node.kind}, which a value of this kind cannot replace. Change its parts.")
+        raise UsageError(f"'{where}' is {node.kind}, which a value of this kind cannot replace. Change its parts.", name=where)
     job.sheet.put(tuple(path), text)
     job.done(f"Set {where}")
 

@@ -54,16 +54,18 @@ class _BeltReader:
         self.what = f"belt '{name}'"
         self.keys = entry.keys(self.what, elements.keys(Belt))
         if name in reader.joints or name in reader.shapes:
-            raise entry.error(f"{self.what} has the name of a joint or body, and channels could mean either. Rename one.")
+            raise entry.error(f"{self.what} has the name of a joint or body, and channels could mean either. Rename one.", name=self.what)
         if ("around" in self.keys) == ("path" in self.keys):
-            raise entry.error(f"{self.what} goes `around:` pulleys, or is a rope along a `path:` with two ends; give one of them.")
+            raise entry.error(
+                f"{self.what} goes `around:` pulleys, or is a rope along a `path:` with two ends; give one of them.", name=self.what
+            )
         self.closed = "around" in self.keys
 
     def belt(self) -> Belt:
         key = "around" if self.closed else "path"
         items = self.keys[key].sequence(f"{self.what}: {key}")
         if len(items) < 2:
-            raise self.keys[key].error(f"{self.what}: {key} needs two or more entries, not {len(items)}.")
+            raise self.keys[key].error(f"{self.what}: {key} needs two or more entries, not {len(items)}.", name=self.what)
         common = self._common_body(items)
         places = [self._place(x, common) for x in items]
         places = self._sided(places)
@@ -73,7 +75,9 @@ class _BeltReader:
         belt = Belt(self.name, pulleys, tuple(p.radius for p in places), (), self.closed, carrier, self._pretension(carrier),
                     self._length(carrier), self._pitch(), self.entry.where)  # fmt: skip
         if carrier and not belt.rows:
-            raise self.entry.error(f"{self.what} turns one pulley only, so it transmits nothing: name the `joint:` of two pulleys.")
+            raise self.entry.error(
+                f"{self.what} turns one pulley only, so it transmits nothing: name the `joint:` of two pulleys.", name=self.what
+            )
         return belt if carrier else replace(belt, rests=self._rests(belt, places, numeric))
 
     # ---------------------------------------------------------------- pulleys
@@ -91,12 +95,15 @@ class _BeltReader:
             return _Place(Pulley(body, body, point=point), 0.0, self._drawn(body, self.reader.shapes[body].points[point]), node)
         keys = node.keys(f"{self.what}: a pulley", tuple(PULLEY))
         if ("joint" in keys) == ("at" in keys):
-            raise node.error(f"{self.what}: a pulley turns on the hinge `joint:`, or is a sheave without friction `at:` a point; give one.")
+            raise node.error(
+                f"{self.what}: a pulley turns on the hinge `joint:`, or is a sheave without friction `at:` a point; give one.",
+                name=self.what,
+            )
         turn = self._turn(keys)
         radius = self._radius(keys, node)
         if "at" in keys:
             if "body" in keys:
-                raise keys["body"].error(f"{self.what}: `at:` names the body already, take out `body`.")
+                raise keys["body"].error(f"{self.what}: `at:` names the body already, take out `body`.", name=self.what)
             body, point = self.context.point_ref(keys["at"], self.reader.points, self.what)
             center = self._drawn(body, self.reader.shapes[body].points[point])
             return _Place(Pulley(body, body, point=point, turn=turn), radius, center, node)
@@ -106,14 +113,16 @@ class _BeltReader:
         name = self.reader.joint(keys["joint"], self.what)
         joint = self.reader.joints[name]
         if not is_hinge(JOINTS[joint.type]):
-            raise keys["joint"].error(f"{self.what}: joint '{name}' is {joint.type}; pulleys turn on hinges.")
+            raise keys["joint"].error(f"{self.what}: joint '{name}' is {joint.type}; pulleys turn on hinges.", name=name)
         ends = (joint.first, joint.second)
         if any(body not in self.reader.shapes for body in ends):
-            raise keys["joint"].error(f"{self.what}: joint '{name}' is inside a chain of joints; pulleys need bodies of their own.")
+            raise keys["joint"].error(
+                f"{self.what}: joint '{name}' is inside a chain of joints; pulleys need bodies of their own.", name=name
+            )
         if "body" in keys:
             body = keys["body"].string(f"{self.what}: body")
             if body not in ends:
-                raise keys["body"].error(f"{self.what}: joint '{name}' joins {listing(ends)}, not '{body}'.")
+                raise keys["body"].error(f"{self.what}: joint '{name}' joins {listing(ends)}, not '{body}'.", name=name, value=body)
         else:
             body = next((b for b in ends if b != common), joint.second) if common in ends else joint.second
         carrier = joint.first if body == joint.second else joint.second
@@ -126,17 +135,21 @@ class _BeltReader:
             return 0.0
         text = keys["turn"].string(f"{self.what}: turn")
         if text not in TURNS:
-            raise keys["turn"].error(f"{self.what}: turn is ccw (counterclockwise) or cw as the belt runs, not '{text}'.")
+            raise keys["turn"].error(
+                f"{self.what}: turn is ccw (counterclockwise) or cw as the belt runs, not '{text}'.", name=self.what, value=text
+            )
         return TURNS[text]
 
     def _radius(self, keys: dict[str, FileNode], node: FileNode) -> Any:
         if "teeth" in keys:
             if "radius" in keys or "pitch" not in self.keys:
-                raise keys["teeth"].error(f"{self.what}: `teeth` need the `pitch:` of the belt or chain, and no `radius`.")
+                raise keys["teeth"].error(f"{self.what}: `teeth` need the `pitch:` of the belt or chain, and no `radius`.", name=self.what)
             teeth = self.reader.positive(keys, "teeth", NONE, self.what)
             return teeth * self.reader.positive(self.keys, "pitch", LENGTH, self.what) / (2.0 * math.pi)
         if "radius" not in keys:
-            raise node.error(f"{self.what}: a pulley needs its `radius:` to the middle of the belt, or `teeth:` and the belt a `pitch:`.")
+            raise node.error(
+                f"{self.what}: a pulley needs its `radius:` to the middle of the belt, or `teeth:` and the belt a `pitch:`.", name=self.what
+            )
         return self.reader.positive(keys, "radius", LENGTH, self.what)
 
     def _drawn(self, body: str, local: Vec3) -> tuple[Any, Any]:
@@ -162,7 +175,9 @@ class _BeltReader:
         """The places with the side on which the belt passes them: as written, or as the path bends in the drawing."""
         crossed = "crossed" in self.keys and self.keys["crossed"].flag(f"{self.what}: crossed")
         if crossed and (not self.closed or len(places) != 2):
-            raise self.keys["crossed"].error(f"{self.what}: a crossed belt goes `around:` two pulleys; others have `turn:` at pulleys.")
+            raise self.keys["crossed"].error(
+                f"{self.what}: a crossed belt goes `around:` two pulleys; others have `turn:` at pulleys.", name=self.what
+            )
         out = []
         for i, p in enumerate(places):
             end = not self.closed and i in (0, len(places) - 1)
@@ -174,7 +189,8 @@ class _BeltReader:
                     else f"; a rope that is fastened at a point has no radius there: `{p.pulley.body}.{p.pulley.point}`"
                 )
                 raise p.node.error(
-                    f"{self.what}: say which way the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`{point}."
+                    f"{self.what}: say which way the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`{point}.",
+                    name=self.what,
                 )
             if not turn and not end and self.context.numeric(p.radius) > 0.0:
                 turn = (-1.0 if crossed and i else 1.0) if self.closed and len(places) == 2 else self._bend(places, i)
@@ -189,7 +205,8 @@ class _BeltReader:
         if abs(bend) <= straight * (math.hypot(bx - ax, by - ay) * math.hypot(cx - bx, cy - by) + 1e-300):
             raise places[i].node.error(
                 f"{self.what}: in the drawing the pulley and its neighbors are on one line, so the belt may pass it on either side. "
-                "Say `turn: ccw` or `turn: cw`."
+                "Say `turn: ccw` or `turn: cw`.",
+                name=self.what,
             )
         return math.copysign(1.0, bend)
 
@@ -211,7 +228,8 @@ class _BeltReader:
                 apart = math.dist(one.center, two.center)
                 raise b.node.error(
                     f"{self.what}: two pulleys that follow each other overlap: the centers are {self.context.shown(apart, LENGTH)} apart, "
-                    f"their radii {self.context.shown(a.radius, LENGTH)} and {self.context.shown(b.radius, LENGTH)}."
+                    f"their radii {self.context.shown(a.radius, LENGTH)} and {self.context.shown(b.radius, LENGTH)}.",
+                    name=self.what,
                 )
         return tuple(out)
 
@@ -233,7 +251,8 @@ class _BeltReader:
         if not carrier:
             raise self.keys["pretension"].error(
                 f"{self.what}: its tension follows from what hangs on it or tightens it; `pretension` is for closed belts whose pulleys "
-                "one body carries."
+                "one body carries.",
+                name=self.what,
             )
         return self.reader.value(self.keys, "pretension", FORCE, self.what, least=0.0)
 

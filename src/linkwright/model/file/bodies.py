@@ -59,7 +59,7 @@ def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None)
 
 def _guess(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> None:
     if name not in shapes or name == GROUND:
-        raise node.error(f"guess: there is no moving body '{name}'. {nearest(name, [s for s in shapes if s != GROUND], 'Bodies')}")
+        raise node.error(f"guess: there is no moving body '{name}'.", nearest(name, [s for s in shapes if s != GROUND], "Bodies"))
     keys = node.keys(f"guess for '{name}'", POSE_KEYS)
     shape = shapes[name]
     at = context.numerics(context.vector(keys["at"], LENGTH, f"guess for '{name}'")) if "at" in keys else shape.start.at
@@ -112,7 +112,9 @@ def _weighs_something(context: Context, shape: Shape, parts: list[MassProperties
     if len(parts) > 1 and named and sum(context.numeric(m) for m in masses) == 0.0:
         raise shape.node.error(
             f"body '{shape.name}' has no mass at all: with these values of {listing(sorted(named))} all its parts weigh 0 kg, so it has "
-            "no center of mass. Give one of them a mass above zero, however small."
+            "no center of mass. Give one of them a mass above zero, however small.",
+            name=shape.name,
+            allowed=sorted(named),
         )
 
 
@@ -120,14 +122,14 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
     what = f"body '{shape.name}'"
     ways = [k for k in ("bars", "bar", "plate", "mesh") if k in entries]
     if len(ways) > 1 and ways != ["bars", "bar"]:
-        raise entries[ways[1]].error(f"{what} gets its mass by {ways[0]} and {ways[1]} at once. Keep one.")
+        raise entries[ways[1]].error(f"{what} gets its mass by {ways[0]} and {ways[1]} at once. Keep one.", name=what)
     mass = context.number(entries["mass"], MASS, f"{what}: mass") if "mass" in entries else None
     if mass is not None and context.numeric(mass) < 0.0:
-        raise entries["mass"].error(f"{what} has the negative mass {context.shown(mass, MASS)}. Mass is zero or more.")
+        raise entries["mass"].error(f"{what} has the negative mass {context.shown(mass, MASS)}. Mass is zero or more.", name=what)
     if mass is None and not ways:
         for key in ("com", "inertia"):
             if key in entries:
-                raise entries[key].error(f"{what} has {key} but no mass. Add `mass:`, or take out {key}.")
+                raise entries[key].error(f"{what} has {key} but no mass. Add `mass:`, or take out {key}.", name=what)
         return None
     complete = not ways and "com" in entries and "inertia" in entries  # its points may then be anywhere, also at one place
     shaped = None if complete else _shaped_mass(context, shape, entries, mass)
@@ -151,7 +153,7 @@ def _com(context: Context, shape: Shape, node: FileNode, what: str) -> Vec3:
     if node.text is not None:
         name = node.text.strip()
         if name not in shape.points:
-            raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'. {nearest(name, shape.points, 'Its points')}")
+            raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'.", nearest(name, shape.points, "Its points"))
         return shape.points[name]
     at = context.vector(node, LENGTH, what, beside=shape.exact)
     return at if shape.exact else shape.own_place(at, node, what)
@@ -162,7 +164,7 @@ def _inertia(context: Context, node: FileNode, what: str) -> Mat3:
     if node.text is not None:
         if not context.planar_drawing:
             raise node.error(
-                f"{what} is a single number; in space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}."
+                f"{what} is a single number; in space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}.", name=what
             )
         I = context.number(node, INERTIA, what)
         return ((I / 2.0, 0.0, 0.0), (0.0, I / 2.0, 0.0), (0.0, 0.0, I))
@@ -210,7 +212,9 @@ def _corners(context: Context, shape: Shape, names: list[str]) -> list[str]:
     a, b = max(((p, q) for p in names for q in names), key=lambda pq: math.dist(numbers[pq[0]], numbers[pq[1]]))
     size = math.dist(numbers[a], numbers[b])
     if size == 0.0:
-        raise shape.node.error(f"body '{shape.name}' has no length: {listing(names)} are at one place. Move them apart or give `inertia`.")
+        raise shape.node.error(
+            f"body '{shape.name}' has no length: {listing(names)} are at one place. Move them apart or give `inertia`.", name=shape.name
+        )
     ux = [(q - p) / size for p, q in zip(numbers[a], numbers[b], strict=True)]
     rest = {n: [p - o for p, o in zip(numbers[n], numbers[a], strict=True)] for n in names}
     along = {n: sum(r * u for r, u in zip(rest[n], ux, strict=True)) for n in names}
@@ -256,21 +260,23 @@ def _density(context: Context, keys: dict[str, FileNode], node: FileNode, what: 
         name = keys["material"].string(f"{what}: material")
         if name not in DENSITIES:
             raise keys["material"].error(
-                f"{what}: there is no material '{name}'. {nearest(name, DENSITIES, 'Materials')} Or give `density:`."
+                f"{what}: there is no material '{name}'. {nearest(name, DENSITIES, 'Materials')} Or give `density:`.",
+                name=name,
+                allowed=DENSITIES,
             )
         return DENSITIES[name]
     if "density" not in keys:
-        raise node.error(f"{what} needs `material:` or `density:`, or the body a `mass:`.")
+        raise node.error(f"{what} needs `material:` or `density:`, or the body a `mass:`.", name=what)
     value = context.number(keys["density"], DENSITY, f"{what}: density")
     if context.numeric(value) <= 0.0:
-        raise keys["density"].error(f"{what}: the density must be greater than zero.")
+        raise keys["density"].error(f"{what}: the density must be greater than zero.", name=what)
     return value
 
 
 def _positive(context: Context, node: FileNode, what: str) -> Any:
     value = context.number(node, LENGTH, what)
     if context.numeric(value) <= 0.0:
-        raise node.error(f"{what} is {context.shown(value, LENGTH)}; it must be greater than zero.")
+        raise node.error(f"{what} is {context.shown(value, LENGTH)}; it must be greater than zero.", name=what)
     return value
 
 
@@ -286,15 +292,15 @@ def _bars(context: Context, shape: Shape, entries: dict[str, FileNode], mass: An
         pairs = [_corners(context, shape, names)] if len(names) > 1 else []
     node = entries.get("bars") or entries["bar"]
     if not pairs or any(len(p) != 2 for p in pairs):
-        raise node.error(f"{what}: a bar runs between two points. Name them with `bars: [[A, B], [B, C]]`.")
+        raise node.error(f"{what}: a bar runs between two points. Name them with `bars: [[A, B], [B, C]]`.", name=what)
     lengths = [length(sub(shape.points[b], shape.points[a])) for a, b in pairs]
     for (a, b), size in zip(pairs, lengths, strict=True):
         if context.numeric(size) <= 0.0:
-            raise node.error(f"{what}: the bar {a}-{b} has no length. Its ends must be at different places.")
+            raise node.error(f"{what}: the bar {a}-{b} has no length. Its ends must be at different places.", name=what)
     section = _section(context, keys["section"], f"{what}: section") if "section" in keys else None
     if mass is None:
         if section is None:
-            raise node.error(f"{what}: a bar without `mass` needs `section:` and `material:` (or `density:`).")
+            raise node.error(f"{what}: a bar without `mass` needs `section:` and `material:` (or `density:`).", name=what)
         density = _density(context, keys, node, f"{what}: bar")
         weights = [density * _area(section) * size for size in lengths]
     else:
@@ -306,17 +312,17 @@ def _bars(context: Context, shape: Shape, entries: dict[str, FileNode], mass: An
 def _point_of(shape: Shape, node: FileNode, what: str) -> str:
     name = node.string(what)
     if name not in shape.points:
-        raise node.error(f"{what}: '{name}' is not a point of the body. {nearest(name, shape.points, 'Its points')}")
+        raise node.error(f"{what}: '{name}' is not a point of the body.", nearest(name, shape.points, "Its points"))
     return name
 
 
 def _section(context: Context, node: FileNode, what: str) -> dict[str, Any]:
     keys = node.keys(what, SECTION_KEYS)
     if set(keys) not in ({"width", "height"}, {"diameter"}, {"diameter", "inner"}):
-        raise node.error(f"{what} must be {{width: .., height: ..}} or {{diameter: .., inner: ..}} (inner for a tube).")
+        raise node.error(f"{what} must be {{width: .., height: ..}} or {{diameter: .., inner: ..}} (inner for a tube).", name=what)
     values = {k: _positive(context, n, f"{what}: {k}") for k, n in keys.items()}
     if "inner" in values and context.numeric(values["inner"]) >= context.numeric(values["diameter"]):
-        raise node.error(f"{what}: the inner diameter must be smaller than the outer one.")
+        raise node.error(f"{what}: the inner diameter must be smaller than the outer one.", name=what)
     return values
 
 
@@ -344,17 +350,18 @@ def _plate(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassPro
     if "points" in keys:
         names = [_point_of(shape, n, what) for n in keys["points"].sequence(what)]
     if len(names) < 3:
-        raise node.error(f"{what} needs three or more corners. List them: `points: [A, B, C]`.")
+        raise node.error(f"{what} needs three or more corners. List them: `points: [A, B, C]`.", name=what)
     corners = [shape.points[n] for n in names]
     size = context.numeric(mass_of.plate_area(corners))
     if size <= 1e-12 * max(math.dist(context.numerics(corners[0]), context.numerics(c)) for c in corners) ** 2:
         raise node.error(
-            f"{what}: its corners {listing(names)} enclose no area. Use `bar:` for a straight body, or list the corners in order."
+            f"{what}: its corners {listing(names)} enclose no area. Use `bar:` for a straight body, or list the corners in order.",
+            name=what,
         )
     thickness = _positive(context, keys["thickness"], f"{what}: thickness") if "thickness" in keys else 0.0
     if mass is None:
         if "thickness" not in keys:
-            raise node.error(f"{what} needs `thickness:` and `material:`, or the body a `mass:`.")
+            raise node.error(f"{what} needs `thickness:` and `material:`, or the body a `mass:`.", name=what)
         mass = _density(context, keys, node, what) * thickness * mass_of.plate_area(corners)
     return mass_of.plate(mass, corners, thickness)
 
@@ -376,7 +383,7 @@ def _mesh_factor(context: Context, keys: dict[str, FileNode], what: str) -> floa
     if "scale" in keys:
         factor *= context.numeric(context.number(keys["scale"], (0, 0, 0, 0, 0), f"{what}: scale"))
         if factor <= 0.0:
-            raise keys["scale"].error(f"{what}: the scale must be greater than zero.")
+            raise keys["scale"].error(f"{what}: the scale must be greater than zero.", name=what)
     return factor
 
 
@@ -387,11 +394,11 @@ def _point_masses(context: Context, shapes: dict[str, Shape], node: FileNode | N
         keys = entry.keys(what, MASS_KEYS, MASS_KEYS)
         body = keys["body"].string(f"{what}: body")
         if body not in shapes:
-            raise keys["body"].error(f"{what}: there is no body '{body}'. {nearest(body, shapes, 'Bodies')}")
+            raise keys["body"].error(f"{what}: there is no body '{body}'.", nearest(body, shapes, "Bodies"))
         shape = shapes[body]
         mass = context.number(keys["mass"], MASS, what)
         if context.numeric(mass) < 0.0:
-            raise keys["mass"].error(f"{what} is negative ({context.shown(mass, MASS)}). Mass is zero or more.")
+            raise keys["mass"].error(f"{what} is negative ({context.shown(mass, MASS)}). Mass is zero or more.", name=what)
         found.setdefault(body, []).append(mass_of.point_mass(mass, _com(context, shape, keys["at"], f"{what}: at")))
     return found
 
@@ -405,7 +412,7 @@ def _accepted(context: Context, shape: Shape, tensor: list[list[float]], why: st
     positive = mass_of.is_positive(tensor)
     if stated is None or stated.flag("physical") or not positive:
         accept = " `physical: false` accepts it, as robots' files have such." if positive and stated is None else ""
-        raise where.error(f"{why}. Give the inertia about the center of mass (not about a pin), in body axes.{accept}")
+        raise where.error(f"{why}. Give the inertia about the center of mass (not about a pin), in body axes.{accept}", name=why)
     context.warnings.append(f"{where.where}: {why}. It is computed with as it is.")
 
 

@@ -45,7 +45,9 @@ def read_chain(
     keys = node.keys(what, OWN)
     pieces = keys["chain"].mapping(f"{what}: chain")
     if len(pieces) < 2:
-        raise keys["chain"].error(f"{what} needs two or more joints, {{yaw: {{type: revolute, axis: ..}}, roll: ..}}, not {len(pieces)}.")
+        raise keys["chain"].error(
+            f"{what} needs two or more joints, {{yaw: {{type: revolute, axis: ..}}, roll: ..}}, not {len(pieces)}.", name=what
+        )
     ends = _ends(context, shapes, keys, node, what)
     links: list[Shape] = []
     found = dict(shapes)
@@ -57,7 +59,7 @@ def read_chain(
         there = ends.second if last else _link(context, f"{name}:{k + 1}", here, ends, entries, piece)
         if not last:
             if there.name in found:
-                raise node.error(f"{what}: its link '{there.name}' has the name of a body. Rename one of them.")
+                raise node.error(f"{what}: its link '{there.name}' has the name of a body. Rename one of them.", name=there.name)
             links.append(there)
             found[there.name] = there
         joints.append(read_joint(context, found, joint, _between(piece, entries, here, there, ends)))
@@ -73,21 +75,21 @@ def link_body(link: Shape, chain: str) -> Body:
 
 def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, FileNode], node: FileNode, what: str) -> _Ends:
     if ("between" in keys) == ("connect" in keys):
-        raise node.error(f"{what} must say what it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, thigh.H]`.")
+        raise node.error(f"{what} must say what it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, thigh.H]`.", name=what)
     if "connect" in keys:
         known = {b: tuple(s.points) for b, s in shapes.items()}
         (first, p), (second, q) = (context.point_ref(n, known, what) for n in keys["connect"].sequence(f"{what}: connect", 2))
         if "at" in keys:
-            raise keys["at"].error(f"{what}: `connect` names the points already, take out `at`.")
+            raise keys["at"].error(f"{what}: `connect` names the points already, take out `at`.", name=what)
         points: tuple[str, ...] = (p, q)
     else:
         first, second = (n.string(f"{what}: between") for n in keys["between"].sequence(f"{what}: between", 2))
         for body, entry in zip((first, second), keys["between"].items or (), strict=True):
             if body not in shapes:
-                raise entry.error(f"{what}: there is no body '{body}'. Bodies: {listing(shapes)}.")
+                raise entry.error(f"{what}: there is no body '{body}'. Bodies: {listing(shapes)}.", name=body, allowed=shapes)
         points = ()
     if first == second:
-        raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.")
+        raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.", name=first)
     return _Ends(shapes[first], shapes[second], points)
 
 
@@ -96,9 +98,11 @@ def _piece_keys(keys: dict[str, FileNode], joint: str, piece: FileNode) -> dict[
     entries = dict(piece.mapping(f"joint '{joint}'"))
     for key in WHOLE:
         if key in entries:
-            raise entries[key].error(f"joint '{joint}' is part of a chain, which has the bodies: take out `{key}`.")
+            raise entries[key].error(f"joint '{joint}' is part of a chain, which has the bodies: take out `{key}`.", name=joint)
     if "at" in entries and "connect" in keys:
-        raise entries["at"].error(f"joint '{joint}': the chain is placed by `connect`. Take out `at`, or write the chain with `between`.")
+        raise entries["at"].error(
+            f"joint '{joint}': the chain is placed by `connect`. Take out `at`, or write the chain with `between`.", name=joint
+        )
     if "at" in keys and "at" not in entries and "frames" not in entries:
         entries["at"] = keys["at"]
     return entries
@@ -137,7 +141,9 @@ def _link(context: Context, name: str, here: Shape, ends: _Ends, entries: dict[s
             link.points = {label.strip(): ZERO3}
             here.points.setdefault(label.strip(), here.to_local(link.at)) if here is not ends.first else None
     else:
-        raise node.error(f"{what}: the joint before it must say where it is: `at: H` (a drawn point), here or for the whole chain.")
+        raise node.error(
+            f"{what}: the joint before it must say where it is: `at: H` (a drawn point), here or for the whole chain.", name=what
+        )
     link.pose = Placement(link.at, link.rotation)
     link.start = Placement(context.numerics(link.at), matrix([context.numerics(row) for row in link.rotation]))
     return link
@@ -172,7 +178,7 @@ def _drawn(context: Context, ends: _Ends, node: FileNode, what: str) -> Vec3:
         if label in shape.points:
             shape.turned = True
             return add(shape.at, rotate(shape.rotation, shape.points[label]))
-    raise node.error(f"{what}: '{label}' is neither drawn nor a point of '{ends.first.name}' or '{ends.second.name}'.")
+    raise node.error(f"{what}: '{label}' is neither drawn nor a point of '{ends.first.name}' or '{ends.second.name}'.", name=label)
 
 
 def _need_no_shared_pin(ends: _Ends, keys: dict[str, FileNode], node: FileNode, what: str) -> None:
@@ -183,5 +189,6 @@ def _need_no_shared_pin(ends: _Ends, keys: dict[str, FileNode], node: FileNode, 
         if pin and pin in first.pins and pin in second.pins:
             raise node.error(
                 f"{what} connects {first.name} and {second.name} at {pin}, a pin that both name and that hinges them already. List it "
-                "under `points` of one of them."
+                "under `points` of one of them.",
+                name=what,
             )

@@ -19,22 +19,23 @@ def read_cylinder(reader: Elements, name: str, entry: FileNode) -> Cylinder:
     """Read a cylinder; its stroke is a stop (`model.file.strokes`)."""
     what = f"cylinder '{name}'"
     if name in reader.joints:
-        raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.")
+        raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.", name=what)
     keys = entry.keys(what, elements.keys(Cylinder), elements.required(Cylinder))
     ends = reader.between(keys, entry, what)
     if reader.context.numeric(reader.distance(ends)) <= 0.0:
         raise entry.error(
-            f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide in the drawing. Move one of them."
+            f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide in the drawing. Move one of them.",
+            name=what,
         )
     bore, rod = _diameters(reader, keys, what)
     force: Any = 0.0
     if "force" in keys:
         if "pressure" in keys:
-            raise keys["pressure"].error(f"{what} has `force` and `pressure`; keep one.")
+            raise keys["pressure"].error(f"{what} has `force` and `pressure`; keep one.", name=what)
         force = varying(reader.context, keys["force"], FORCE, reader.channels, f"{what}: force")
     elif "pressure" in keys:
         if bore is None:
-            raise entry.error(f"{what}: `pressure` needs the `bore:` (piston diameter).")
+            raise entry.error(f"{what}: `pressure` needs the `bore:` (piston diameter).", name=what)
         force = _pressure_force(reader, keys, what, bore, rod)
     return Cylinder(name, ends, force, entry.where, bore, rod)
 
@@ -43,9 +44,9 @@ def _diameters(reader: Elements, keys: dict[str, FileNode], what: str) -> tuple[
     """Diameters of the piston and of its rod; None where they are not given."""
     bore, rod = (reader.positive(keys, key, LENGTH, what) if key in keys else None for key in ("bore", "rod"))
     if rod is not None and bore is None:
-        raise keys["rod"].error(f"{what} has a `rod` and no `bore:` (piston diameter). Give both.")
+        raise keys["rod"].error(f"{what} has a `rod` and no `bore:` (piston diameter). Give both.", name=what)
     if rod is not None and reader.context.numeric(rod) >= reader.context.numeric(bore):
-        raise keys["rod"].error(f"{what}: the rod must be thinner than the bore.")
+        raise keys["rod"].error(f"{what}: the rod must be thinner than the bore.", name=what)
     return bore, rod
 
 

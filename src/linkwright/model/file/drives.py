@@ -65,7 +65,7 @@ def read_drives(context: Context, node: FileNode | None, channels: ChannelDimens
     names = [d.joint for d in drives]
     for name in names:
         if names.count(name) > 1:
-            raise node.error(f"drive: '{name}' is driven twice. Remove one.")
+            raise node.error(f"drive: '{name}' is driven twice. Remove one.", name=name)
     return tuple(drives)
 
 
@@ -75,13 +75,16 @@ def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
     if name not in channels.joints:
         raise node.error(
             f"drive: there is no joint or cylinder '{name}'. {spaced(name, [*channels.joints, *channels.lengths])}"
-            f"{nearest(name, [*channels.joints, *channels.lengths], 'Joints and cylinders')}"
+            f"{nearest(name, [*channels.joints, *channels.lengths], 'Joints and cylinders')}",
+            name=name,
+            allowed=[*channels.joints, *channels.lengths],
         )
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
         raise node.error(
             f"drive: joint '{name}' is {channels.joints[name].type} with {counted(len(kinds), 'coordinate')}; drive a hinge, a "
-            "slider or a cylinder."
+            "slider or a cylinder.",
+            name=name,
         )
     return name
 
@@ -93,16 +96,20 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
         if node.text.strip() in ("undriven", ""):
             return Drive(name, "undriven", where=node.where)
         if node.text.strip() == "free":
-            raise node.error(f"{what}: 'free' has a new name: write 'undriven'.")
+            raise node.error(f"{what}: 'free' has a new name: write 'undriven'.", name=what)
         return _by_dimension(context, name, node, slides, channels)
     keys = node.keys(what, (*DRIVE_KEYS, *ACTUATOR_KEYS))
     acting = {k: keys.pop(k) for k in ACTUATOR_KEYS if k in keys}
     if len(keys) != 1 and not (acting and not keys):
-        raise node.error(f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.")
+        raise node.error(
+            f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.", name=what, allowed=DRIVE_KEYS
+        )
     kind, entry = next(iter(keys.items())) if keys else ("undriven", node)
     if acting and kind not in ("torque", "force", "undriven"):
         other = " A motor has a `gear_ratio`, `supply_voltage` and `max_current`." if kind == "dc_motor" else ""
-        raise next(iter(acting.values())).error(f"{what}: `gear_ratio` and `limits` belong to a torque or force, not to `{kind}:`.{other}")
+        raise next(iter(acting.values())).error(
+            f"{what}: `gear_ratio` and `limits` belong to a torque or force, not to `{kind}:`.{other}", name=what
+        )
     gear_ratio, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
     position = LENGTH if slides else ANGLE
     if kind == "moves":
@@ -113,7 +120,7 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     if kind == "undriven":
         return Drive(name, "undriven", where=node.where, gear_ratio=gear_ratio, limits=limits)
     if kind == "force" and not slides:
-        raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
+        raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.", name=name)
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
     value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear_ratio=gear_ratio, limits=limits)
@@ -125,19 +132,19 @@ def _actuator(context: Context, keys: Mapping[str, FileNode], effort: Dimension,
     if "gear_ratio" in keys:
         gear_ratio = context.number(keys["gear_ratio"], NONE, f"{what}: gear_ratio")
         if context.numeric(gear_ratio) == 0.0:
-            raise keys["gear_ratio"].error(f"{what}: gear_ratio is 0, so that nothing would act. Give another number.")
+            raise keys["gear_ratio"].error(f"{what}: gear_ratio is 0, so that nothing would act. Give another number.", name=what)
     if "limits" not in keys:
         return gear_ratio, (None, None)
     node = keys["limits"]
     if node.items is None:
         most = context.number(node, effort, f"{what}: limits")
         if context.numeric(most) <= 0.0:
-            raise node.error(f"{what}: limits is {context.shown(most, effort)}, it must be greater than zero.")
+            raise node.error(f"{what}: limits is {context.shown(most, effort)}, it must be greater than zero.", name=what)
         return gear_ratio, (-most, most)
     ends = [None if (n.text or "").strip() == "none" else context.number(n, effort, f"{what}: limits") for n in node.sequence(what, 2)]
     if None not in ends and context.numeric(ends[0]) >= context.numeric(ends[1]):
         shown = [context.shown(x, effort) for x in ends]
-        raise node.error(f"{what}: limits: {shown[0]} is not below {shown[1]}. Exchange or correct them.")
+        raise node.error(f"{what}: limits: {shown[0]} is not below {shown[1]}. Exchange or correct them.", name=what)
     return gear_ratio, (ends[0], ends[1])
 
 
@@ -158,7 +165,8 @@ def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, cha
     examples = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
     raise node.error(
         f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
-        f"effort such as {examples}."
+        f"effort such as {examples}.",
+        name=node.text,
     )
 
 
@@ -173,13 +181,13 @@ def _motor(
     for key, value in values.items():
         if key in ("L", "J", "friction", "viscous", "Ke"):
             if context.numeric(value) < 0.0:
-                raise keys[key].error(f"{what}: {key} must not be negative.")
+                raise keys[key].error(f"{what}: {key} must not be negative.", name=what)
         elif context.numeric(value) <= 0.0:
-            raise keys[key].error(f"{what}: {key} must be greater than zero.")
+            raise keys[key].error(f"{what}: {key} must be greater than zero.", name=what)
     if "time_constant" in values and context.numeric(values.get("L", 0.0)) > 0.0:
-        raise keys["time_constant"].error(f"{what}: with an inductance L the time constant is L/R. Leave one of the two out.")
+        raise keys["time_constant"].error(f"{what}: with an inductance L the time constant is L/R. Leave one of the two out.", name=what)
     if context.numeric(values.get("efficiency", 1.0)) > 1.0:
-        raise keys["efficiency"].error(f"{what}: efficiency must be at most 1.")
+        raise keys["efficiency"].error(f"{what}: efficiency must be at most 1.", name=what)
     voltage = 0.0 if fed is None else varying(context, fed, VOLTAGE, channels, f"{what}: voltage")
     return tuple(values.items()), voltage
 
@@ -216,7 +224,9 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
             short = [f"{j}.{n}" for j, x in channels.joints.items() for n in (*attitudes(JOINTS[x.type]), *speed_names(JOINTS[x.type]))]
             allowed = [*places, *short, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
             raise entry.error(
-                f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
+                f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`.",
+                name=channel,
+                allowed=allowed,
             )
         dimension = channels.dimension(channel)
         if dimension is not None:
@@ -233,7 +243,7 @@ def _attitude(context: Context, node: FileNode, name: str, count: int, what: str
     """A rotation as a quaternion wxyz, or as roll, pitch and yaw about fixed axes."""
     found = tuple(context.number(n, NONE if name == "quat" else ANGLE, what) for n in node.sequence(what, count))
     if name == "quat" and not any(context.numeric(x, node) for x in found):
-        raise node.error(f"{what} is zero, which is no rotation. Without one write [1, 0, 0, 0].")
+        raise node.error(f"{what} is zero, which is no rotation. Without one write [1, 0, 0, 0].", name=what)
     return found
 
 
@@ -257,7 +267,7 @@ def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: boo
     if rate and "quaternion" in kinds:  # angular velocity, then what translates
         kinds = ("angle",) * 3 + tuple(k for k in kinds if k != "quaternion")
     if not kinds:
-        raise node.error(f"{what}: joint '{name}' is fixed and has no coordinate. Take it out.")
+        raise node.error(f"{what}: joint '{name}' is fixed and has no coordinate. Take it out.", name=name)
     dimension = {"angle": ANGLE, "length": LENGTH, "quaternion": NONE}
     names = joint.v_names if rate else joint.q_names
     items = node.sequence(f"{what} ({joints[name].type}: {', '.join(names)})", len(kinds))
@@ -273,8 +283,8 @@ def read_cuts(node: FileNode | None, joints: Mapping[str, Joint]) -> tuple[str, 
     for item in node.sequence("cuts"):
         name = item.string("cuts")
         if name not in joints:
-            raise item.error(f"cuts: there is no joint '{name}'. {nearest(name, joints, 'Joints')}")
+            raise item.error(f"cuts: there is no joint '{name}'.", nearest(name, joints, "Joints"))
         if name in names:
-            raise item.error(f"cuts: '{name}' is listed twice. Remove one.")
+            raise item.error(f"cuts: '{name}' is listed twice. Remove one.", name=name)
         names.append(name)
     return tuple(names)

@@ -78,7 +78,9 @@ def save(
     try:
         text = _for_folder(edited(described, digits=digits), document, place.parent)
     except UsageError as problem:
-        raise UsageError(f"{problem} m.save({str(path)!r}, normalized=True) writes the model in SI, without its comments.") from problem
+        raise UsageError(
+            f"{problem} m.save({str(path)!r}, normalized=True) writes the model in SI, without its comments.", name=path
+        ) from problem
     return files.write_text(place, files.MODELS, text if document.path is not None else _signed(text))
 
 
@@ -119,7 +121,9 @@ def _for_folder(text: str, document: Document, folder: Path) -> str:
         if os.path.isabs(name):
             continue
         if node.span is None:
-            raise UsageError(f"{node.where}: '{name}' cannot be written for another folder: it comes from a `repeat:` block or an alias.")
+            raise UsageError(
+                f"{node.where}: '{name}' cannot be written for another folder: it comes from a `repeat:` block or an alias.", name=name
+            )
         edits[node.span.first] = Edit(node.span.first, node.span.end, key_text(_relative(base / name, folder), True))
     return mark + apply(plain, list(edits.values()))
 
@@ -159,7 +163,7 @@ class _Editor:
         """The new text: numbers with a place of their own first, then those that others follow from."""
         for name in ("cuts", "space"):
             if name in self.names:
-                raise UsageError(f"'{name}' was changed in a call; write it into the file yourself.")
+                raise UsageError(f"'{name}' was changed in a call; write it into the file yourself.", name=name)
         direct, single = self._direct()
         text = apply(text, self._entries(text))
         text = self._exchanged(text, direct)
@@ -205,7 +209,7 @@ class _Editor:
         found = dict(self.final.numbers().start)
         known = channel if channel in found else f"{channel}.v"
         if known not in found or isinstance(found[known], tuple):
-            raise UsageError(f"the start of '{channel}' is no single number of the file. Write it there yourself.")
+            raise UsageError(f"the start of '{channel}' is no single number of the file. Write it there yourself.", name=channel)
         return (("start", channel), float(found[known]))
 
     def _of_drive(self, joint: str) -> tuple[tuple[Any, ...], float]:
@@ -289,7 +293,9 @@ class _Editor:
             old = read_quantity(node, QuantityAlgebra(self.units, {}))
         except ModelError:
             depends = listing(sorted(free_variables(dict(self._plain_description().parameters)[name])))
-            raise UsageError(f"the parameter '{name}' is written as `{node.text}` ({node.where}); change {depends} instead.") from None
+            raise UsageError(
+                f"the parameter '{name}' is written as `{node.text}` ({node.where}); change {depends} instead.", name=name
+            ) from None
         if old.dimension == NONE:
             assert node.span is not None
             quotes = node.span.style if node.span.style in ("'", '"') else ""

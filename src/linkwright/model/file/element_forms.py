@@ -49,5 +49,5 @@ def _checked(thing: Any, entry: FileNode) -> Any:
     """The element, whose keys go together; its own messages come first, since they can say why."""
     for rule in thing.together:
         if fault := rule.fault(entry.entries or {}):
-            raise entry.error(f"{thing.word} '{thing.name}' {fault}")
+            raise entry.error(f"{thing.word} '{thing.name}' {fault}", name=thing.name)
     return thing

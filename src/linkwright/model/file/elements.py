@@ -73,32 +73,33 @@ class Elements:
             return default
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if least is not None and self.context.numeric(value) < least:
-            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be {least:g} or more.")
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be {least:g} or more.", name=what)
         return value
 
     def positive(self, keys: dict[str, FileNode], key: str, dimension: Dimension, what: str) -> Any:
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if self.context.numeric(value) <= 0.0:
-            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.")
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.", name=what)
         return value
 
     def between(self, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[PointRef, PointRef]:
         a, b = (self.context.point_ref(n, self.points, what) for n in keys["between"].sequence(f"{what}: between", 2))
         if a[0] == b[0]:
-            raise keys["between"].error(f"{what} runs between two points of the same body '{a[0]}'. Name points of two bodies.")
+            raise keys["between"].error(f"{what} runs between two points of the same body '{a[0]}'. Name points of two bodies.", name=a[0])
         return a, b
 
     def joint(self, node: FileNode, what: str) -> str:
         """The name of a joint with one coordinate."""
         name = node.string(what)
         if name not in self.joints:
-            raise node.error(f"{what}: there is no joint '{name}'. {nearest(name, self.joints, 'Joints')}")
+            raise node.error(f"{what}: there is no joint '{name}'.", nearest(name, self.joints, "Joints"))
         kinds = JOINTS[self.joints[name].type].coordinate_kinds
         if len(kinds) != 1:
             kind = self.joints[name].type
             raise node.error(
                 f"{what}: joint '{name}' is {kind} with {counted(len(kinds), 'coordinate')}; this needs a joint with one (a "
-                "hinge or a slider)."
+                "hinge or a slider).",
+                name=name,
             )
         return name
 
@@ -110,25 +111,31 @@ class Elements:
         name = node.string(what)
         head = joint_name(name)
         if head not in self.joints:
-            raise node.error(f"{what}: there is no joint '{head}'. {nearest(head, self.joints, 'Joints')}")
+            raise node.error(f"{what}: there is no joint '{head}'.", nearest(head, self.joints, "Joints"))
         joint = self.joints[head]
         try:
             found = part_of(joint, name)
         except ModelError as error:
-            raise node.error(f"{what}: {error.message}") from error
+            raise node.error(f"{what}: {error.message}", name=what) from error
         jt = JOINTS[joint.type]
         names = [f"{head}.{x}" for x in velocity_parts(jt) if x]
         if not found.entries:
-            raise node.error(f"{what}: joint '{head}' is {joint.type} and does not move. Name another joint.")
+            raise node.error(f"{what}: joint '{head}' is {joint.type} and does not move. Name another joint.", name=head)
         if len(found.kinds) == 2:
-            raise node.error(f"{what}: joint '{head}' turns and slides, which one number cannot hold for. Name one of {listing(names)}.")
+            raise node.error(
+                f"{what}: joint '{head}' turns and slides, which one number cannot hold for. Name one of {listing(names)}.",
+                name=head,
+                allowed=names,
+            )
         alone = [i for i in found.entries if position_of(jt, i) is None]
         if one and (len(found.entries) > 1 or alone):
             single = [f"{head}.{jt.v_names[i]}" for i in range(jt.nv) if position_of(jt, i) is not None]
             hint = f"Name one of {listing(single)}." if single else "Name a hinge or a slider."
-            raise node.error(f"{what}: '{name}' of a {joint.type} joint is not one coordinate. {hint}")
+            raise node.error(f"{what}: '{name}' of a {joint.type} joint is not one coordinate. {hint}", name=name)
         if positions and len(alone) in (1, 2):
-            raise node.error(f"{what}: '{name}' is no coordinate of a {joint.type} joint, whose rotation has no angles. Name '{head}'.")
+            raise node.error(
+                f"{what}: '{name}' is no coordinate of a {joint.type} joint, whose rotation has no angles. Name '{head}'.", name=name
+            )
         return name
 
     def slides(self, joint: str) -> bool:
@@ -165,7 +172,7 @@ class Elements:
             keys = entry.keys(what, elements.keys(kind), elements.required(kind))
         plan = _plan(kind)
         if kind.some_of and (fault := either(kind.some_of).fault(keys)):
-            raise entry.error(f"{what} {fault}")
+            raise entry.error(f"{what} {fault}", name=what)
         found = self._places(plan, keys, entry, what, name)
         slides = "joint" not in found or self.slides(found["joint"])
         for field, role in plan.numbers:
@@ -190,7 +197,7 @@ class Elements:
         """Places where an element acts, by field."""
         found: dict[str, Any] = {}
         if plan.alternatives and sum(n in keys for n in plan.alternatives) != 1:
-            raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
+            raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.", name=what)
         for field, role, key in plan.places:
             node = keys.get(key)
             if node is None and isinstance(role, JointRole) and role.named:
@@ -224,13 +231,15 @@ class Elements:
         axes = node.string(what)
         axes = body if axes == "body" else axes
         if axes != "world" and axes not in self.points:
-            raise node.error(f"{what} must be world, body or the name of a body, not '{axes}'. {nearest(axes, self.points, 'Bodies')}")
+            raise node.error(
+                f"{what} must be world, body or the name of a body, not '{axes}'.", nearest(axes, self.points, "Bodies"), value=axes
+            )
         return axes
 
     def _choice(self, node: FileNode, choices: Sequence[str], what: str) -> str:
         found = node.string(what)
         if found not in choices:
-            raise node.error(f"{what} is {' or '.join(choices)}, not '{found}'.")
+            raise node.error(f"{what} is {' or '.join(choices)}, not '{found}'.", name=what, value=found)
         return found
 
     def _drawn(self, ends: tuple[PointRef, PointRef], role: NumberRole, entry: FileNode, what: str) -> Any:
@@ -238,7 +247,8 @@ class Elements:
         found = self.distance(ends)
         if role.above is not None and self.context.numeric(found) <= role.above:
             raise entry.error(
-                f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint."
+                f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint.",
+                name=what,
             )
         return found
 
@@ -248,7 +258,7 @@ class Elements:
         name = keys["type"].string(f"{what}: type") if "type" in keys else elements.kind_of(among[0].section, keys).type
         found = {x.type: x for x in among}
         if name not in found:
-            raise keys["type"].error(f"{what}: there is no {among[0].word} type '{name}'. {nearest(name, found, 'Types')}")
+            raise keys["type"].error(f"{what}: there is no {among[0].word} type '{name}'.", nearest(name, found, "Types"))
         return found[name]
 
     def _turns(self, node: FileNode | None, ends: tuple[PointRef, PointRef], what: str) -> Any:
@@ -286,7 +296,8 @@ class Elements:
             if not one and flat:
                 node.sequence(f"{what}: {key}", 3)
                 raise node.error(
-                    f"{what}: {key} is a single number in a plane, about its normal, e.g. `{key}: {EXAMPLES.get(role.dimension, 5)}`."
+                    f"{what}: {key} is a single number in a plane, about its normal, e.g. `{key}: {EXAMPLES.get(role.dimension, 5)}`.",
+                    name=what,
                 )
         if one and not role.varies:
             x = self._bounded(node, key, role, dimension, what)
@@ -295,7 +306,7 @@ class Elements:
         allowed = (2,) if flat else (2, 3) if self.context.planar_drawing else (3,)
         if len(items) not in allowed and role.axes == "along":
             raise node.error(
-                f"{what}: {key} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}"
+                f"{what}: {key} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}", name=what
             )
         values = [self._bounded(x, key, role, dimension, what) for x in items]
         return vector([*values, 0.0] if len(values) == 2 else values)

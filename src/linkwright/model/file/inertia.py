@@ -226,9 +226,9 @@ def solid(corners: Any, what: str, node: FileNode) -> MassProperties:
     volume = float(volumes.sum())
     size = float(np.ptp(local.reshape(-1, 3), axis=0).max())
     if abs(volume) < 1e-12 * size**3:
-        raise node.error(f"{what} encloses no volume. Export a solid, not a surface.")
+        raise node.error(f"{what} encloses no volume. Export a solid, not a surface.", name=what)
     if volume < 0.0:
-        raise node.error(f"{what} is turned inside out: its triangles face inwards. Flip the normals when exporting.")
+        raise node.error(f"{what} is turned inside out: its triangles face inwards. Flip the normals when exporting.", name=what)
     s = a + b + c
     com = (volumes[:, None] * s).sum(axis=0) / (4.0 * volume)
     # second moments of a tetrahedron with one corner at the origin: V/20 (aa' + bb' + cc' + ss')
@@ -244,7 +244,7 @@ def _check_closed(corners: Any, what: str, node: FileNode) -> None:
 
     size = float(np.ptp(corners.reshape(-1, 3), axis=0).max())
     if size == 0.0:
-        raise node.error(f"{what} has no size. Export the part again.")
+        raise node.error(f"{what} has no size. Export the part again.", name=what)
     rounded = np.round(corners.reshape(-1, 3) / (size * 1e-6)).astype(np.int64)
     _, index = np.unique(rounded, axis=0, return_inverse=True)
     index = index.reshape(-1, 3)
@@ -258,4 +258,6 @@ def _check_closed(corners: Any, what: str, node: FileNode) -> None:
         return
     open_edges = len(np.setdiff1d(forward, backward))
     reason = f"has {counted(open_edges, 'open edge')}" if open_edges else "has edges that more than two triangles share"
-    raise ModelError(f"{what} is not a closed solid: it {reason}. Repair it (fill holes, unify normals) and export again.", node.where)
+    raise ModelError(
+        f"{what} is not a closed solid: it {reason}. Repair it (fill holes, unify normals) and export again.", node.where, name=what
+    )

@@ -67,7 +67,8 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
         if joint.name in taken:
             raise entries[joint.name].error(
                 f"the name '{joint.name}' is taken twice: by this joint and by the hinge at pin '{joint.pin}'. Rename the joint, "
-                f"or make it the joint of that pin with `pin: {joint.pin}`."
+                f"or make it the joint of that pin with `pin: {joint.pin}`.",
+                name=joint.name,
             )
     bodies = tuple(link_body(link, chain) for link, chain in links.values())
     return Joints(tuple(automatic + explicit), bodies, tuple((name, link.pose) for name, (link, _) in links.items()))
@@ -78,7 +79,7 @@ def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
     if name == "t":
         raise node.error("a joint cannot be called 't', which is the time. Rename it.")
     if name in entries:
-        raise node.error(f"the name '{name}' is taken twice: by this joint and by the one at {entries[name].where}. Rename one.")
+        raise node.error(f"the name '{name}' is taken twice: by this joint and by the one at {entries[name].where}. Rename one.", name=name)
     entries[name] = node
 
 
@@ -115,6 +116,7 @@ def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str,
     raise UnfinishedModel(
         f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is no hinge belongs under `points`.",
         shapes[body].node.where,
+        name=body,
     )
 
 
@@ -123,7 +125,8 @@ def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[s
     if not context.planar_drawing:
         raise shapes[bodies[1]].node.error(
             f"the bodies {listing(bodies)} share the pin '{pin}', but in space a hinge needs an axis. Write under `joints:` "
-            f"`{pin}: {{pin: {pin}, between: [{bodies[0]}, {bodies[1]}], axis: [0, 0, 1]}}`, or `plane: xy` for a planar model."
+            f"`{pin}: {{pin: {pin}, between: [{bodies[0]}, {bodies[1]}], axis: [0, 0, 1]}}`, or `plane: xy` for a planar model.",
+            name=pin,
         )
     hub, others = bodies[0], bodies[1:]
     joints = []
@@ -142,10 +145,13 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
         for body in (joint.first, joint.second):
             if body not in groups:
                 raise node.error(
-                    f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}."
+                    f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}.",
+                    name=joint.name,
                 )
         if not groups.join(joint.first, joint.second):
-            raise node.error(f"joint '{joint.name}' connects {joint.first} and {joint.second} at pin '{pin}' a second time. Remove it.")
+            raise node.error(
+                f"joint '{joint.name}' connects {joint.first} and {joint.second} at pin '{pin}' a second time. Remove it.", name=joint.name
+            )
     loose = [b for b in bodies if groups.root(b) != groups.root(joints[0].first)]
     if loose:
         node = entries[joints[-1].name]
@@ -153,7 +159,8 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
             f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs "
             f"{counted(len(bodies) - 1, 'joint')} that "
             "connect "
-            f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`."
+            f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`.",
+            name=pin,
         )
 
 
@@ -190,13 +197,17 @@ def _type(context: Context, keys: dict[str, FileNode], node: FileNode, what: str
     if "type" not in keys:
         if "pin" in keys:
             return "revolute"
-        raise node.error(f"{what} needs a `type:`. Types: {listing(JOINTS)}.")
+        raise node.error(f"{what} needs a `type:`. Types: {listing(JOINTS)}.", name=what, allowed=JOINTS)
     kind = keys["type"].string(f"{what}: type").replace("-", "_")
     if kind not in JOINTS:
-        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', types())}")
+        raise keys["type"].error(
+            f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', types())}", name=kind, allowed=JOINTS
+        )
     if context.planar and not JOINTS[kind].in_plane:
         flat = [k for k, v in JOINTS.items() if v.in_plane]
-        raise keys["type"].error(f"{what}: a {kind} joint does not fit into a plane. In a plane: {listing(flat)}. Or take out `plane:`.")
+        raise keys["type"].error(
+            f"{what}: a {kind} joint does not fit into a plane. In a plane: {listing(flat)}. Or take out `plane:`.", name=what, allowed=flat
+        )
     return kind
 
 
@@ -207,35 +218,35 @@ def _ends(
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
         raise node.error(
-            f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`."
+            f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`.", name=what
         )
     if ways == ["connect"]:
         names = {b: tuple(s.points) for b, s in shapes.items()}
         a, b = (context.point_ref(n, names, what) for n in keys["connect"].sequence(f"{what}: connect", 2))
         if "at" in keys or "pin" in keys:
-            raise node.error(f"{what}: `connect` names the points already, take out `at` and `pin`.")
+            raise node.error(f"{what}: `connect` names the points already, take out `at` and `pin`.", name=what)
         first, second, points = a[0], b[0], (a[1], b[1])
     else:
         first, second = (n.string(f"{what}: between") for n in keys["between"].sequence(f"{what}: between", 2))
         for body, entry in zip((first, second), keys["between"].items or (), strict=True):
             if body not in shapes:
-                raise entry.error(f"{what}: there is no body '{body}'. {nearest(body, shapes, 'Bodies')}")
+                raise entry.error(f"{what}: there is no body '{body}'.", nearest(body, shapes, "Bodies"))
         place = keys.get("pin") or keys.get("at")
         if "pin" in keys and "at" in keys:
-            raise node.error(f"{what} has `pin` and `at`; keep one.")
+            raise node.error(f"{what} has `pin` and `at`; keep one.", name=what)
         if place is None and "frames" not in keys:
-            raise node.error(f"{what} must say where it is: `at: C` (a drawn point) or `pin: C`.")
+            raise node.error(f"{what} must say where it is: `at: C` (a drawn point) or `pin: C`.", name=what)
         label = place.text.strip() if place is not None and place.text is not None else ""
         points = (label, label)
         if "pin" in keys and "frames" not in keys:
             for body in (first, second):
                 if not _is_pin(context, shapes[body], label):
                     raise keys["pin"].error(
-                        f"{what}: body '{body}' has no pin '{label}'. "
-                        f"{nearest(label, shapes[body].pins or shapes[body].stations, 'Its pins')}"
+                        f"{what}: body '{body}' has no pin '{label}'.",
+                        nearest(label, shapes[body].pins or shapes[body].stations, "Its pins"),
                     )
     if first == second:
-        raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.")
+        raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.", name=first)
     return first, second, points
 
 
@@ -245,8 +256,8 @@ def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Fil
             return shape.points[point]
         if point not in context.drawing:
             raise (keys.get("at") or node).error(
-                f"{what}: '{point}' is neither drawn nor a point of '{shape.name}'. "
-                f"{nearest(point, [*context.drawing, *shape.points], 'Points')}"
+                f"{what}: '{point}' is neither drawn nor a point of '{shape.name}'.",
+                nearest(point, [*context.drawing, *shape.points], "Points"),
             )
         return shape.to_local(context.drawing[point])
     return shape.to_local(context.vector(keys["at"], LENGTH, f"{what}: at"))
@@ -266,11 +277,11 @@ def _options(context: Context, kind: str, keys: dict[str, FileNode], node: FileN
     for key, kinds in owners().items():
         if key in keys and kind not in kinds:
             use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in kinds) else "Take it out."
-            raise keys[key].error(f"{what}: only a {' or '.join(kinds)} has a {key}, not a {kind} joint. {use}")
+            raise keys[key].error(f"{what}: only a {' or '.join(kinds)} has a {key}, not a {kind} joint. {use}", name=what)
     out = []
     for name, option in jt.options.items():
         if name not in keys:
-            raise node.error(f"{what}: a {kind} needs its `{name}:`, {option.meaning}.")
+            raise node.error(f"{what}: a {kind} needs its `{name}:`, {option.meaning}.", name=what)
         out.append((name, context.number(keys[name], KINDS[option.dimension], f"{what}: {name}")))
     return tuple(out)
 
@@ -280,12 +291,12 @@ def _armature(context: Context, kind: str, keys: dict[str, FileNode], what: str)
     if "armature" not in keys:
         return 0.0
     if not JOINTS[kind].coordinate_kinds:
-        raise keys["armature"].error(f"{what}: a {kind} joint does not move and has no armature. Take it out.")
+        raise keys["armature"].error(f"{what}: a {kind} joint does not move and has no armature. Take it out.", name=what)
     kinds = {k == "length" for k in JOINTS[kind].coordinate_kinds}
     dimension = NONE if len(kinds) == 2 else MASS if True in kinds else INERTIA
     value = context.number(keys["armature"], dimension, f"{what}: armature")
     if context.numeric(value) < 0.0:
-        raise keys["armature"].error(f"{what}: armature is {context.shown(value, dimension)}, it must be 0 or more.")
+        raise keys["armature"].error(f"{what}: armature is {context.shown(value, dimension)}, it must be 0 or more.", name=what)
     return value
 
 
@@ -304,7 +315,7 @@ def _axes(
     pin = jt.guide is not None and "angle" in jt.coordinate_kinds  # on a guide: its angle is counted from the body's axes
     given = [k for k in ("axis", "axes", *jt.axis_keys) if k in keys]
     if len(given) > 1:
-        raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`; keep one.")
+        raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`; keep one.", name=what)
     first, second = shapes[bodies[0]], shapes[bodies[1]]
     drawn = "connect" not in keys
     if "axes" in keys:
@@ -320,7 +331,9 @@ def _axes(
     flat = context.planar_drawing and context.numerics(axis)[2] != 0.0 and not any(context.numerics(axis)[:2])
     if main == "z" and context.planar_drawing and (flat or not given or context.planar):
         if given and not flat:
-            raise keys[given[0]].error(f"{what}: in a plane a {kind} joint turns about the plane's normal. Take out `{given[0]}`.")
+            raise keys[given[0]].error(
+                f"{what}: in a plane a {kind} joint turns about the plane's normal. Take out `{given[0]}`.", name=what
+            )
         return (EYE3, EYE3) if jt.nv else (EYE3, _carried(EYE3, first, second))
     if not drawn:
         F = _complete(context, main, axis)

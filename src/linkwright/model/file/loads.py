@@ -87,7 +87,7 @@ class ChannelDimensions:
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)
         if dimension is None and "." in name:
-            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'Channels')}")
+            raise ModelError(f"there is no channel '{name}'.", None, nearest(name, self.names(), "Channels"))
         return None if dimension is None else Quantity(variable(name), dimension)
 
     def bare(self, name: str) -> Quantity | None:
@@ -102,7 +102,7 @@ def varying(context: Context, node: FileNode, dimension: Dimension, channels: Ch
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
-            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
+            raise keys["over"].error(f"{what}: there is no channel '{channel}'.", nearest(channel, channels.names(), "Channels"))
         return tabulated(context, channel, keys, node, (over, dimension), what, motion=motion)
     units = context.units
 
@@ -120,7 +120,7 @@ def varying(context: Context, node: FileNode, dimension: Dimension, channels: Ch
     if isinstance(value, Expr):
         rest = evaluate(value, context.env)
         if not isinstance(rest, Expr) and not math.isfinite(rest):
-            raise node.error(f"{what}: '{node.text}' is not a finite number.")
+            raise node.error(f"{what}: '{node.text}' is not a finite number.", name=node.text)
         if not isinstance(rest, Expr):
             context.in_proportion(rest, dimension, node, what)
         if not free_variables(value) - set(context.parameters):
@@ -142,7 +142,7 @@ def _rows(context: Context, keys: dict[str, FileNode], node: FileNode, what: str
     """The table as rows [x, y], also when it is given as two lists `x` and `y` or as a CSV file of two columns."""
     ways = ["table" in keys, "x" in keys or "y" in keys, "csv" in keys]
     if sum(ways) != 1 or ("x" in keys) != ("y" in keys):
-        raise node.error(f"{what} needs `table: [[x, y], ...]`, the two lists `x: [...]` and `y: [...]`, or `csv: file.csv`.")
+        raise node.error(f"{what} needs `table: [[x, y], ...]`, the two lists `x: [...]` and `y: [...]`, or `csv: file.csv`.", name=what)
     if "table" in keys:
         return keys["table"]
     if "csv" in keys:
@@ -158,19 +158,21 @@ def _csv_rows(context: Context, node: FileNode, what: str) -> FileNode:
     try:
         table = files.read_csv_table(path, MOST_BYTES)
     except files.Unreadable as error:
-        raise node.error(f"{what}: {files.shown(path)} cannot be read: {error.reason}. The path is relative to the model file.") from error
+        raise node.error(
+            f"{what}: {files.shown(path)} cannot be read: {error.reason}. The path is relative to the model file.", name=what
+        ) from error
     except files.TableError as error:
-        raise ModelError(f"{what}: {error.reason}", error.where) from error
+        raise ModelError(f"{what}: {error.reason}", error.where, name=what) from error
     if table.rows and table.width != 2:
         here = Source(table.path, table.rows[0][0])
         advice = "Remove the others." if table.width > 2 else "Separate them by semicolons, tabs or commas."
         found = counted(table.width, "column")
-        raise ModelError(f"{what}: the file has {found}, but two are needed, x and y. {advice}", here)
+        raise ModelError(f"{what}: the file has {found}, but two are needed, x and y. {advice}", here, name=what)
     units = [u if u != "-" else "" for u in table.units] or ["", ""]
 
     def cell(line: int, text: str, unit: str) -> FileNode:
         if not text:
-            raise ModelError(f"{what}: a cell of this row is empty. Fill it or remove the row.", Source(table.path, line))
+            raise ModelError(f"{what}: a cell of this row is empty. Fill it or remove the row.", Source(table.path, line), name=what)
         return FileNode(Source(table.path, line), text=f"{text} {unit}" if unit and BARE.match(text) else text)
 
     rows = [(line, [cell(line, text, unit) for text, unit in zip(cells, units, strict=True)]) for line, cells in table.rows]
@@ -193,13 +195,16 @@ def tabulated(
     chosen = Table.interpolation if how is None else how.string(f"{what}: interpolation")
     if chosen not in INTERPOLATIONS:
         meant = nearest(chosen, INTERPOLATIONS, "Interpolations", CURVES)
-        raise (how or node).error(f"{what}: there is no interpolation '{chosen}'. {meant}")
+        raise (how or node).error(f"{what}: there is no interpolation '{chosen}'.", meant, name=chosen)
     if motion and chosen == "linear":
-        raise (how or node).error(f"{what}: straight lines have corners, where the speed would jump. Take `monotone` or `cubic`.")
+        raise (how or node).error(
+            f"{what}: straight lines have corners, where the speed would jump. Take `monotone` or `cubic`.", name=what
+        )
     if chosen == "periodic" and abs(ys[-1] - ys[0]) > 1e-9 * max(abs(v) for v in (*ys, 1e-300)):
         raise (how or node).error(
             f"{what}: a periodic curve ends as it begins, but its first value is {context.shown(ys[0], y)} and its last "
-            f"{context.shown(ys[-1], y)}. Make them equal."
+            f"{context.shown(ys[-1], y)}. Make them equal.",
+            name=what,
         )
     return Table(channel, xs, (*ys[:-1], ys[0]) if chosen == "periodic" else ys, chosen)
 
@@ -208,7 +213,7 @@ def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, wha
     """Rows [x, y] with increasing x, as plain numbers."""
     rows = [row.sequence(f"{what}, a row", 2) for row in node.sequence(what)]
     if len(rows) < 2:
-        raise node.error(f"{what} needs at least two rows [x, y].")
+        raise node.error(f"{what} needs at least two rows [x, y].", name=what)
     xs = [context.numeric(context.number(row[0], x, f"{what}, first column")) for row in rows]
     ys = [context.numeric(context.number(row[1], y, f"{what}, second column")) for row in rows]
     for i in range(1, len(xs)):
@@ -216,6 +221,7 @@ def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, wha
             raise rows[i][0].error(
                 f"{what}: the first column must increase, but row {i + 1} ({context.shown(xs[i], x)}) does not exceed row {i} "
                 f"({context.shown(xs[i - 1], x)}). "
-                "Sort the rows; a jump needs two rows a little apart."
+                "Sort the rows; a jump needs two rows a little apart.",
+                name=what,
             )
     return tuple(xs), tuple(ys)

@@ -35,18 +35,18 @@ def read_moves(
     for entry in entries:
         keys = entry.keys(f"{what}: a move", MOVE_KEYS)
         if ("dwell" in keys) == ("to" in keys) or ("to" in keys) != ("in" in keys):
-            raise entry.error(f"{what}: a move is {example} with an optional `law`, or {{dwell: {resting}}}.")
+            raise entry.error(f"{what}: a move is {example} with an optional `law`, or {{dwell: {resting}}}.", name=what)
         span = context.number(keys.get("in") or keys["dwell"], over, f"{what}: the span of a move")
         if context.numeric(span) <= 0.0:
-            raise entry.error(f"{what}: a move takes {context.shown(span, over)}; it must be greater than zero.")
+            raise entry.error(f"{what}: a move takes {context.shown(span, over)}; it must be greater than zero.", name=what)
         if "law" in keys and "dwell" in keys:
-            raise keys["law"].error(f"{what}: a dwell has no law. Take it out.")
+            raise keys["law"].error(f"{what}: a dwell has no law. Take it out.", name=what)
         law = keys["law"].string(f"{what}: law") if "law" in keys else Move.law
         if law not in LAWS:
-            raise keys["law"].error(f"{what}: there is no law '{law}'. {nearest(law, LAWS, 'Laws', SYNONYMS)}")
+            raise keys["law"].error(f"{what}: there is no law '{law}'.", nearest(law, LAWS, "Laws", SYNONYMS))
         moves.append(Move(span, context.number(keys["to"], position, f"{what}: to") if "to" in keys else None, law))
     if not moves:
-        raise node.error(f"{what}: the list of moves is empty. Add {example}.")
+        raise node.error(f"{what}: the list of moves is empty. Add {example}.", name=what)
     _check_straight(moves, entries, what, closed)
     return tuple(moves)
 
@@ -64,7 +64,8 @@ def _check_straight(moves: Sequence[Move], entries: Sequence[FileNode], what: st
                 kind = "a dwell" if other.to is None else f"the law '{other.law}'"
                 raise entry.error(
                     f"{what}: the speed would jump between a straight piece and {kind} {side} it. Put a move with `law: 345` or "
-                    "`law: 4567` there, which meets the speed of the straight piece."
+                    "`law: 4567` there, which meets the speed of the straight piece.",
+                    name=what,
                 )
 
 
@@ -100,5 +101,7 @@ def listed(text: str, what: str) -> list[dict[str, str]]:
             law = {} if found["law"] is None else {"law": found["law"]}
             out.append({"to": found["to"], "in": found["span"], **law})
         else:
-            raise UsageError(f"{what}: '{part}' is no move; write '90 deg in 0.4 s', '90 deg in 0.4 s by modified_sine' or 'dwell 0.2 s'.")
+            raise UsageError(
+                f"{what}: '{part}' is no move; write '90 deg in 0.4 s', '90 deg in 0.4 s by modified_sine' or 'dwell 0.2 s'.", name=part
+            )
     return out

@@ -65,8 +65,8 @@ def apply_overrides(keys: dict[str, FileNode], overrides: Mapping[str, Any]) -> 
             single[name] = node
         else:
             raise UsageError(
-                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. "
-                f"{nearest(name, [*parameters, *OVERRIDES], 'Known')}"
+                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}.",
+                nearest(name, [*parameters, *OVERRIDES], "Known"),
             )
     return values, single
 
@@ -100,9 +100,9 @@ def unknown(d: Description, name: str) -> str:
     known = {**single_parameters(d), **d.drawn_numbers}
     pin, _, axis = name.rpartition(".")
     if pin in dict(d.drawing) and axis in (d.plane or "xyz"):
-        return f"'{name}' cannot vary: in the drawing it is an expression of parameters. Change these. {nearest(name, known, 'Known')}"
+        return nearest(name, known, "Known").after(f"'{name}' cannot vary: in the drawing it is an expression of parameters. Change these.")
     every = dict.fromkeys([*(n for n, _ in d.parameters), *known])
-    return f"there is no number '{name}' in this model. {nearest(name, list(every), 'Known')}"
+    return nearest(name, list(every), "Known").after(f"there is no number '{name}' in this model.")
 
 
 def changed_singly(d: Description, given: Mapping[str, Any]) -> Description | None:
@@ -120,12 +120,12 @@ def _number(node: FileNode, of: Dimension, name: str) -> float:
 def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
     drives = {x.joint: x for x in d.drives}
     if joint not in drives:
-        raise UsageError(f"the model drives no '{joint}'. {nearest(joint, drives, 'Drives')}")
+        raise UsageError(f"the model drives no '{joint}'.", nearest(joint, drives, "Drives"))
     old = drives[joint]
     position = _coordinate(d, joint)
     kinds = {"speed": multiply(position, RATE), "position": position, "torque": _effort(d, joint), "dc_motor": VOLTAGE}
     if old.kind not in kinds:
-        raise UsageError(f"the drive of '{joint}' is no single number ({old.kind}); change a parameter it is written with.")
+        raise UsageError(f"the drive of '{joint}' is no single number ({old.kind}); change a parameter it is written with.", name=joint)
     new: Drive = replace(old, value=_number(node, kinds[old.kind], f"{DRIVE}{joint}"))
     return replace(d, drives=tuple(new if x.joint == joint else x for x in d.drives))
 

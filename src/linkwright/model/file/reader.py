@@ -212,7 +212,7 @@ def _plane(keys: dict[str, FileNode]) -> tuple[str | None, bool]:
         return None, True
     plane = keys["plane"].string("plane")
     if plane not in PLANES:
-        raise keys["plane"].error(f"plane must be one of {', '.join(PLANES)}, not '{plane}'.")
+        raise keys["plane"].error(f"plane must be one of {', '.join(PLANES)}, not '{plane}'.", value=plane, allowed=PLANES)
     return plane, space
 
 
@@ -227,7 +227,7 @@ def _units(keys: dict[str, FileNode]) -> tuple[UnitSystem, tuple[str, ...]]:
             try:
                 UnitSystem(names)
             except UsageError as error:
-                raise item.error(f"{key}: {error}") from error
+                raise item.error(f"{key}: {error}", name=key) from error
         systems[key] = UnitSystem(names)
     return systems["units"], systems["show"].units if "show" in keys else systems["units"].units
 

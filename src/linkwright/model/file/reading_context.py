@@ -82,7 +82,7 @@ class Context:
         """The path of a file that the model names, relative to the model's own."""
         name = node.string(what)
         if self.base is None:
-            raise node.error(f"{what}: a model inside another file cannot name files. Save the run again with Linkwright.")
+            raise node.error(f"{what}: a model inside another file cannot name files. Save the run again with Linkwright.", name=what)
         self.files.append(node)
         return self.base / name
 
@@ -107,7 +107,7 @@ class Context:
         largest = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
         smallest = 1e-100  # SI: beyond zero; squares of smaller lengths and speeds are no numbers
         if abs(value) > (longest if dimension == LENGTH else largest) or (0.0 < abs(value) < smallest and dimension != MASS):
-            raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
+            raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.", name=what)
         size = "large" if abs(value) > _largest(dimension) else "small" if 0.0 < abs(value) < LIGHTEST and dimension == MASS else ""
         if size:
             said = f"{node.where}: {what}: {self.shown(value, dimension)} is implausibly {size}. Check its digits and its unit."
@@ -124,7 +124,8 @@ class Context:
                     unit = self.units.base(lacking, display_unit((), lacking)[0])[0]
                     raise node.error(
                         f"{what} must be {describe(dimension)}, but '{node.text}' is {describe(quantity.dimension)}, because the parameter "
-                        f"{name} has no unit. Write `{name}: {self.env[name]:g} {unit}` under `parameters:`."
+                        f"{name} has no unit. Write `{name}: {self.env[name]:g} {unit}` under `parameters:`.",
+                        name=node.text,
                     )
 
     def _dimension_with(self, node: FileNode, names: Mapping[str, Quantity]) -> Dimension | None:
@@ -176,7 +177,7 @@ class Context:
         if len(items) not in allowed:
             wanted = " or ".join(str(n) for n in allowed)
             hint = "" if self.planar_drawing or len(items) != 2 else " A planar model says `plane: xy`."
-            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma() or hint}")
+            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma() or hint}", name=what)
         values = [self.number(item, dimension, what) for item in items]
         return vector([*values, 0.0] if len(values) == 2 else values)
 
@@ -185,15 +186,15 @@ class Context:
         items = node.sequence(what)
         quantities = [read_quantity(item, self.algebra) for item in items]
         if any(q.dimension not in (NONE, LENGTH) for q in quantities):
-            raise node.error(f"{what} is a direction: give pure numbers such as [1, 0].")
+            raise node.error(f"{what} is a direction: give pure numbers such as [1, 0].", name=what)
         if len(items) != 3 and not (len(items) == 2 and self.planar_drawing):
             wanted = "2" if self.planar_drawing else "3"
-            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma()}")
+            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma()}", name=what)
         values = vector([q.value for q in quantities] + [0.0] * (3 - len(items)))
         if not any(self.numerics(values, node)):
-            raise node.error(f"{what} is zero, which is no direction. Give one such as [1, 0].")
+            raise node.error(f"{what} is zero, which is no direction. Give one such as [1, 0].", name=what)
         if self.planar and self.numeric(values[2], node) != 0.0 and any(self.numeric(v, node) for v in values[:2]):
-            raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.{node.decimal_comma()}")
+            raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.{node.decimal_comma()}", name=what)
         return values
 
     def rotation(self, entries: dict[str, FileNode], what: str) -> Mat3 | None:
@@ -202,7 +203,7 @@ class Context:
         if not given:
             return None
         if len(given) > 1:
-            raise entries[given[1]].error(f"{what} gives its axes twice, by {given[0]} and {given[1]}. Keep one.")
+            raise entries[given[1]].error(f"{what} gives its axes twice, by {given[0]} and {given[1]}. Keep one.", name=what)
         node = entries[given[0]]
         if given[0] == "angle":
             return rotation_z(self.number(node, ANGLE, f"{what}: angle"))
@@ -211,7 +212,7 @@ class Context:
         if given[0] == "quat":
             quaternion = [self.number(n, NONE, f"{what}: quat") for n in node.sequence(f"{what}: quat", 4)]
             if not any(self.numeric(c, node) for c in quaternion):
-                raise node.error(f"{what}: quat is zero, which is no rotation. Without one write [1, 0, 0, 0].")
+                raise node.error(f"{what}: quat is zero, which is no rotation. Without one write [1, 0, 0, 0].", name=what)
             return rotation_quaternion(*quaternion)
         return self._matrix(node, f"{what}: rotation")
 
@@ -223,7 +224,7 @@ class Context:
                 # a matrix that somebody typed with six digits is still a rotation
                 if abs(sum(m[k][i] * m[k][j] for k in range(3)) - (i == j)) > 1e-5:
                     raise node.error(
-                        f"{what} is not a rotation: its columns must be unit vectors at right angles. Use rpy or quat instead."
+                        f"{what} is not a rotation: its columns must be unit vectors at right angles. Use rpy or quat instead.", name=what
                     )
         if (
             m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
@@ -231,7 +232,7 @@ class Context:
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
             < 0
         ):
-            raise node.error(f"{what} is a left-handed frame. Exchange two columns or use rpy.")
+            raise node.error(f"{what} is a left-handed frame. Exchange two columns or use rpy.", name=what)
         return matrix(rows)
 
     # ------------------------------------------------------------ names
@@ -240,7 +241,9 @@ class Context:
         if not name:
             raise node.error(f"a {kind} has an empty name. Give it one.")
         if "." in name:
-            raise node.error(f"the {kind} name '{name}' holds a dot, which separates body and point (crank.B). Use - or _ instead.")
+            raise node.error(
+                f"the {kind} name '{name}' holds a dot, which separates body and point (crank.B). Use - or _ instead.", name=name
+            )
         if len(name) > LONGEST_NAME or any(c.isspace() or not c.isprintable() for c in name):
             raise node.error(
                 f"the {kind} name '{name[:40]}' is not usable: names are printable, without spaces, and at most {LONGEST_NAME} characters."
@@ -252,12 +255,16 @@ class Context:
         text = node.string(what)
         body, dot, point = text.partition(".")
         if not dot:
-            raise node.error(f"{what}: '{text}' must be body.point, e.g. crank.B. Bodies: {', '.join(list(points)[:12])}.")
+            raise node.error(f"{what}: '{text}' must be body.point, e.g. crank.B. Bodies: {', '.join(list(points)[:12])}.", name=text)
         if body not in points:
-            raise node.error(f"{what}: there is no body '{body}'. {nearest(body, points, 'Bodies')}")
+            raise node.error(f"{what}: there is no body '{body}'.", nearest(body, points, "Bodies"))
         if point not in points[body]:
             hint = f" It is in the drawing: add it to `points` of {body}." if point in self.drawing else ""
-            raise node.error(f"{what}: body '{body}' has no point '{point}'. {nearest(point, points[body], 'Its points')}{hint}")
+            raise node.error(
+                f"{what}: body '{body}' has no point '{point}'. {nearest(point, points[body], 'Its points')}{hint}",
+                name=point,
+                allowed=points[body],
+            )
         return (body, point)
 
 
@@ -271,7 +278,9 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
         if name not in entries:
             raise UsageError(
                 f"the model has no parameter '{name}'. {nearest(name, entries, 'Parameters')} Other keys: gravity, cuts, start, space, "
-                "name."
+                "name.",
+                name=name,
+                allowed=entries,
             )
     for name, entry in entries.items():
         if not IDENTIFIER.match(name):
@@ -279,7 +288,7 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
                 f"the parameter name '{name[:40]}' is not usable in expressions: use letters, digits and _, beginning with a letter."
             )
         if name in RESERVED:
-            raise entry.error(f"'{name}' cannot be a parameter: the name is reserved in expressions. Rename it.")
+            raise entry.error(f"'{name}' cannot be a parameter: the name is reserved in expressions. Rename it.", name=name)
     given = {**entries, **overrides}
     needs = {name: names_in(entry, given) for name, entry in given.items()}
     try:
@@ -322,12 +331,13 @@ def _bounds(
                 given = Quantity(given.value * (context.units.bare_factor(dimension) or 1.0), dimension)
             if not matches(given.dimension, dimension):
                 raise keys[end].error(
-                    f"{end} of parameter '{name}' must be {describe(dimension)} as its value, but is {describe(given.dimension)}."
+                    f"{end} of parameter '{name}' must be {describe(dimension)} as its value, but is {describe(given.dimension)}.",
+                    name=name,
                 )
             found[end] = numeric(given.value, context.env, keys[end])
     low, high, value = found.get("min"), found.get("max"), context.env[name]
     if low is not None and high is not None and not low < high:
-        raise keys["min"].error(f"parameter '{name}': min must be below max.")
+        raise keys["min"].error(f"parameter '{name}': min must be below max.", name=name)
     if (low is not None and value < low) or (high is not None and value > high):
         ends = " .. ".join("" if x is None else context.shown(x, dimension) for x in (low, high))
         said = f"parameter '{name}' = {context.shown(value, dimension)} is outside its bounds, {ends} (min, max)"

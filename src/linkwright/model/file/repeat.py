@@ -83,11 +83,13 @@ def _range(context: Context, name: str, node: FileNode) -> range:
     if not IDENTIFIER.match(name) or name in RESERVED or name in context.parameters:
         raise node.error(
             f"repeat: '{name}' is neither a section nor usable as an index. Sections: {', '.join(SECTIONS)}. An index is a short new "
-            "name such as i."
+            "name such as i.",
+            name=name,
+            allowed=SECTIONS,
         )
     first, dots, last = node.string(f"repeat: {name}").partition("..")
     if not dots:
-        raise node.error(f"repeat: the range of {name} is written first..last, e.g. `{name}: 1..N`, not '{node.text}'.")
+        raise node.error(f"repeat: the range of {name} is written first..last, e.g. `{name}: 1..N`, not '{node.text}'.", value=node.text)
     return range(_whole(context, first, node), _whole(context, last, node) + 1)
 
 
@@ -95,7 +97,7 @@ def _whole(context: Context, text: str, node: FileNode) -> int:
     quantity = read_quantity(replace(node, text=text), QuantityAlgebra(context.units, context.algebra.names))
     value = numeric(quantity.value, context.env, node)
     if value != round(value) or abs(value) > 1e9:
-        raise node.error(f"repeat: the bound '{text.strip()}' is {value:g}; it must be a whole number.")
+        raise node.error(f"repeat: the bound '{text.strip()}' is {value:g}; it must be a whole number.", value=value)
     return int(value)
 
 
@@ -111,7 +113,7 @@ def _substitute(node: FileNode, scope: Mapping[str, int], budget: list[int]) -> 
     for key, entry in (node.entries or {}).items():
         name = _fill(key, scope, entry)
         if name in entries:
-            raise entry.error(f"repeat: '{key}' becomes '{name}' twice. Use the index in the name.")
+            raise entry.error(f"repeat: '{key}' becomes '{name}' twice. Use the index in the name.", name=key)
         entries[name] = _substitute(entry, scope, budget)
     return replace(node, entries=entries, scope=scope)
 
@@ -126,7 +128,9 @@ def _fill(text: str, scope: Mapping[str, int], node: FileNode) -> str:
                 _known.clear()
             quantity = read_quantity(replace(node, text=match.group(1), scope=scope), QuantityAlgebra())
             if not isinstance(quantity.value, float) or quantity.value != round(quantity.value):
-                raise node.error(f"repeat: '{{{match.group(1)}}}' in '{text}' is not a whole number. Use the index as in {{i}} or {{i+1}}.")
+                raise node.error(
+                    f"repeat: '{{{match.group(1)}}}' in '{text}' is not a whole number. Use the index as in {{i}} or {{i+1}}.", name=text
+                )
             _known[key] = str(int(quantity.value))
         return _known[key]
 
@@ -149,4 +153,6 @@ def _merge(a: FileNode, b: FileNode, path: str, own: set[int]) -> FileNode:
         return a if grown else replace(a, entries=entries)
     if a.items is not None and b.items is not None and not path.startswith("drawing"):
         return replace(a, items=a.items + b.items)
-    raise ModelError(f"repeat: '{path}' is there already. Use the index in its name, e.g. {path.rpartition('.')[2]}{{i}}.", b.where)
+    raise ModelError(
+        f"repeat: '{path}' is there already. Use the index in its name, e.g. {path.rpartition('.')[2]}{{i}}.", b.where, name=path
+    )

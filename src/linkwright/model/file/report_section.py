@@ -22,7 +22,9 @@ def read_report(node: FileNode | None) -> ReportBlock:
             continue
         said = " ".join(keys[name].string(name).split())
         if len(said) > MOST_LETTERS:
-            raise keys[name].error(f"{name} of the report has {counted(len(said), 'letter')}; a title block has room for {MOST_LETTERS}.")
+            raise keys[name].error(
+                f"{name} of the report has {counted(len(said), 'letter')}; a title block has room for {MOST_LETTERS}.", name=name
+            )
         texts[name] = said
     return ReportBlock(**texts, curves=_curves(keys.get("curves")))
 

@@ -51,7 +51,8 @@ class Shape:
         if not self.points and (self.at, self.rotation) != (ZERO3, EYE3):
             raise node.error(
                 f"{what}: body '{self.name}' has no points and `guess` moves it, so these coordinates could be in its own axes or in those "
-                "of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`."
+                "of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`.",
+                name=self.name,
             )
         return self.to_local(position)
 
@@ -69,7 +70,9 @@ def read_shape(context: Context, name: str, node: FileNode, entries: dict[str, F
     shape.pins = _names(context, entries.get("pins"), f"{name}: pins")
     ways = [k for k in ("along", "sides") if k in entries]
     if len(ways) == 2:
-        raise entries["sides"].error(f"body '{name}' has both `along` and `sides`. A bar has stations, a triangle has sides: keep one.")
+        raise entries["sides"].error(
+            f"body '{name}' has both `along` and `sides`. A bar has stations, a triangle has sides: keep one.", name=name
+        )
     if ways and name == GROUND:
         raise entries[ways[0]].error(
             f"ground is the drawing itself: place its pins in `drawing:` or as `points: {{A: [0, 0]}}`, not by `{ways[0]}`."
@@ -100,7 +103,7 @@ def _names(context: Context, node: FileNode | None, what: str) -> list[str]:
     for item in node.sequence(what):
         name = item.string(what)
         if name in names:
-            raise item.error(f"{what}: '{name}' is listed twice. Remove one.")
+            raise item.error(f"{what}: '{name}' is listed twice. Remove one.", name=name)
         names.append(context.check_name(name, item, "point"))
     return names
 
@@ -116,7 +119,7 @@ def _points(context: Context, shape: Shape, node: FileNode | None, by_sides: boo
     for name, entry in node.mapping(what).items():
         context.check_name(name, entry, "point")
         if name in shape.points:
-            raise entry.error(f"{what}: '{name}' is placed already, by `along` or `sides`. Remove one.")
+            raise entry.error(f"{what}: '{name}' is placed already, by `along` or `sides`. Remove one.", name=name)
         if entry.entries is not None:
             keys = entry.keys(f"{what}: {name}", POSE_KEYS, POSE_KEYS[:1])
             shape.points[name] = context.vector(keys["at"], LENGTH, f"{what}: {name}")
@@ -132,7 +135,7 @@ def _along(context: Context, shape: Shape, node: FileNode) -> None:
     what = f"{shape.name}: along"
     stations = {context.check_name(n, e, "point"): context.number(e, LENGTH, f"{what}: {n}") for n, e in node.mapping(what).items()}
     if len(stations) < 2:
-        raise node.error(f"{what} needs at least two stations, e.g. {{A: 0, B: 0.3}}.")
+        raise node.error(f"{what} needs at least two stations, e.g. {{A: 0, B: 0.3}}.", name=what)
     numbers = {n: context.numeric(s) for n, s in stations.items()}
     first = next(iter(stations))
     ordered = sorted(stations, key=lambda n: numbers[n])
@@ -140,7 +143,8 @@ def _along(context: Context, shape: Shape, node: FileNode) -> None:
         if numbers[a] == numbers[b]:
             raise node.error(
                 f"{what}: {a} and {b} are at the same station {context.shown(numbers[a], LENGTH)}. Give them different ones, or name one "
-                "point only."
+                "point only.",
+                name=what,
             )
     shape.exact, shape.stations = True, ordered
     shape.points = {n: (s - stations[first], 0.0, 0.0) for n, s in stations.items()}
@@ -150,7 +154,7 @@ def _along(context: Context, shape: Shape, node: FileNode) -> None:
         shape.points[other] = (size if other == ordered[1] else -size, 0.0, 0.0)
     missing = [p for p in shape.pins if p not in stations]
     if missing:
-        raise node.error(f"{what}: the pin '{missing[0]}' has no station. {nearest(missing[0], stations, 'Stations')}")
+        raise node.error(f"{what}: the pin '{missing[0]}' has no station.", nearest(missing[0], stations, "Stations"))
 
 
 def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None:
@@ -161,7 +165,9 @@ def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None
     sides = _side_lengths(context, node, names, what)
     if len(names) < 3 or (names[0], names[1]) not in sides:
         first = f"{names[0]}-{names[1]}" if len(names) > 1 else "A-B"
-        raise node.error(f"{what} needs three or more points (pins and points listed) and the side {first} between the first two.")
+        raise node.error(
+            f"{what} needs three or more points (pins and points listed) and the side {first} between the first two.", name=what
+        )
     for n in names:
         _need_drawn(context, n, node, f"{what}: the drawing says on which side a point lies, and")
     base = sides.pop((names[0], names[1]))
@@ -172,7 +178,7 @@ def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None
         known = [p for p in shape.points if (p, n) in sides]
         if len(known) != 2:
             raise node.error(
-                f"{what}: '{n}' needs exactly two sides to points placed before it ({listing(shape.points)}), it has {len(known)}."
+                f"{what}: '{n}' needs exactly two sides to points placed before it ({listing(shape.points)}), it has {len(known)}.", name=n
             )
         shape.points[n] = _third_corner(context, shape, known[0], known[1], n, sides, node)
         for p in known:
@@ -180,7 +186,7 @@ def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None
             sides.pop((n, p))
     if sides:
         a, b = next(iter(sides))
-        raise node.error(f"{what}: {a}-{b} is one side too many. Two sides place each further point.")
+        raise node.error(f"{what}: {a}-{b} is one side too many. Two sides place each further point.", name=what)
 
 
 def _side_lengths(context: Context, node: FileNode, names: list[str], what: str) -> dict[tuple[str, str], Vec3]:
@@ -188,12 +194,14 @@ def _side_lengths(context: Context, node: FileNode, names: list[str], what: str)
     for key, entry in node.mapping(what).items():
         pairs = [(key[:i], key[i + 1 :]) for i, c in enumerate(key) if c == "-" and key[:i] in names and key[i + 1 :] in names]
         if not pairs or pairs[0][0] == pairs[0][1]:
-            raise entry.error(f"{what}: '{key}' must name two points of the body, like A-B. Its points: {listing(names)}.")
+            raise entry.error(
+                f"{what}: '{key}' must name two points of the body, like A-B. Its points: {listing(names)}.", name=key, allowed=names
+            )
         value = context.number(entry, LENGTH, f"{what}: {key}")
         if context.numeric(value) <= 0.0:
-            raise entry.error(f"{what}: {key} is {context.shown(value, LENGTH)} long; a side must be longer than zero.")
+            raise entry.error(f"{what}: {key} is {context.shown(value, LENGTH)} long; a side must be longer than zero.", name=what)
         if pairs[0] in sides:
-            raise entry.error(f"{what}: {key} is given twice. Remove one.")
+            raise entry.error(f"{what}: {key} is given twice. Remove one.", name=what)
         sides[pairs[0]] = sides[pairs[0][::-1]] = value
     return sides
 
@@ -207,12 +215,13 @@ def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides:
     base, na, nb = math.hypot(dx, dy), context.numeric(da), context.numeric(db)
     if base > na + nb or na > base + nb or nb > base + na:
         ab, ac, bc = (context.shown(x, LENGTH) for x in (base, na, nb))
-        raise node.error(f"{shape.name}: sides {a}-{b} {ab}, {a}-{c} {ac} and {b}-{c} {bc} form no triangle. Check them.")
+        raise node.error(f"{shape.name}: sides {a}-{b} {ab}, {a}-{c} {ac} and {b}-{c} {bc} form no triangle. Check them.", name=shape.name)
     s, t, u = (context.sketch[n] for n in (a, b, c))
     turn = (t[0] - s[0]) * (u[1] - s[1]) - (t[1] - s[1]) * (u[0] - s[0])
     if turn == 0.0 and na + nb > base * (1 + 1e-12):
         raise node.error(
-            f"{shape.name}: {a}, {b} and {c} lie on one line in the drawing, so the side of {c} is open. Move {c} in the drawing."
+            f"{shape.name}: {a}, {b} and {c} lie on one line in the drawing, so the side of {c} is open. Move {c} in the drawing.",
+            name=shape.name,
         )
     square = r[0] * r[0] + r[1] * r[1]
     k = (da * da + square - db * db) / (2.0 * square)
@@ -224,7 +233,7 @@ def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides:
 
 def _need_drawn(context: Context, name: str, node: FileNode, what: str) -> None:
     if name not in context.drawing:
-        raise node.error(f"{what} '{name}' is not in the drawing. {nearest(name, context.drawing, 'Drawn')}")
+        raise node.error(f"{what} '{name}' is not in the drawing.", nearest(name, context.drawing, "Drawn"))
 
 
 def _ground(context: Context, shape: Shape, marked: list[str]) -> None:
@@ -251,7 +260,8 @@ def _drawn(context: Context, shape: Shape, marked: list[str]) -> None:
         numeric = [b - a for a, b in zip(context.sketch[shape.pins[0]], context.sketch[shape.pins[1]], strict=True)]
         if not any(numeric):
             raise shape.node.error(
-                f"{shape.name}: the pins {shape.pins[0]} and {shape.pins[1]} are drawn at the same place. Move one in the drawing."
+                f"{shape.name}: the pins {shape.pins[0]} and {shape.pins[1]} are drawn at the same place. Move one in the drawing.",
+                name=shape.name,
             )
         shape.rotation = frame_along("x", r, numeric)
         start_rotation = frame_along("x", vector(numeric), numeric)
@@ -272,13 +282,14 @@ def _exact(context: Context, shape: Shape, marked: list[str]) -> None:
     if marked:
         raise shape.node.error(
             f"{shape.name}: '{marked[0]}' is taken from the drawing but the body has an exact shape. Give it a station, sides or own "
-            "coordinates."
+            "coordinates.",
+            name=marked[0],
         )
     missing = [p for p in shape.pins if p not in shape.points]
     if missing:
         raise shape.node.error(
-            f"{shape.name}: the pin '{missing[0]}' has no coordinates of its own although other pins have. "
-            f"{nearest(missing[0], shape.points, 'Its points')}"
+            f"{shape.name}: the pin '{missing[0]}' has no coordinates of its own although other pins have.",
+            nearest(missing[0], shape.points, "Its points"),
         )
     shape.exact = True
     numbers = {n: context.numerics(p) for n, p in shape.points.items()}

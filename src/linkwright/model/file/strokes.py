@@ -24,7 +24,9 @@ def strokes(reader: Elements, keys: dict[str, FileNode]) -> tuple[Stop, ...]:
         same = next((x for x in found if s.joint == x.joint or s.name == x.name), None)
         if same is not None:
             node = keys[Stop.section].mapping(Stop.section)[s.name]
-            raise node.error(f"stop '{s.name}': '{same.name}' has a `stroke` ({same.where}), which is a rigid stop already. Keep one.")
+            raise node.error(
+                f"stop '{s.name}': '{same.name}' has a `stroke` ({same.where}), which is a rigid stop already. Keep one.", name=s.name
+            )
     return tuple(found)
 
 
@@ -38,31 +40,32 @@ def read_stop(reader: Elements, name: str, entry: FileNode) -> Stop:
     travel = LENGTH if slides else ANGLE
     if "range" in keys:
         if "min" in keys or "max" in keys:
-            raise entry.error(f"{what} has `range` and `min` or `max`; keep one way of giving the ends.")
+            raise entry.error(f"{what} has `range` and `min` or `max`; keep one way of giving the ends.", name=what)
         low, high = keys["range"].sequence(f"{what}: range", 2)
         keys = {**keys, "min": low, "max": high}
     elif "min" not in keys and "max" not in keys:
         example = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
-        raise entry.error(f"{what} has no ends: write `range: {example}`, or `min:` or `max:` alone.")
+        raise entry.error(f"{what} has no ends: write `range: {example}`, or `min:` or `max:` alone.", name=what)
     lower, upper = (reader.value(keys, k, travel, f"{what}: an end" if "range" in keys else what) for k in ("min", "max"))
     if lower is not None and upper is not None and reader.context.numeric(lower) >= reader.context.numeric(upper):
         raise entry.error(
             f"{what}: the lower end {reader.context.shown(lower, travel)} is not below the upper {reader.context.shown(upper, travel)}. "
-            "Exchange or correct them."
+            "Exchange or correct them.",
+            name=what,
         )
     rigid = "stiffness" not in keys
     wrong = "damping" if rigid else "restitution"
     if wrong in keys:
         advice = "Give `stiffness:` as well, or `restitution:` in its place." if rigid else "Write `damping:` in its place."
-        raise keys[wrong].error(f"{what}: a {'rigid' if rigid else 'springy'} stop has no {wrong}. {advice}")
+        raise keys[wrong].error(f"{what}: a {'rigid' if rigid else 'springy'} stop has no {wrong}. {advice}", name=what)
     stiffness = None if rigid else reader.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
     damping = reader.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
     restitution = reader.value(keys, "restitution", NONE, what, 0.0, least=0.0)
     if reader.context.numeric(restitution) > 1.0:
-        raise keys["restitution"].error(f"{what}: restitution must be at most 1.")
+        raise keys["restitution"].error(f"{what}: restitution must be at most 1.", name=what)
     own = None if joint in reader.lines else JOINTS[reader.joints[joint_name(joint)].type]
     if rigid and own is not None and own.q_names != own.v_names:
-        raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
+        raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.", name=what)
     return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)
 
 
@@ -84,7 +87,8 @@ def _slider(reader: Elements, name: str, entry: FileNode) -> Stop:
         sliding = [kind for kind, x in JOINTS.items() if x.coordinate_kinds.count("length") == 1 and not x.floats]
         raise node.error(
             f"{what}: a {reader.joints[name].type} joint has no stroke, {listing(sliding)} joints have. "
-            f"The ends of another coordinate are `stops: {{{name}: {{range: [-30 deg, 60 deg]}}}}`."
+            f"The ends of another coordinate are `stops: {{{name}: {{range: [-30 deg, 60 deg]}}}}`.",
+            name=what,
         )
     return _stop(reader, name, f"{name}.{travels[0]}" if travels[0] else name, node, what)
 
@@ -93,7 +97,9 @@ def _line(reader: Elements, section: str, name: str, entry: FileNode) -> Stop:
     what, node = f"{elements.kinds(section)[0].word} '{name}'", entry.mapping(name)["stroke"]
     found = _stop(reader, name, name, node, what)
     if reader.context.numeric(found.lower) <= 0.0:
-        raise node.error(f"{what}: its stroke is from its shortest to its longest length between the eyes; the shortest must be positive.")
+        raise node.error(
+            f"{what}: its stroke is from its shortest to its longest length between the eyes; the shortest must be positive.", name=what
+        )
     return found
 
 
@@ -101,5 +107,5 @@ def _stop(reader: Elements, name: str, coordinate: str, node: FileNode, what: st
     lower, upper = (reader.context.number(n, LENGTH, f"{what}: stroke") for n in node.sequence(f"{what}: stroke", 2))
     if reader.context.numeric(lower) >= reader.context.numeric(upper):
         low, high = (reader.context.shown(x, LENGTH) for x in (lower, upper))
-        raise node.error(f"{what}: stroke begins at {low}, which is not below its end {high}. Write [shortest, longest].")
+        raise node.error(f"{what}: stroke begins at {low}, which is not below its end {high}. Write [shortest, longest].", name=what)
     return Stop(name, coordinate, None, lower, upper, where=node.where)

@@ -60,27 +60,31 @@ class FileNode:
             return f"'{_short(self.text)}'" if self.text else "nothing"
         return "a list" if self.items is not None else "a mapping"
 
-    def error(self, message: str) -> ModelError:
-        return ModelError(message, self.where)
+    def error(self, message: str, *more: str, **data: Any) -> ModelError:
+        return ModelError(message, self.where, *more, **data)
 
     def mapping(self, what: str) -> dict[str, FileNode]:
         if self.text == "":
             return {}
         if self.entries is None:
-            raise self.error(f"{what} must be a mapping, `name: value` a line or {{name: value}}, not {self.kind}.")
+            raise self.error(
+                f"{what} must be a mapping, `name: value` a line or {{name: value}}, not {self.kind}.", name=what, value=self.kind
+            )
         return self.entries
 
     def sequence(self, what: str, length: int | None = None) -> tuple[FileNode, ...]:
         if self.items is None:
-            raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
+            raise self.error(f"{what} must be a list in brackets, not {self.kind}.", name=what, value=self.kind)
         if length is not None and len(self.items) != length:
-            raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
+            raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}", name=what)
         glued = [other.glued for other in self.items[1:]]
         if not any(glued):
             return self.items
         numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
         if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
-            raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")
+            raise self.error(
+                f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.", name=what
+            )
         return self.items
 
     def _pairs(self) -> Iterator[tuple[FileNode, FileNode]]:
@@ -95,7 +99,7 @@ class FileNode:
 
     def string(self, what: str) -> str:
         if self.text is None:
-            raise self.error(f"{what} must be a single name or number, not {self.kind}.")
+            raise self.error(f"{what} must be a single name or number, not {self.kind}.", name=what, value=self.kind)
         return self.text.strip()
 
     def flag(self, what: str) -> bool:
@@ -104,7 +108,7 @@ class FileNode:
             return True
         if text in ("false", "no", "off"):
             return False
-        raise self.error(f"{what} must be true or false, not {self.kind}.")
+        raise self.error(f"{what} must be true or false, not {self.kind}.", name=what, value=self.kind)
 
     def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, FileNode]:
         """A copy of the entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
@@ -115,10 +119,14 @@ class FileNode:
                 here = "Keys allowed here"
                 grouped = isinstance(allowed, Mapping)
                 tail = nearest_by_group(key, allowed, here, KEYS) if grouped else nearest(key, allowed, here, KEYS)
-                raise node.error(f"{what} has no key '{_short(key)}'. {spaced(key, known)}{instead(key)}{tail}")
+                raise node.error(f"{what} has no key '{_short(key)}'. {spaced(key, known)}{instead(key)}".rstrip(), tail)
         missing = [k for k in required if k not in entries]
         if missing:
-            raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.")
+            raise self.error(
+                f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.",
+                name=missing[0],
+                allowed=known,
+            )
         return dict(entries)  # the node itself is read again by `with_`
 
 
@@ -251,7 +259,7 @@ class _Builder:
         start, keys, values = parent
         if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
             if node.text is None:
-                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.")
+                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.", name=node.kind)
             if len(keys) >= MOST_ENTRIES:
                 raise node.error(TOO_MANY)
             keys.append(node)
@@ -351,7 +359,7 @@ def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
         for key, entry in value.items():
             name = _valid(str(key), where).strip()
             if name in entries:
-                raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where)
+                raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where, name=name)
             entries[name] = from_python(entry, f"{path}.{name}" if depth else f"{path} {name}", depth + 1)
         return FileNode(where, entries=entries)
     if isinstance(value, (list, tuple)) or (hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0):
@@ -367,5 +375,5 @@ def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
 def _valid(text: str, where: Source) -> str:
     """The text, if a file can hold it; half of a surrogate pair is no character."""
     if not files.is_text(text):
-        raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+        raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where, name=text)
     return text

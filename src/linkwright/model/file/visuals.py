@@ -34,7 +34,7 @@ def read_visuals(context: Context, body: str, node: FileNode) -> tuple[Visual, .
     what = f"body '{body}': visuals"
     entries = node.sequence(what)
     if len(entries) > MOST_VISUALS:
-        raise node.error(f"{what} has {counted(len(entries), 'shape')}, at most {MOST_VISUALS} are drawn. Join their meshes.")
+        raise node.error(f"{what} has {counted(len(entries), 'shape')}, at most {MOST_VISUALS} are drawn. Join their meshes.", name=what)
     return tuple(_visual(context, entry, what) for entry in entries)
 
 
@@ -46,9 +46,9 @@ def mesh_unit(context: Context, keys: dict[str, FileNode], file: str, what: str)
     try:
         factor, dimension = parse_unit(symbol)
     except Exception as error:
-        raise keys["unit"].error(f"{what}: {error}") from error
+        raise keys["unit"].error(f"{what}: {error}", name=what) from error
     if dimension != LENGTH:
-        raise keys["unit"].error(f"{what}: the unit of the coordinates must be a length such as mm, not {symbol}.")
+        raise keys["unit"].error(f"{what}: the unit of the coordinates must be a length such as mm, not {symbol}.", name=what, value=symbol)
     return factor
 
 
@@ -56,11 +56,11 @@ def _visual(context: Context, node: FileNode, what: str) -> Visual:
     keys = node.keys(what, VISUAL_KEYS)
     given = [k for k in SHAPES if k in keys]
     if len(given) != 1:
-        raise node.error(f"{what}: a shape is one of mesh, box, cylinder, sphere and capsule, such as {{box: [0.1, 0.2, 0.3]}}.")
+        raise node.error(f"{what}: a shape is one of mesh, box, cylinder, sphere and capsule, such as {{box: [0.1, 0.2, 0.3]}}.", name=what)
     shape = given[0]
     for key in ("unit", "scale"):
         if key in keys and shape != "mesh":
-            raise keys[key].error(f"{what}: only a mesh has a {key}. Take it out.")
+            raise keys[key].error(f"{what}: only a mesh has a {key}. Take it out.", name=what)
     file = ""
     if shape == "mesh":
         file = keys["mesh"].string(f"{what}: mesh")
@@ -82,7 +82,7 @@ def _place(context: Context, keys: dict[str, FileNode], what: str) -> Vec3:
     allowed = (2, 3) if context.planar_drawing else (3,)
     if len(items) not in allowed:
         wanted = " or ".join(map(str, allowed))
-        raise keys["at"].error(f"{what}: at must have {wanted} components, not {len(items)}.{keys['at'].decimal_comma()}")
+        raise keys["at"].error(f"{what}: at must have {wanted} components, not {len(items)}.{keys['at'].decimal_comma()}", name=what)
     x, y, *z = (context.numeric(context.number(n, LENGTH, f"{what}: at")) for n in items)
     return (x, y, z[0] if z else 0.0)
 
@@ -95,10 +95,10 @@ def _scales(context: Context, keys: dict[str, FileNode], file: str, what: str) -
         return (unit, unit, unit)
     items = node.items if node.items is not None else (node,) * 3
     if len(items) != 3:
-        raise node.error(f"{what}: scale is one number, or three along x, y and z.")
+        raise node.error(f"{what}: scale is one number, or three along x, y and z.", name=what)
     x, y, z = (context.numeric(context.number(n, NONE, f"{what}: scale")) for n in items)
     if 0.0 in (x, y, z):
-        raise node.error(f"{what}: a scale of 0 leaves nothing to draw. Take the shape out.")
+        raise node.error(f"{what}: a scale of 0 leaves nothing to draw. Take the shape out.", name=what)
     return (unit * x, unit * y, unit * z)
 
 
@@ -106,7 +106,7 @@ def _sizes(context: Context, shape: str, node: FileNode, what: str) -> Vec3:
     def positive(n: FileNode, name: str) -> float:
         value = context.numeric(context.number(n, LENGTH, name))
         if value <= 0.0:
-            raise n.error(f"{name} is {context.shown(value, LENGTH)}; it must be greater than zero.")
+            raise n.error(f"{name} is {context.shown(value, LENGTH)}; it must be greater than zero.", name=name)
         return value
 
     if shape == "box":
@@ -123,7 +123,9 @@ def _color(keys: dict[str, FileNode], what: str) -> str:
         return ""
     text = keys["color"].string(f"{what}: color")
     if not COLOR.match(text):
-        raise keys["color"].error(f"{what}: color is '{text[:20]}'. Write \"#rrggbb\" in quotes: red, green and blue in hexadecimal.")
+        raise keys["color"].error(
+            f"{what}: color is '{text[:20]}'. Write \"#rrggbb\" in quotes: red, green and blue in hexadecimal.", name=what
+        )
     return text.lower()
 
 

@@ -63,7 +63,7 @@ def model_file(model: str | os.PathLike[str]) -> Path:
         return models.path(text)
     why = foreign(Path(text))
     if why:
-        raise UsageError(f"'{text}' is not a model file. {_inner(Path(text))}{why}")
+        raise UsageError(f"'{text}' is not a model file. {_inner(Path(text))}{why}", name=text)
     if looks_like_path or Path(text).exists():
         return Path(text)
     raise UsageError(f"there is no built-in model '{text}' and no file of that name.", nearest(text, models.names(), "Built-in models"))
@@ -76,5 +76,5 @@ def existing(path: Path) -> Path:
     except (OSError, ValueError) as error:  # ValueError: a path the system cannot even spell
         name = str(path)
         shown = name if name.isprintable() else ascii(name)[1:-1]  # readable letters stay as they are
-        raise ModelError(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
+        raise ModelError(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.", name=shown) from error
     return path

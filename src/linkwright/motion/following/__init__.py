@@ -72,12 +72,12 @@ def sample_times(t: Any, duration: Any, steps: Any, most: int = MOST_STEPS) -> n
     if t is None:
         seconds = quantity(duration, KINDS["time"], "duration")
         if not seconds > 0.0:
-            raise UsageError(f"duration must be longer than zero, not {duration!r}.")
+            raise UsageError(f"duration must be longer than zero, not {duration!r}.", name="duration", value=duration)
         return np.linspace(0.0, seconds, whole_number(steps, "steps", 1, most) + 1)
     try:
         times = np.array([quantity(x, KINDS["time"], "t") for x in t]) if isinstance(t, (list, tuple)) else np.asarray(t, dtype=float)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"t must be a list of times, not {t!r:.60}; duration= and steps= make equal steps.") from error
+        raise UsageError(f"t must be a list of times, not {t!r:.60}; duration= and steps= make equal steps.", value=t) from error
     if times.ndim != 1 or len(times) < 2 or not np.isfinite(times).all() or not np.all(np.diff(times) > 0):
         raise UsageError("t must be two or more finite times that increase; duration= and steps= make equal steps.")
     return times
@@ -97,7 +97,11 @@ def follow(
     `walking(names)` gives the native walk of these coordinates, `speeds(c)` the velocities per unit speed of each drive at every sample.
     """
     if not isinstance(motion, Mapping) or not motion:
-        raise UsageError(f"motion is a dict of paths by joint, point or body, such as {{'A': lambda t: 2 * t}}, not {motion!r:.60}.")
+        raise UsageError(
+            f"motion is a dict of paths by joint, point or body, such as {{'A': lambda t: 2 * t}}, not {motion!r:.60}.",
+            name="motion",
+            value=motion,
+        )
     paths = [prescribed_path(assembler, start, str(name), path, times) for name, path in motion.items()]
     return along(assembler, start, paths, times, drives, walking, speeds)
 
@@ -133,7 +137,8 @@ def _need_steady(paths: Sequence[PrescribedPath], times: np.ndarray) -> None:
             i = int(np.argmax(steps.max(axis=1)))
             raise UsageError(
                 f"the path of '{w.name}' turns {steps[i].max():.3g} times between t = {times[i]:.6g} s and {times[i + 1]:.6g} s. Check its "
-                "values and their unit, or give more samples."
+                "values and their unit, or give more samples.",
+                name=w.name,
             )
 
 
@@ -230,6 +235,7 @@ def _placed(assembler: Assembler, paths: Sequence[PrescribedPath], here: State, 
             "or let it begin on another branch (`start:` in the model).",
             gap=error.gap,
             loop=error.loop,
+            name=error.loop,
         ) from error
 
 

@@ -45,7 +45,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.reduction not in (*REDUCTIONS, *BETWEEN, "straightness", "when"):
-            raise UsageError(f"'{self.reduction}' is no measure. {nearest(self.reduction, BEGINNINGS, 'They begin with')}")
+            raise UsageError(f"'{self.reduction}' is no measure.", nearest(self.reduction, BEGINNINGS, "They begin with"))
 
     @classmethod
     def parse(cls, text: str) -> Measure:
@@ -83,7 +83,9 @@ class Measure:
         assert self.window is not None
         found = self.window.axis(drive)
         if not found:
-            raise UsageError(f"'{self.text}': this motion has no leading drive; name a channel, while A {self.window}, or times.")
+            raise UsageError(
+                f"'{self.text}': this motion has no leading drive; name a channel, while A {self.window}, or times.", name=self.text
+            )
         return found
 
     def axis(self, drive: str) -> str:
@@ -93,7 +95,7 @@ class Measure:
         if self.reduction != "dwell" or (self.by is not None and self.by == TIME):
             return "t"
         if self.by is not None and not drive:
-            raise UsageError(f"'{self.text}': this motion has no leading drive; measure the dwell in s.")
+            raise UsageError(f"'{self.text}': this motion has no leading drive; measure the dwell in s.", name=self.text)
         return drive or "t"
 
     # ---------------------------------------------------------------- values
@@ -262,9 +264,9 @@ def check(measures: Sequence[Measure], c: Any) -> None:
             c._channel(name)
         size = np.shape(c._channel(m.channel).read(c.instant(0))) if m.reduction in (*OF_PATHS, *ONE_NUMBER) and len(c) else ()
         if m.reduction in OF_PATHS and (len(size) != 1 or c.dimension(m.channel) != "length"):
-            raise UsageError(f"'{m.text}': {m.channel} is no path of a point; name a point, coupler.P.")
+            raise UsageError(f"'{m.text}': {m.channel} is no path of a point; name a point, coupler.P.", name=m.text)
         if m.reduction in ONE_NUMBER and size:
-            raise UsageError(f"'{m.text}': {m.channel} is a vector; name one component, {m.channel}.x.")
+            raise UsageError(f"'{m.text}': {m.channel} is a vector; name one component, {m.channel}.x.", name=m.text)
         if m.window is not None:
             _need_unit(m, m._window_channel(c.drive), m.window.dimension, c, "while")
             _need_cycle(m, c)
@@ -275,12 +277,12 @@ def check(measures: Sequence[Measure], c: Any) -> None:
         if m.target is not None:
             _check_target(m, m.target, c)
         if m.reduction == "time ratio" and not np.isfinite(m.read_from(c)):
-            raise UsageError(f"'{m.text}': {m.channel} does not return to where it began; a time ratio is that of a cycle.")
+            raise UsageError(f"'{m.text}': {m.channel} does not return to where it began; a time ratio is that of a cycle.", name=m.text)
         axis = m.axis(c.drive)
         if m.reduction == "dwell" and axis != "t" and m.by is not None and not _is_kind(c.dimension(axis), m.by):
-            raise UsageError(f"'{m.text}': the drive '{axis}' is in {c.unit(axis)[0]}; measure the dwell in that, or in s.")
+            raise UsageError(f"'{m.text}': the drive '{axis}' is in {c.unit(axis)[0]}; measure the dwell in that, or in s.", name=m.text)
         if m.reduction == "dwell" and axis != "t" and np.isnan(m.read_from(c)):
-            raise UsageError(f"'{m.text}': the drive '{axis}' rests or reverses on the way; measure the dwell in s.")
+            raise UsageError(f"'{m.text}': the drive '{axis}' rests or reverses on the way; measure the dwell in s.", name=m.text)
 
 
 def _is_kind(kind: str, unit: Any) -> bool:
@@ -291,15 +293,17 @@ def _is_kind(kind: str, unit: Any) -> bool:
 def _check_target(m: Measure, target: TargetPoints, c: Any) -> None:
     axes = len(c._channel(m.channel).read(c.instant(0)))
     if target.points.shape[1] != axes:
-        raise UsageError(f"'{m.text}': {m.channel} has {axes} coordinates, the points of {target.source} have {target.points.shape[1]}.")
+        raise UsageError(
+            f"'{m.text}': {m.channel} has {axes} coordinates, the points of {target.source} have {target.points.shape[1]}.", name=m.text
+        )
     if target.at is None:
         return
     if target.by not in ("t", c.drive):
         drive = f"the leading drive '{c.drive}' or " if c.drive else ""
-        raise UsageError(f"'{m.text}': points are placed by {drive}t, not by '{target.by}'.")
+        raise UsageError(f"'{m.text}': points are placed by {drive}t, not by '{target.by}'.", name=m.text)
     if not np.isfinite(m.read_from(c)):
         raise UsageError(
-            f"'{m.text}': this motion does not come to all positions of {target.by} in {target.source}, or its drive reverses."
+            f"'{m.text}': this motion does not come to all positions of {target.by} in {target.source}, or its drive reverses.", name=m.text
         )
 
 
@@ -307,7 +311,7 @@ def _need_cycle(m: Measure, c: Any) -> None:
     """Raise UsageError where a window that goes through the end of a cycle is not one of the leading drive's angle or of times."""
     w = m.window
     if w is not None and w.wraps and not (w.axis(c.drive) == "t" or (not w.channel and c.drive and c.dimension(c.drive) == "angle")):
-        raise UsageError(f"'{m.text}': the range is empty: its first number must be the smaller one.")
+        raise UsageError(f"'{m.text}': the range is empty: its first number must be the smaller one.", name=m.text)
 
 
 def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
@@ -317,9 +321,9 @@ def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
         return
     if unit is None:
         symbol = c.unit(name)[0]
-        raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.")
+        raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.", name=m.text)
     if not matches(KINDS[kind], unit):
-        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.")
+        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.", name=m.text)
     reading(unit, KINDS[kind], f"the number after {word}", f"'{m.text}': {name}")
 
 

@@ -40,15 +40,20 @@ class TargetPoints:
             found = np.array(points, dtype=float)
             places = None if at is None else np.array(at, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"points are rows of two or three numbers in meters, not {points!r:.60}.") from None
+            raise UsageError(
+                f"points are rows of two or three numbers in meters, not {points!r:.60}.", name="points", value=points
+            ) from None
         if found.ndim != 2 or found.shape[1] not in (2, 3) or not FEWEST <= len(found) <= MOST_POINTS:
             raise UsageError(
-                f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in meters, not an array of shape {found.shape}."
+                f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in meters, not an array of shape {found.shape}.",
+                name="points",
             )
         if places is not None and places.shape != (len(found),):
-            raise UsageError(f"at= has {counted(places.size, 'position')} for {counted(len(found), 'point')}: give one for each.")
+            raise UsageError(
+                f"at= has {counted(places.size, 'position')} for {counted(len(found), 'point')}: give one for each.", name="at"
+            )
         if not np.isfinite(found).all() or (places is not None and not np.isfinite(places).all()):
-            raise UsageError("points and their positions must be finite numbers.")
+            raise UsageError("points and their positions must be finite numbers.", name="points")
         return cls(found, by, places)
 
     def described(self) -> str:
@@ -66,16 +71,18 @@ def read_points(path: str, what: str) -> TargetPoints:
     axes = [n for n in ("x", "y", "z") if n in names]
     if not names:
         if sheet.table.width not in (2, 3):
-            raise UsageError(f"{what}: {sheet.path} has {sheet.table.width} columns and no header; name them: x [mm], y [mm], A [deg].")
+            raise UsageError(
+                f"{what}: {sheet.path} has {sheet.table.width} columns and no header; name them: x [mm], y [mm], A [deg].", name=what
+            )
         columns, others = list(range(sheet.table.width)), []
     else:
         if axes not in (["x", "y"], ["x", "y", "z"]):
-            raise UsageError(f"{what}: {sheet.path} needs columns x and y (in space also z); it has {listing(names)}.")
+            raise UsageError(f"{what}: {sheet.path} needs columns x and y (in space also z); it has {listing(names)}.", name=what)
         columns, others = [names.index(n) for n in axes], [i for i, n in enumerate(names) if n not in axes]
     if len(others) > 1:
-        raise UsageError(f"{what}: beside x, y and z {sheet.path} may have one column, t or the drive; it has {listing(names)}.")
+        raise UsageError(f"{what}: beside x, y and z {sheet.path} may have one column, t or the drive; it has {listing(names)}.", name=what)
     if not 0 < len(sheet.table.rows) <= MOST_POINTS:
-        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points; 1 to {MOST_POINTS:,} are allowed.")
+        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points; 1 to {MOST_POINTS:,} are allowed.", name=what)
     points = np.stack([sheet.values(k, LENGTH, sheet.unit(k), what) for k in columns], axis=1)
     if not others:
         return TargetPoints(points, source=shown(path))
@@ -87,13 +94,21 @@ def _places(sheet: CsvSheet, k: int, what: str) -> np.ndarray:
     """The column of the positions: in its unit, which says whether it is a time, an angle or a length."""
     unit = sheet.unit(k)
     if not unit or unit == "-":
-        raise UsageError(f"{what}: column '{sheet.table.names[k]}' of {sheet.path} needs a unit: {sheet.table.names[k]} [deg].")
+        raise UsageError(
+            f"{what}: column '{sheet.table.names[k]}' of {sheet.path} needs a unit: {sheet.table.names[k]} [deg].",
+            name=sheet.table.names[k],
+        )
     try:
         dimension = parse_unit(unit)[1]
     except LinkwrightError as error:
-        raise UsageError(f"{what}: the unit of column '{sheet.table.names[k]}' in {sheet.path}: {error}") from error
+        raise UsageError(
+            f"{what}: the unit of column '{sheet.table.names[k]}' in {sheet.path}: {error}", name=sheet.table.names[k]
+        ) from error
     if dimension not in (TIME, ANGLE, LENGTH):
-        raise UsageError(f"{what}: column '{sheet.table.names[k]}' of {sheet.path} must be a time, an angle or a length, not in {unit}.")
+        raise UsageError(
+            f"{what}: column '{sheet.table.names[k]}' of {sheet.path} must be a time, an angle or a length, not in {unit}.",
+            name=sheet.table.names[k],
+        )
     return sheet.values(k, dimension, unit, what)
 
 

@@ -16,7 +16,7 @@ def measure(text: str) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        raise UsageError(f"a measure is a text such as {EXAMPLES}, or a function of the result, not {text!r:.40}.")
+        raise UsageError(f"a measure is a text such as {EXAMPLES}, or a function of the result, not {text!r:.40}.", value=text)
     p = measure_phrase(text)
     limit = p.limit or Amount(0.0, "")
     target = read_points(file_of(p.file), f"'{p.text}'") if p.file else None

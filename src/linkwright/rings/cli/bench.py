@@ -33,7 +33,8 @@ def checkout() -> Any:
     if FOLDER.parent / "src" / "linkwright" != PACKAGE or not start.is_file():
         raise UsageError(
             f"linkwright bench needs a checkout of the repository, because its folder '{NAME}' is not installed with the package. "
-            "Clone the repository and run there: pip install -e . && linkwright bench"
+            "Clone the repository and run there: pip install -e . && linkwright bench",
+            name=NAME,
         )
     if NAME not in sys.modules:
         spec = importlib.util.spec_from_file_location(NAME, start, submodule_search_locations=[str(FOLDER)])

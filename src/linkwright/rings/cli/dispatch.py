@@ -129,7 +129,9 @@ def _page(argv: list[str]) -> int:
     ending = os.path.splitext(given.model)[1].lower()
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
         models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
-        raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.")
+        raise UsageError(
+            f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.", name=given.model
+        )
     return command_of("page").run(given) or 0
 
 

@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         files.write_text(path, files.MODELS, EMPTY.format(name=model_name(path.stem)))
     elif not is_planar(path):
         raise UsageError(
-            f"the editor draws planar mechanisms, with `plane: xy`; '{path}' is one in space. Edit it as text: linkwright {path}"
+            f"the editor draws planar mechanisms, with `plane: xy`; '{path}' is one in space. Edit it as text: linkwright {path}", name=path
         )
     return opened(path, port=given.port, browser=given.browser, json=given.json)
 
@@ -49,12 +49,13 @@ def model_path(given: str) -> Path:
     path = Path(given)
     if path.suffix.lower() not in files.MODELS:
         if given in models.names() and not path.exists():
-            raise UsageError(f"'{given}' is a built-in model. Edit a copy of it: linkwright new my.yaml --from {given}")
+            raise UsageError(f"'{given}' is a built-in model. Edit a copy of it: linkwright new my.yaml --from {given}", name=given)
         if path.suffix.lower() in files.SKETCHES:
-            raise UsageError(f"'{given}' is a drawing. Make a model of it first: linkwright new my.yaml --from {given}")
+            raise UsageError(f"'{given}' is a drawing. Make a model of it first: linkwright new my.yaml --from {given}", name=given)
         if path.suffix:
             raise UsageError(
-                f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright export makes one of other formats."
+                f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright export makes one of other formats.",
+                value=path.suffix,
             )
         path = path.with_suffix(".yaml")
     return path

@@ -32,7 +32,11 @@ def source(name: str) -> tuple[Path, str]:
     if name in models.names():
         return models.path(name), "model"
     known = [*template_names(), *models.names()]
-    raise UsageError(f"there is no template or built-in model '{name}'. {nearest(name, known, 'Names')} 'linkwright new --list' shows all.")
+    raise UsageError(
+        f"there is no template or built-in model '{name}'. {nearest(name, known, 'Names')} 'linkwright new --list' shows all.",
+        name=name,
+        allowed=known,
+    )
 
 
 def model_list() -> str:

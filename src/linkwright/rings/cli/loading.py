@@ -39,7 +39,9 @@ def load(options: argparse.Namespace, *, shows_import: bool = False) -> Mechanis
 def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_import: bool = False) -> Mechanism:
     """Return the mechanism of a built-in name or a file; warnings of an import are printed on stderr, unless the command shows them."""
     if is_run(model):
-        raise UsageError(f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.")
+        raise UsageError(
+            f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.", name=model
+        )
     existing(model_file(model))
     from linkwright.api import load  # only now: it takes the first part of a second
 
@@ -60,7 +62,7 @@ def open_run(options: argparse.Namespace) -> Trajectory:
 
     found = load_result(options.model)
     if not isinstance(found, Trajectory):
-        raise UsageError(f"'{options.model}' is the folder of a study; a saved cycle or run is needed.")
+        raise UsageError(f"'{options.model}' is the folder of a study; a saved cycle or run is needed.", name=options.model)
     return found
 
 
@@ -68,9 +70,15 @@ def refuse_changes(options: argparse.Namespace) -> None:
     """Raise if an option that changes the model is given with a saved run."""
     for flag in ("param", "set", "cuts", "folders"):
         if getattr(options, flag, None):
-            raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
+            raise UsageError(
+                f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.",
+                name=options.model,
+            )
     if getattr(options, "steps", None) is not None:
-        raise UsageError(f"--steps divide the cycle of a model, but '{options.model}' is a run with samples of its own. Leave it out.")
+        raise UsageError(
+            f"--steps divide the cycle of a model, but '{options.model}' is a run with samples of its own. Leave it out.",
+            name=options.model,
+        )
 
 
 # -------------------------------------------------------------------- values
@@ -162,7 +170,8 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
     raise UsageError(
         f"--drive {name}: '{text}' is {unit_kinds.describe(dimension)}. "
         f"Give a speed, a position, an effort, a voltage or moves: {examples}, "
-        f"12 V or '{'90 deg' if rotary else '50 mm'} in 0.4 s, dwell 0.2 s'."
+        f"12 V or '{'90 deg' if rotary else '50 mm'} in 0.4 s, dwell 0.2 s'.",
+        name=text,
     )
 
 

@@ -19,7 +19,9 @@ def run(given: argparse.Namespace) -> int:
     target = f"{_stem(given.model)}-report.html" if given.output is None else given.output
     outputs.check([(target, ENDINGS)], given.force)
     if given.simulate is not None and loading.is_run(given.model):
-        raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
+        raise UsageError(
+            f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.", name=given.model
+        )
     for flag in ("steps", "choose_motor"):
         if given.simulate is not None and getattr(given, flag) is not None:
             flag = flag.replace("_", "-")
@@ -28,9 +30,13 @@ def run(given: argparse.Namespace) -> int:
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             if given.variant:
-                raise UsageError(f"--variant changes a model, but '{given.model}' is a computed run. Give the model instead.")
+                raise UsageError(
+                    f"--variant changes a model, but '{given.model}' is a computed run. Give the model instead.", name=given.model
+                )
             if given.choose_motor is not None:
-                raise UsageError(f"--choose-motor is for the cycle of a model, but '{given.model}' is a computed run. Leave it out.")
+                raise UsageError(
+                    f"--choose-motor is for the cycle of a model, but '{given.model}' is a computed run. Leave it out.", name=given.model
+                )
             recorded = loading.open_run(given)
             name = recorded.skel.tree.description.name
             recorded.report(target, **_content(given))

@@ -37,7 +37,7 @@ def _schema(what: str) -> tuple[dict, str]:
     from linkwright.rings.cli.dispatch import NAMES
 
     if what not in (known := [*NAMES, "page"]):
-        raise UsageError(f"there is no command '{what}'. {nearest(what, [MODEL, *known], 'Schemas')}")
+        raise UsageError(f"there is no command '{what}'.", nearest(what, [MODEL, *known], "Schemas"))
     found = schemas.json_schema(what)
     return found, json.dumps(found, indent=1) + "\n"
 

@@ -98,7 +98,8 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
             if abs(motions[joint][joint != name] - asked) > AGREE * max(1.0, abs(asked)):
                 raise UsageError(
                     f"--set {name}: the motion of '{joint}' is prescribed by its drive, which begins elsewhere. Let it go with --undriven, "
-                    f"or give it another drive: --drive {joint}='2 N m', or --drive {joint}=undriven."
+                    f"or give it another drive: --drive {joint}='2 N m', or --drive {joint}=undriven.",
+                    name=joint,
                 )
 
 
@@ -108,7 +109,7 @@ def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
         return [n for n in found._main_channels() if found[n].ndim == 1]
     for name in given.channels:
         if found[name].ndim != 1:
-            raise UsageError(f"--channels: '{name}' has several components; name one of them, such as {name}.x or {name}.size.")
+            raise UsageError(f"--channels: '{name}' has several components; name one of them, such as {name}.x or {name}.size.", name=name)
     return ["t", *(n for n in given.channels if n != "t")]
 
 

@@ -75,7 +75,7 @@ def _check_goals(given: argparse.Namespace) -> None:
     for goal in given.best:
         word, _, rest = " ".join(goal.split()).partition(" ")
         if word not in ("min", "max") or rest not in measures:
-            raise UsageError(f"--best: '{goal}' is no goal: write min or max and a measure, 'min {measures[0]}'.")
+            raise UsageError(f"--best: '{goal}' is no goal: write min or max and a measure, 'min {measures[0]}'.", name=goal)
 
 
 def _bests(given: argparse.Namespace, found: Any) -> list[tuple[str, int]]:

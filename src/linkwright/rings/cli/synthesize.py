@@ -34,7 +34,7 @@ def run(given: argparse.Namespace) -> None:
     task: Any = more if given.task in DESCRIBED else _subject(given)
     if given.task in DESCRIBED:
         if given.subject is not None:
-            raise UsageError(f"{given.task} is described by --with NAME=VALUE, not by '{given.subject}'.")
+            raise UsageError(f"{given.task} is described by --with NAME=VALUE, not by '{given.subject}'.", name=given.subject)
         more = {}
     chosen = SYNTHESIZE.given(given)
     if given.task != "path" and {"timing", "closed", "exact", "hold"} & set(chosen):
@@ -52,7 +52,7 @@ def _folder(path: str, count: int, force: bool) -> Path:
     """Check before the search that the folder can be written to and nothing of others would be lost."""
     folder = Path(path)
     if not path.strip() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"'{path}' is not a folder; give the name of one for the models, which is made if it does not exist.")
+        raise UsageError(f"'{path}' is not a folder; give the name of one for the models, which is made if it does not exist.", name=path)
     if folder.is_dir():
         for place in [folder / PICTURE, *(folder / f"linkage-{k}.yaml" for k in range(count))]:
             if place.exists():
@@ -67,7 +67,9 @@ def _written(found: Any, folder: Path, force: bool) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise LinkwrightError(f"cannot make the folder '{folder}': {problem.strerror or problem}. Choose another place.") from problem
+        raise LinkwrightError(
+            f"cannot make the folder '{folder}': {problem.strerror or problem}. Choose another place.", name=folder
+        ) from problem
     out = []
     for k, x in enumerate(found):
         place = files.guarded(folder / f"linkage-{k}.yaml", files.MODELS, force=force)
@@ -83,7 +85,7 @@ def _subject(given: argparse.Namespace) -> Any:
     text = given.subject
     if text is None:
         what = {"path": "points (a CSV file, or '0 0, 10 5, 20 0')", "poses": "a CSV file with x, y and angle"}
-        raise UsageError(f"{given.task} needs {what.get(given.task, 'the function, such as log10(x)')}.")
+        raise UsageError(f"{given.task} needs {what.get(given.task, 'the function, such as log10(x)')}.", name=given.task)
     if given.task == "path" and not text.lower().endswith(DATA) and not os.path.exists(text):
         return [[x.in_unit(given.unit or "mm").value for x in place] for place in places(text)]
     return text

@@ -76,7 +76,7 @@ def _kinds(m: Mechanism, name: str) -> list[str]:
         return ["length"] * (2 if d.planar else 3)
     known = movable(d)
     if name not in known:
-        raise UsageError(f"--path: there is no joint, cylinder or point '{name}'. {nearest(name, [*known, *points], 'Names')}")
+        raise UsageError(f"--path: there is no joint, cylinder or point '{name}'.", nearest(name, [*known, *points], "Names"))
     return ["angle" if loading.cycles(m, name) else "length"]
 
 

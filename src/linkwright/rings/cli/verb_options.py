@@ -99,7 +99,7 @@ def by_name(pairs: Iterable[tuple[str, Any]], flag: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in pairs:
         if name in out:
-            raise UsageError(f"{flag}: '{name}' is there twice.")
+            raise UsageError(f"{flag}: '{name}' is there twice.", name=name)
         out[name] = value
     return out
 

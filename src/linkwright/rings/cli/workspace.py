@@ -84,7 +84,7 @@ def _by_drive(given: list[str], flag: str) -> Any:
     if len(given) == 1 and "=" not in given[0]:
         return given[0]
     if any("=" not in text for text in given):
-        raise UsageError(f"{flag} is one value for all drives, or NAME=VALUE of each drive.")
+        raise UsageError(f"{flag} is one value for all drives, or NAME=VALUE of each drive.", name=flag)
     return by_name((options.assignment(text) for text in given), flag)
 
 

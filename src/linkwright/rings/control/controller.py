@@ -90,7 +90,7 @@ class Controller:
 
     def _answer(self, st: State, t: Any, force: Mapping[str, Any] | None) -> Any:
         if not isinstance(st, State):
-            raise UsageError(f"a controller is called with a State (s.assemble, s.state), not {type(st).__name__}.")
+            raise UsageError(f"a controller is called with a State (s.assemble, s.state), not {type(st).__name__}.", value=st)
         b = self.bound
         mine, theirs = ([n.joint.name for n in skel.tree.nodes] for skel in (self.system.loops.skel, st.skel))
         if mine != theirs:
@@ -105,17 +105,17 @@ class Controller:
         rows = self.bound.sensors
         if not rows or force is None:
             if force:
-                raise UsageError(f"{self.bound.written.kind} has no force sensors; leave force= out.")
+                raise UsageError(f"{self.bound.written.kind} has no force sensors; leave force= out.", name=self.bound.written.kind)
             return None
         if not isinstance(force, Mapping):
-            raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.")
+            raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.", name="force")
         names = [r.name for r in rows]
         for name in force:
             if name not in names:
-                raise UsageError(f"force: '{name}' is not sensed. {nearest(str(name), names, 'Forces')}")
+                raise UsageError(f"force: '{name}' is not sensed.", nearest(str(name), names, "Forces"))
         missing = [n for n in names if n not in force]
         if missing:
-            raise UsageError(f"force: what the sensor of '{missing[0]}' reads is missing.")
+            raise UsageError(f"force: what the sensor of '{missing[0]}' reads is missing.", name=missing[0])
         return np.array([quantity(force[r.name], KINDS[r.kind], f"force of '{r.name}'") for r in rows])
 
     def _named(self, efforts: np.ndarray) -> dict[str, float]:

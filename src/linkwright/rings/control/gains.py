@@ -24,13 +24,18 @@ def gains(given: Any, labels: Sequence[str], what: str, *, signed: bool = False)
         try:
             out = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"{what} is a number, one for each of {', '.join(labels)}, or a dict by name; not {given!r:.40}.") from None
+            raise UsageError(
+                f"{what} is a number, one for each of {', '.join(labels)}, or a dict by name; not {given!r:.40}.",
+                name=what,
+                value=given,
+                allowed=labels,
+            ) from None
         if out.ndim == 0:
             out = np.full(len(labels), float(out))
     if out.shape != (len(labels),):
-        raise UsageError(f"{what} needs one number, or {len(labels)}: {', '.join(labels)}.")
+        raise UsageError(f"{what} needs one number, or {len(labels)}: {', '.join(labels)}.", name=what)
     if not (np.isfinite(out).all() and (signed or (out >= 0.0).all())):
-        raise UsageError(f"{what} is finite{'' if signed else ' and not negative'}, not {given!r:.40}.")
+        raise UsageError(f"{what} is finite{'' if signed else ' and not negative'}, not {given!r:.40}.", name=what, value=given)
     return out
 
 
@@ -41,13 +46,13 @@ def gain_matrix(given: Any, labels: Sequence[str], what: str, *, definite: bool 
     try:
         out = np.asarray(given, dtype=float) if full else np.diag(gains(given, labels, what))
     except (TypeError, ValueError):
-        raise UsageError(f"{what} is made of numbers in SI, not {given!r:.40}.") from None
+        raise UsageError(f"{what} is made of numbers in SI, not {given!r:.40}.", name=what, value=given) from None
     if out.shape != (n, n) or not np.isfinite(out).all() or not np.allclose(out, out.T, rtol=1e-9):
-        raise UsageError(f"{what} as a matrix is symmetric and finite, {n} x {n}: {', '.join(labels)}.")
+        raise UsageError(f"{what} as a matrix is symmetric and finite, {n} x {n}: {', '.join(labels)}.", name=what)
     least, most = np.linalg.eigvalsh(out)[[0, -1]]
     if least < -1e-12 * abs(most) or (definite and least <= 1e-12 * abs(most)):
         sign = "positive" if definite else "positive or zero"
-        raise UsageError(f"{what} must be {sign} in every direction; its smallest eigenvalue is {least:.4g}.")
+        raise UsageError(f"{what} must be {sign} in every direction; its smallest eigenvalue is {least:.4g}.", name=what, value=least)
     return out
 
 
@@ -57,9 +62,9 @@ def _by_name(given: Mapping[str, Any], labels: Sequence[str], what: str, signed:
     for name, value in given.items():
         mine = [i for i, label in enumerate(labels) if label == name or label.startswith(f"{name}.")]
         if not mine:
-            raise UsageError(f"{what}: '{name}' is not followed. {nearest(str(name), labels, 'Followed')}")
+            raise UsageError(f"{what}: '{name}' is not followed.", nearest(str(name), labels, "Followed"))
         out[mine] = gains(value, ["one"], f"{what} of '{name}'", signed=signed)[0]
     missing = [label for label, x in zip(labels, out, strict=True) if np.isnan(x)]
     if missing:
-        raise UsageError(f"{what}: nothing is given for {', '.join(missing)}.")
+        raise UsageError(f"{what}: nothing is given for {', '.join(missing)}.", name=what)
     return out

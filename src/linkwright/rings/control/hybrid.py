@@ -74,7 +74,7 @@ class Hybrid(Projected):
         names = [r.name for r in rows]
         twice = [n for n in names if names.count(n) > 1]
         if twice:
-            raise UsageError(f"hybrid: the force '{twice[0]}' is named twice.")
+            raise UsageError(f"hybrid: the force '{twice[0]}' is named twice.", name=twice[0])
         F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
         lag, notes = filter_for(self.filter, F, I, bound.every)
         bound.notes += notes
@@ -86,7 +86,7 @@ class Hybrid(Projected):
         """Forces that are there; at the start of a run, and to the controller's own model, all of them must be."""
         gone = [r.name for r in rows if r.name.partition(".")[0] in bound.believed.kernels.chosen.without]
         if gone and (bound.first or len(gone) > sum(n.partition(".")[0] in bound.real.kernels.chosen.without for n in gone)):
-            raise UsageError(f"hybrid: the constraint of '{gone[0]}' is off or released here: there is no force to hold.")
+            raise UsageError(f"hybrid: the constraint of '{gone[0]}' is off or released here: there is no force to hold.", name=gone[0])
         if gone:
             held, it = ("is", "it") if len(gone) == 1 else ("are", "they")
             bound.notes.append(
@@ -257,7 +257,7 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
     if given is not None:
         lag = quantity(given, TIME, "hybrid: filter")
         if not (np.isfinite(lag) and lag >= 0.0):
-            raise UsageError(f"hybrid: the filter's time constant is {lag:g} s; it must be zero or more.")
+            raise UsageError(f"hybrid: the filter's time constant is {lag:g} s; it must be zero or more.", value=lag)
         bad = [(f, i) for f, i in zip(F, I, strict=True) if every and not loop_stable(f, i, every, lag)]
         return lag, [_warning(*bad[0], every, lag)] if bad else []
     if not every or all(loop_stable(f, i, every, 0.0) for f, i in zip(F, I, strict=True)):

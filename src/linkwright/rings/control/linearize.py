@@ -318,7 +318,7 @@ def linearize(
         return _open_loop(system, st, coordinates, drives, actuators, tau, values)
     for name, given in (("drives", drives), ("tau", tau)):
         if given is not None:
-            raise UsageError(f"{name} is for the open loop; with control= the controller has its own drives and efforts.")
+            raise UsageError(f"{name} is for the open loop; with control= the controller has its own drives and efforts.", name=name)
     loop = Controlling.of(control, actuators, None, None, st.t)
     act = actuation(system, None, st, free=values, control=loop)
     armature = tuple(act.armature) if np.any(act.armature) else ()
@@ -377,7 +377,7 @@ def _tasks(eq: Equations, names: Sequence[str]) -> tuple[Task, ...]:
         mine = tasks_of(eq.loops.skel, name)
         again = [x for t in mine for x in t.labels if any(x in other.labels for other in out)]
         if again:
-            raise UsageError(f"coordinates: '{again[0]}' is named twice.")
+            raise UsageError(f"coordinates: '{again[0]}' is named twice.", name=again[0])
         out += mine
     return tuple(out)
 
@@ -388,12 +388,12 @@ def _efforts(tau: Any, targets: Sequence[drive_base.DriveTarget]) -> np.ndarray:
     if isinstance(tau, Mapping):
         unknown = [n for n in tau if n not in names]
         if unknown:
-            raise UsageError(f"tau: '{unknown[0]}' is no drive here. {nearest(str(unknown[0]), names, 'Drives')}")
+            raise UsageError(f"tau: '{unknown[0]}' is no drive here.", nearest(str(unknown[0]), names, "Drives"))
         return np.array([quantity(tau.get(x.name, 0.0), x.dimension("effort"), f"tau of '{x.name}'") for x in targets])
     try:
         out = np.asarray(tau, dtype=float)
     except (TypeError, ValueError):
         out = np.zeros(0)
     if out.shape != (len(names),) or not np.isfinite(out).all():
-        raise UsageError(f"tau is a dict by drive, or one number for each of {', '.join(names)}.")
+        raise UsageError(f"tau is a dict by drive, or one number for each of {', '.join(names)}.", name="tau", allowed=names)
     return out

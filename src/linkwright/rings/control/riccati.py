@@ -128,17 +128,20 @@ def _matrix(given: Any, nominal: np.ndarray, names: Sequence[str], what: str, le
     elif x.shape == (n, n):
         M = x
     else:
-        raise UsageError(f"{what} is a number, {counted(n, 'number')} ({', '.join(names)}), a dict by these names, or a {n} x {n} matrix.")
+        raise UsageError(
+            f"{what} is a number, {counted(n, 'number')} ({', '.join(names)}), a dict by these names, or a {n} x {n} matrix.", name=what
+        )
     size = float(np.abs(M).max(initial=0.0))
     if not np.isfinite(size) or np.abs(M - M.T).max(initial=0.0) > SAME_NUMBER * size:
-        raise UsageError(f"{what} must be symmetric, with finite entries.")
+        raise UsageError(f"{what} must be symmetric, with finite entries.", name=what)
     scaled = M / np.sqrt(np.outer(np.where(nominal > 0.0, nominal, 1.0), np.where(nominal > 0.0, nominal, 1.0)))
     values = np.linalg.eigvalsh(scaled)
     top = float(np.abs(values).max(initial=0.0))
     if top == 0.0 or values.min(initial=0.0) < -SAME_NUMBER * top or (least and values.min(initial=1.0) <= least * 1e-3 * top):
         raise UsageError(
             f"{what} must be positive{'' if least else ' or zero'} in every direction{'' if least else ', and not all zero'}; "
-            f"its smallest eigenvalue, in the metric, is {values.min(initial=0.0):.3g}."
+            f"its smallest eigenvalue, in the metric, is {values.min(initial=0.0):.3g}.",
+            name=what,
         )
     return 0.5 * (M + M.T)
 
@@ -148,11 +151,11 @@ def _by_name(given: Mapping[str, Any], nominal: np.ndarray, names: Sequence[str]
     out = np.array(nominal)
     for name, value in given.items():
         if name not in names:
-            raise UsageError(f"{what}: there is no '{name}'. {nearest(str(name), names, 'Names')}")
+            raise UsageError(f"{what}: there is no '{name}'.", nearest(str(name), names, "Names"))
         try:
             out[names.index(name)] = float(value)
         except (TypeError, ValueError):
-            raise UsageError(f"{what} of '{name}' is a number, not {value!r:.40}.") from None
+            raise UsageError(f"{what} of '{name}' is a number, not {value!r:.40}.", name=name, value=value) from None
     return out
 
 

@@ -156,7 +156,7 @@ class Bearings(Result):
         if not found:
             names = [f"{r.pin} on {r.on}" for r in self.rows]
             raise UsageError(
-                f"there is no bearing '{pin}'{f' on {on!r}' if on else ''}. {nearest(f'{pin} on {on or pin}', names, 'Bearings')}"
+                f"there is no bearing '{pin}'{f' on {on!r}' if on else ''}.", nearest(f"{pin} on {on or pin}", names, "Bearings")
             )
         return max(found, key=lambda r: r.max)
 

@@ -144,7 +144,7 @@ class BeltTable(Result):
             if (row.belt, row.span) == key:
                 return row
         names = [f"{r.belt}, {r.span}" for r in self.rows]
-        raise UsageError(f"there is no span {key!r}. {nearest(str(key), names, 'Spans')}")
+        raise UsageError(f"there is no span {key!r}.", nearest(str(key), names, "Spans"))
 
     def as_dict(self) -> dict[str, Any]:
         return {"belts": [asdict(r) for r in self.rows]}

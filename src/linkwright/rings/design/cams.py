@@ -255,7 +255,7 @@ def find_cam(d: Description, name: str | None) -> Coupling:
         if not every:
             raise UsageError("The model has no `cams:`; docs/how-to/cams.md shows how they are written.")
         said = "name one of several cams." if name is None else f"there is no cam {name!r:.40}."
-        raise UsageError(f"{said} {nearest(str(name), every, 'Cams')}")
+        raise UsageError(f"{said}", nearest(str(name), every, "Cams"))
     return every[name]
 
 
@@ -263,7 +263,7 @@ def designed(system: System, name: str | None, turn: Any = None, steps: int = ST
     """The design of a cam, with contact forces where its masses are given and it turns."""
     whole_number(steps, "steps of a profile", FEWEST, MOST_STEPS)
     if turn is not None and not isinstance(turn, Trajectory):
-        raise UsageError(f"turn is what m.cycle() or m.simulate(...) gives, not {type(turn).__name__}.")
+        raise UsageError(f"turn is what m.cycle() or m.simulate(...) gives, not {type(turn).__name__}.", name="turn", value=turn)
     d = system.description
     c = find_cam(d, name)
     found = cam_design(d, c, int(steps))

@@ -76,7 +76,7 @@ def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
         row = dict(zip(table.names, cells, strict=True))
         here, kind = Source(table.path, line), row.get("kind", "motor") or "motor"
         if kind not in NEEDED:
-            raise sheets.TableError(f"'{kind}' is no kind of row. {nearest(kind, NEEDED, 'Kinds')}", here)
+            raise sheets.TableError(f"'{kind}' is no kind of row.", here, nearest(kind, NEEDED, "Kinds"))
         values = _values(table, row, kind, here)
         (motors if kind == "motor" else gearboxes).append((_motor if kind == "motor" else _gearbox)(row["name"], values, here))
     if not motors:
@@ -89,14 +89,16 @@ def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
 def _check_columns(table: sheets.CsvTable) -> None:
     here = Source(table.path, table.header_line)
     if not table.names:
-        raise sheets.TableError(f"the catalog has no header. Name its columns in the first row: {', '.join(COLUMNS)}.", here)
+        raise sheets.TableError(
+            f"the catalog has no header. Name its columns in the first row: {', '.join(COLUMNS)}.", here, allowed=COLUMNS
+        )
     for name, unit in zip(table.names, table.units, strict=True):
         if name not in COLUMNS:
-            raise sheets.TableError(f"there is no column '{name}' in a catalog. {nearest(name, COLUMNS, 'Columns')}", here)
+            raise sheets.TableError(f"there is no column '{name}' in a catalog.", here, nearest(name, COLUMNS, "Columns"))
         kind = COLUMNS[name]
         if kind not in (None, "pure number") and not unit:
             raise sheets.TableError(
-                f"the column '{name}' has no unit. Write it behind the name, such as `{name} [{_example(kind)}]`.", here
+                f"the column '{name}' has no unit. Write it behind the name, such as `{name} [{_example(kind)}]`.", here, name=name
             )
         try:
             if kind is not None and unit not in ("", "-"):
@@ -134,19 +136,19 @@ def _values(table: sheets.CsvTable, row: Mapping[str, str], kind: str, here: Sou
         except UsageError as problem:
             raise sheets.TableError(str(problem), here) from problem
         if x < 0.0 or (x == 0.0 and name not in MAY_BE_ZERO):
-            raise sheets.TableError(f"{what}: {name} is {text}; it must be greater than zero.", here)
+            raise sheets.TableError(f"{what}: {name} is {text}; it must be greater than zero.", here, name=what)
         out[name] = x
     missing = [name for name in NEEDED[kind] if name not in out]
     if kind == "motor" and not {"Kt", "R"} <= set(out) and "heat" not in out:
         missing.append("Kt and R, or heat")
     if missing:
-        raise sheets.TableError(f"{what} has no {listing(missing)}. Fill the cell{'s' if len(missing) > 1 else ''}.", here)
+        raise sheets.TableError(f"{what} has no {listing(missing)}. Fill the cell{'s' if len(missing) > 1 else ''}.", here, name=what)
     return out
 
 
 def _motor(name: str, x: Mapping[str, float], here: Source) -> CatalogMotor:
     if x["max_torque"] < x["rated_torque"]:
-        raise sheets.TableError(f"motor '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
+        raise sheets.TableError(f"motor '{name}': max_torque is below rated_torque. Exchange or correct them.", here, name=name)
     data: dict[str, Any] = {
         k: x[k] for k in ("rated_torque", "max_torque", "max_speed", "rated_speed", "J", "friction", "viscous") if k in x
     }
@@ -159,9 +161,14 @@ def _motor(name: str, x: Mapping[str, float], here: Source) -> CatalogMotor:
 
 def _gearbox(name: str, x: Mapping[str, float], here: Source) -> Gearbox:
     if x["max_torque"] < x["rated_torque"]:
-        raise sheets.TableError(f"gearbox '{name}': max_torque is below rated_torque. Exchange or correct them.", here)
+        raise sheets.TableError(f"gearbox '{name}': max_torque is below rated_torque. Exchange or correct them.", here, name=name)
     if not x.get("efficiency", 1.0) <= 1.0:
-        raise sheets.TableError(f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.", here)
+        raise sheets.TableError(
+            f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.",
+            here,
+            name=name,
+            value=x["efficiency"],
+        )
     return Gearbox(
         name, x["gear_ratio"], x.get("efficiency", 1.0), x["rated_torque"], x["max_torque"], x.get("max_speed"), x.get("J", 0.0),
         x.get("mass"), x.get("price"), here,

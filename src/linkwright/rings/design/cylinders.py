@@ -56,7 +56,7 @@ class CylinderTable(Result):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise UsageError(f"there is no cylinder '{name}'. {nearest(name, [r.name for r in self.rows], 'Cylinders')}")
+        raise UsageError(f"there is no cylinder '{name}'.", nearest(name, [r.name for r in self.rows], "Cylinders"))
 
     def as_dict(self) -> dict[str, Any]:
         return {"cylinders": [r.as_dict() for r in self.rows]}

@@ -78,9 +78,9 @@ class Sample:
         if not np.any(scaled):
             return np.zeros(len(self.at.v))
         if np.abs(f.left_null.T @ scaled).max(initial=0.0) > tolerances.LOOP_CHANGE * np.abs(scaled).max():
-            raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
+            raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.", name=parameter)
         if f.s[f.rank - 1] < SINGULAR:
-            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.", name=parameter)
         return -f.solve(scaled) * loops.columns
 
 
@@ -130,7 +130,8 @@ class Disturbed:
         if drive.kind != "speed":
             raise UsageError(
                 f"the program of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
-                "motion of the drives, only a constant speed may vary."
+                "motion of the drives, only a constant speed may vary.",
+                name=name,
             )
         own = abs(law.df - np.real(drive.value)) <= SAME_SPEED * abs(law.df)  # a speed that the caller gave does not vary
         return replace(law, df=drive.value) if own else law
@@ -180,4 +181,4 @@ def _check_wheels(d: Description, parameter: str) -> None:
         pair = [d.joint(name) for name in g.joints]
         frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
         if _stepped((*(radius for _, radius in g.wheels), *frames)):
-            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.")
+            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.", name=parameter)

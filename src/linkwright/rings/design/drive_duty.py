@@ -93,7 +93,7 @@ class Efforts(Result):
         for row in self.rows:
             if row.drive == drive:
                 return row
-        raise UsageError(f"there is no drive '{drive}'. {nearest(drive, [r.drive for r in self.rows], 'Drives')}")
+        raise UsageError(f"there is no drive '{drive}'.", nearest(drive, [r.drive for r in self.rows], "Drives"))
 
     def as_dict(self) -> dict[str, Any]:
         return {"over": self.over, "drives": [r.as_dict() for r in self.rows]}
@@ -165,7 +165,7 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
     names = drive_names(c)
     name = drive or (c.drive if c.drive in names else names[0] if names else "")
     if name not in names:
-        raise UsageError(f"there is no drive '{name}'. {nearest(name, names, 'Drives')}")
+        raise UsageError(f"there is no drive '{name}'.", nearest(name, names, "Drives"))
     d = c.skel.tree.description
     effort = c._sampled({f"effort of {name}": lambda x: x.loads.tau[name]}, loads=True)[f"effort of {name}"]
     unique = all(x.loads.tau_unique[name] for x in c._judges)

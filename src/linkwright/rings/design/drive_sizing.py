@@ -71,17 +71,19 @@ class Motor:
     def of(cls, data: Mapping[str, Any]) -> tuple[Motor, float | None, float | None]:
         """(motor, gear_ratio, efficiency) from keys as in the model's `dc_motor`; values may carry units."""
         if not isinstance(data, Mapping):
-            raise UsageError(f"motor is a dict such as {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}, not {type(data).__name__}.")
+            raise UsageError(
+                f"motor is a dict such as {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}, not {type(data).__name__}.", name="motor", value=data
+            )
         for key in data:
             if key not in MOTOR_KINDS:
-                raise UsageError(f"a motor has no '{key}'. {nearest(str(key), MOTOR_KINDS, 'Keys')}")
+                raise UsageError(f"a motor has no '{key}'.", nearest(str(key), MOTOR_KINDS, "Keys"))
         x = {k: quantity(v, KINDS[MOTOR_KINDS[k]], f"motor: {k}") for k, v in data.items()}
         for key in ("Kt", "R"):
             if x.get(key, 0.0) <= 0.0:
                 raise UsageError(f"a motor needs {key} greater than zero, for example {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}.")
         for key, value in x.items():
             if value < 0.0:
-                raise UsageError(f"motor: {key} is {value:g}; it must not be negative.")
+                raise UsageError(f"motor: {key} is {value:g}; it must not be negative.", name="motor", value=value)
         motor = cls(
             Kt=x["Kt"],
             R=x["R"],
@@ -356,7 +358,7 @@ def drive_sizing(
     N = _ratio(history, gear_ratio, lead, N)
     e = quantity(efficiency, KINDS["pure number"], "efficiency") if efficiency is not None else e or 1.0
     if not 0.0 < e <= 1.0:
-        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.")
+        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.", name="efficiency", value=e)
     torque = motor_torque(history, given, N, e)
     best = best_ratio(history, given, e)
     return DriveSizing(load, history, units, (over.name, over.dimension), given, N, e, torque, N * history.v, best)
@@ -378,10 +380,10 @@ def spindle_ratio(h: DriveHistory, lead: Any) -> float:
     if h.rotary:
         raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.")
     if lead is None:
-        raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).")
+        raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).", name=h.name)
     pitch = quantity(lead, KINDS["length"], "lead")
     if pitch <= 0.0:
-        raise UsageError("lead must be greater than zero: the travel of one turn of the motor.")
+        raise UsageError("lead must be greater than zero: the travel of one turn of the motor.", name="lead")
     return 2.0 * np.pi / pitch
 
 
@@ -392,10 +394,10 @@ def _ratio(h: DriveHistory, gear_ratio: Any, lead: Any, own: float | None) -> fl
         return spindle_ratio(h, lead)
     value = own if gear_ratio is None else quantity(gear_ratio, KINDS["pure number"] if h.rotary else (-1, 0, 0, 1, 0), "gear_ratio")
     if value is None and not h.rotary:
-        raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.")
+        raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.", name=h.name)
     value = 1.0 if value is None else value
     if value <= 0.0:
-        raise UsageError(f"ratio is {value:g}; it must be greater than zero.")
+        raise UsageError(f"ratio is {value:g}; it must be greater than zero.", value=value)
     return value
 
 

@@ -75,12 +75,14 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
     `speed` is needed where the cycle was computed at 0 rpm, for slow machines whose inertia forces do not count.
     """
     if not 0.0 < fluctuation < 1.0:
-        raise UsageError(f"fluctuation is {fluctuation:g}; give a share between 0 and 1, such as 0.02.")
+        raise UsageError(
+            f"fluctuation is {fluctuation:g}; give a share between 0 and 1, such as 0.02.", name="fluctuation", value=fluctuation
+        )
     h = drive_history(c, drive)
     steps = np.diff(h.x)
     turned = h.rotary and c.full_turn and (np.all(steps > 0.0) or np.all(steps < 0.0))
     if not turned:
-        raise UsageError(f"a flywheel is sized over a full turn of a turning drive; '{h.name}' does not make one here.")
+        raise UsageError(f"a flywheel is sized over a full turn of a turning drive; '{h.name}' does not make one here.", name=h.name)
     if abs(h.effort[-1] - h.effort[0]) > 1e-4 * float(np.ptp(h.effort)):
         raise UsageError(
             "after one turn of the drive the torque is another: the machine's cycle is longer than a turn, which is not covered."

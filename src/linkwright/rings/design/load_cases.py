@@ -85,7 +85,7 @@ class LoadCases(Result):
         """The cases of one body."""
         found = [x for x in self.cases if x.body == body]
         if not found:
-            raise UsageError(f"there are no load cases of '{body}'. {nearest(body, dict.fromkeys(x.body for x in self.cases), 'Bodies')}")
+            raise UsageError(f"there are no load cases of '{body}'.", nearest(body, dict.fromkeys(x.body for x in self.cases), "Bodies"))
         return found
 
     @property
@@ -135,7 +135,7 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
     wanted = known if bodies is None else [bodies] if isinstance(bodies, str) else list(bodies)
     for name in wanted:
         if name not in known:
-            raise UsageError(f"there is no moving body '{name}'. {nearest(str(name), known, 'Bodies')}")
+            raise UsageError(f"there is no moving body '{name}'.", nearest(str(name), known, "Bodies"))
     over = cycle_axis(c)
     worst = {body: _worst(c, body) for body in wanted}
     times = np.unique([x.t for instants, _ in worst.values() for x in instants])

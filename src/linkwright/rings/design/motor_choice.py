@@ -130,7 +130,7 @@ class MotorChoices(Result):
         if isinstance(index, str):
             found = [x for x in self.rows if index in (x.name, x.motor.name)]
             if not found:
-                raise UsageError(f"'{index}' is not among these. {nearest(index, [x.name for x in self.rows], 'Motors')}")
+                raise UsageError(f"'{index}' is not among these.", nearest(index, [x.name for x in self.rows], "Motors"))
             return found[0]
         try:
             return self.rows[index]
@@ -203,9 +203,9 @@ def choose_motor(
     catalog, False none; numbers are ratios to try, with `efficiency`. A slider or cylinder needs the `lead` of its spindle. `top`: rows.
     """
     if sort not in SORTS:
-        raise UsageError(f"a choice cannot be sorted by '{sort}'. {nearest(str(sort), SORTS, 'Choose from')}")
+        raise UsageError(f"a choice cannot be sorted by '{sort}'.", nearest(str(sort), SORTS, "Choose from"))
     if not isinstance(top, int) or isinstance(top, bool) or top < 1:
-        raise UsageError(f"top is the number of rows, 1 or more, not {top!r}.")
+        raise UsageError(f"top is the number of rows, 1 or more, not {top!r}.", name="top", value=top)
     known = catalog if isinstance(catalog, Catalog) else read_catalog(catalog)
     history, over = drive_history(c, drive), cycle_axis(c)
     units = c.skel.tree.description.units
@@ -224,7 +224,7 @@ def choose_motor(
         raise errors.NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)))
     if sort != "heat" and any(getattr(x, sort) is None for x in fit):
         some = next(x for x in fit if getattr(x, sort) is None)
-        raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.")
+        raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.", name=some.name)
     fit = _undominated(fit)
     ordered = sorted(fit, key=lambda x: (getattr(x, sort), x.heat, x.mass or 0.0, x.name))
     return MotorChoices(tuple(ordered[:top]), sort, known.path, len(every), suitable, len(fit), units)
@@ -244,16 +244,18 @@ def _undominated(fit: Sequence[MotorChoice]) -> list[MotorChoice]:
 def _boxes(known: Catalog, wanted: Any, efficiency: Any) -> list[Gearbox | None]:
     """Gearboxes to try; None: without one."""
     if efficiency is not None and isinstance(wanted, bool):
-        raise UsageError("efficiency is for ratios given as numbers (gearbox=[10, 20]); gearboxes of the catalog have their own.")
+        raise UsageError(
+            "efficiency is for ratios given as numbers (gearbox=[10, 20]); gearboxes of the catalog have their own.", name="efficiency"
+        )
     if isinstance(wanted, bool):
         return [None, *known.gearboxes] if wanted else [None]
     ratios = [wanted] if isinstance(wanted, (int, float, str)) else list(wanted)
     e = 1.0 if efficiency is None else quantity(efficiency, KINDS["pure number"], "efficiency")
     if not 0.0 < e <= 1.0:
-        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.")
+        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.", name="efficiency", value=e)
     values = [quantity(x, KINDS["pure number"], "gearbox") for x in ratios]
     if not values or min(values) <= 0.0:
-        raise UsageError("gearbox is True, False or ratios greater than zero, such as [5, 10, 20].")
+        raise UsageError("gearbox is True, False or ratios greater than zero, such as [5, 10, 20].", name="gearbox")
     return [Gearbox(f"ratio {show(x)}", x, e, np.inf, np.inf, mass=0.0, price=0.0) for x in values]
 
 

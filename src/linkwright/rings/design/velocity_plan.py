@@ -100,10 +100,10 @@ class VelocityPlan(Result):
         names = [b.name for b in self.bodies]
         for name in (one, other):
             if name not in names:
-                raise UsageError(f"there is no body '{name}'. {nearest(name, names, 'Bodies')}")
+                raise UsageError(f"there is no body '{name}'.", nearest(name, names, "Bodies"))
         found = [x for x in self.centers if set(x.bodies) == {one, other}]
         if not found:
-            raise UsageError(f"an instant center is of two bodies, not of '{one}' alone.")
+            raise UsageError(f"an instant center is of two bodies, not of '{one}' alone.", name=one)
         return found[0]
 
     def __str__(self) -> str:
@@ -189,10 +189,12 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
         value += 2.0 * np.pi * np.ceil((min(x[0], x[-1]) - 1e-9 - value) / (2.0 * np.pi))
     order = np.argsort(x, kind="stable")
     if not x[order[0]] - 1e-9 <= value <= x[order[-1]] + 1e-9:
-        raise UsageError(f"at: {value / size:.6g} {symbol} is outside the motion, {x.min() / size:.6g} .. {x.max() / size:.6g} {symbol}.")
+        raise UsageError(
+            f"at: {value / size:.6g} {symbol} is outside the motion, {x.min() / size:.6g} .. {x.max() / size:.6g} {symbol}.", name="at"
+        )
     steps = np.diff(x)
     if not (np.all(steps > 0.0) or np.all(steps < 0.0)):
-        raise UsageError(f"'{over}' passes {value / size:.6g} {symbol} more than once; give a time, such as at='0.5 s'.")
+        raise UsageError(f"'{over}' passes {value / size:.6g} {symbol} more than once; give a time, such as at='0.5 s'.", name=over)
     i = int(np.argmin(np.abs(x - value)))
     if abs(x[i] - value) < 1e-9:
         return c[i : i + 1], name

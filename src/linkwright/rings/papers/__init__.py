@@ -176,7 +176,7 @@ def papers_named(name: str = "all") -> list[str]:
     every = [*PAPERS, *COLLECTIONS]
     found = [key for key in every if key.lower() == name.lower() or key.lower().rstrip("0123456789") == name.lower()]
     if not found:
-        raise UsageError(f"there is no paper '{name}'. {nearest(name, [*every, 'all'], 'Papers')}")
+        raise UsageError(f"there is no paper '{name}'.", nearest(name, [*every, "all"], "Papers"))
     return found
 
 

@@ -29,14 +29,18 @@ class Folder:
     def __init__(self, path: str | Path, keys: Sequence[str], *, force: bool = False) -> None:
         self.path = Path(path)
         if not str(path).strip() or (self.path.exists() and not self.path.is_dir()):
-            raise UsageError(f"'{path}' is not a folder; give the name of one for the pictures, which is made if it does not exist.")
+            raise UsageError(
+                f"'{path}' is not a folder; give the name of one for the pictures, which is made if it does not exist.", name=path
+            )
         old = [INDEX, *(f"{key}-*.png" for key in keys)] if self.path.is_dir() and not force else []
         for there in (p for pattern in old for p in sorted(self.path.glob(pattern))):
             files.guarded(there, (there.suffix,), force=force)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            raise LinkwrightError(f"cannot make the folder '{path}': {problem.strerror or problem}. Choose another place.") from problem
+            raise LinkwrightError(
+                f"cannot make the folder '{path}': {problem.strerror or problem}. Choose another place.", name=path
+            ) from problem
 
     def picture(self, key: str, item: Item) -> Path | None:
         """The item's figure, if it has one."""

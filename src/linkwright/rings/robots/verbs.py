@@ -147,7 +147,7 @@ class MechanismVerbs:
         unfit = [name for name, value in (("what", what), *more.items()) if value is not None]
         if unfit:
             why = f"{unfit[0]} belongs to maps of one orientation, but orientations gives the reach in any of several."
-            raise UsageError(f"{why} Leave one out.")
+            raise UsageError(f"{why} Leave one out.", name=why)
         return self.system.workspace(over, orientations=orientations, modes=modes, **given)
 
 

@@ -46,7 +46,8 @@ def check_program(path: str | os.PathLike[str]) -> None:
     if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
         raise UsageError(
             f"cannot write '{path.name}': MP4 needs the program ffmpeg, which is not installed. "
-            "Install it (Debian: apt-get install ffmpeg), or write a .gif."
+            "Install it (Debian: apt-get install ffmpeg), or write a .gif.",
+            name=path.name,
         )
 
 
@@ -115,7 +116,8 @@ def play(
     if count > MOST_PLAYED:
         raise UsageError(
             f"{span:g} s at speed {speed:g} would be {counted(count, 'frame')}; at most {MOST_PLAYED} are written. "
-            f"Show it faster (speed={span / still / MOST_PLAYED:.2g}), with fewer fps, or a part: run.between(0, 5)."
+            f"Show it faster (speed={span / still / MOST_PLAYED:.2g}), with fewer fps, or a part: run.between(0, 5).",
+            name=span,
         )
     shown = run.at(np.linspace(run.t[0], run.t[-1], max(count, 2)))
     pace = "" if speed == 1.0 else f"   (speed {speed:g})"
@@ -153,7 +155,9 @@ def frame_size(path: Path, width: int | None, resolution: Any) -> FrameSize:
     if resolution is None:
         wide = 560 if width is None else width
         if isinstance(wide, bool) or not isinstance(wide, (int, np.integer)) or not 100 <= wide <= MOST_PIXELS:
-            raise UsageError(f"the width of an animation is a whole number of pixels from 100 to {MOST_PIXELS}, not {wide!r:.40}.")
+            raise UsageError(
+                f"the width of an animation is a whole number of pixels from 100 to {MOST_PIXELS}, not {wide!r:.40}.", value=wide
+            )
         return FrameSize(int(wide))
     named = RESOLUTIONS.get(resolution) if isinstance(resolution, str) else resolution
     if named is None and (pixels := re.fullmatch(r"\s*(\d{3,4})\s*[xX×]\s*(\d{3,4})\s*", resolution)):
@@ -162,7 +166,10 @@ def frame_size(path: Path, width: int | None, resolution: Any) -> FrameSize:
     if not (fits and all(100 <= x <= MOST_PIXELS for x in named)):
         raise UsageError(
             f"resolution is {', '.join(RESOLUTIONS)}, or width and height in pixels from 100 to {MOST_PIXELS} such as 1280x720, "
-            f"not {resolution!r:.40}."
+            f"not {resolution!r:.40}.",
+            name="resolution",
+            value=resolution,
+            allowed=RESOLUTIONS,
         )
     return FrameSize(int(named[0]), int(named[1]))
 
@@ -260,4 +267,6 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
         log.seek(0)
         said = log.read().decode(errors="replace").strip()[-200:]
     if code:
-        raise LinkwrightError(f"ffmpeg could not write '{path.name}': {said or f'it ended with {code}'}. Write a .gif instead.")
+        raise LinkwrightError(
+            f"ffmpeg could not write '{path.name}': {said or f'it ended with {code}'}. Write a .gif instead.", name=path.name
+        )

@@ -64,7 +64,7 @@ def _chosen(atlas: Workspace, what: Any) -> list[str]:
     names = [what] if isinstance(what, str) else [str(x) for x in what]
     for name in names:
         if name not in known:
-            raise UsageError(f"the atlas has no '{name}'. {nearest(name, known, 'It has')}")
+            raise UsageError(f"the atlas has no '{name}'.", nearest(name, known, "It has"))
     if not 1 <= len(names) <= most_maps:
         raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {most_maps} are possible.")
     return names

@@ -85,7 +85,7 @@ def write(
 def _description(subject: Any, what: str) -> Description:
     found = getattr(getattr(subject, "system", None), "described", None)
     if not isinstance(found, Description):
-        raise UsageError(f"{what} is a Mechanism (lw.load(...)), not {type(subject).__name__}.")
+        raise UsageError(f"{what} is a Mechanism (lw.load(...)), not {type(subject).__name__}.", name=what, value=subject)
     return found
 
 
@@ -97,7 +97,9 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     known, there = every_parameter(before), every_parameter(after)
     unknown = [n for n in names if n not in known or n not in there]
     if not names or unknown:
-        raise UsageError(f"names are the numbers that differ, of both models; {listing(unknown) or 'none'} is no such number.")
+        raise UsageError(
+            f"names are the numbers that differ, of both models; {listing(unknown) or 'none'} is no such number.", name="names"
+        )
     values = {n: there[n].value for n in names if known[n].placed is None and not n.endswith(modelfile.LINK)}
     for group in ([n for n in names if n.endswith(modelfile.LINK) and known[n].drawn], [n for n in names if known[n].placed is not None]):
         moved = modelfile.redesigned(before, [known[n] for n in values], list(values.values())) if values else before

@@ -148,7 +148,9 @@ def loads_at(c: Trajectory, at: Any) -> tuple[inverse.Loads, str]:
     if isinstance(at, str) and _is_time(at):
         over = "t"
     elif isinstance(at, str) and over == "t" and not _is_time(at):
-        raise UsageError(f"the drive passes {at!r} more than once (or never) in this cycle; say at which time, for example at='0.5 s'.")
+        raise UsageError(
+            f"the drive passes {at!r} more than once (or never) in this cycle; say at which time, for example at='0.5 s'.", name=at
+        )
     x = c[over]
     symbol, size = c.unit(over)
     if at is None or len(c) == 1:
@@ -162,7 +164,7 @@ def loads_at(c: Trajectory, at: Any) -> tuple[inverse.Loads, str]:
     low, high = sorted((x[0], x[-1]))
     if not low <= value <= high:
         raise UsageError(
-            f"at: {value / size:.6g} {symbol} is outside the cycle, which covers {low / size:.6g} .. {high / size:.6g} {symbol}."
+            f"at: {value / size:.6g} {symbol} is outside the cycle, which covers {low / size:.6g} .. {high / size:.6g} {symbol}.", name="at"
         )
     exact = _between_samples(c, over, nearest_sample, value)
     if exact is not None:
@@ -220,9 +222,9 @@ def of_loads(loads: inverse.Loads, body: str, where: str) -> FreeBody:
     d = skel.tree.description
     names = [b.name for b in d.moving]
     if body == d.bodies[0].name:
-        raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.")
+        raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.", name=body, allowed=names)
     if body not in names:
-        raise UsageError(f"there is no body '{body}'. {nearest(body, names, 'Bodies')}")
+        raise UsageError(f"there is no body '{body}'.", nearest(body, names, "Bodies"))
     node = skel.node(body)
     com = in_world(loads, node, np.array(skel.com[node], dtype=float))
     return FreeBody(

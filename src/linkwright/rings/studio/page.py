@@ -68,7 +68,7 @@ class Page:
         path = Path(path)
         files_kind = KINDS.get(path.suffix.lower())
         if files_kind is None:
-            raise LinkwrightError(f"cannot show '{path}': unsupported file type; use {', '.join(KINDS)}.")
+            raise LinkwrightError(f"cannot show '{path}': unsupported file type; use {', '.join(KINDS)}.", name=path)
         data = base64.b64encode(files.read_regular(path, MOST_BYTES)).decode("ascii")
         alt = html.escape(caption or path.stem, quote=True)
         return self._add(
@@ -117,7 +117,7 @@ def show(
     if widget:
         return _widget(subject, path, run, height)
     if height is not None:
-        raise UsageError("height is for a widget: m.show(widget=True, height=700). A page has the height of its window.")
+        raise UsageError("height is for a widget: m.show(widget=True, height=700). A page has the height of its window.", name="height")
     return shown(_name(subject), lambda place: write(subject, place, run=run, steps=steps), path, browser)
 
 

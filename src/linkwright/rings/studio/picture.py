@@ -42,11 +42,11 @@ def draw(
     it is at hand; `size` in inches; `off` names rods that are not drawn.
     """
     if at is not None and not isinstance(at, State):
-        raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.")
+        raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.", name="at", value=at)
     if size is not None and not (
         isinstance(size, Sequence) and len(size) == 2 and all(isinstance(x, (int, float)) and x > 0 for x in size)
     ):
-        raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.")
+        raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.", name="size", value=size)
     if path is not None:
         files.checked(path, files.PICTURES)
     canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)

@@ -81,10 +81,10 @@ def print_pdf(page: str, path: str | os.PathLike[str]) -> Path:
         try:
             done = subprocess.run(command, capture_output=True, timeout=patience, check=False)
         except (OSError, subprocess.TimeoutExpired) as problem:
-            raise UsageError(f"'{program}' could not print the report: {problem}. {BY_HAND}") from None
+            raise UsageError(f"'{program}' could not print the report: {problem}. {BY_HAND}", name=program) from None
         if not target.is_file() or not target.stat().st_size:
             last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            raise UsageError(f"'{program}' printed nothing{': ' + last[0][:200] if last else ''}. {BY_HAND}")
+            raise UsageError(f"'{program}' printed nothing{': ' + last[0][:200] if last else ''}. {BY_HAND}", name=program)
         content = _without_stamps(target.read_bytes())
     with files.replacing(path, PDF) as temporary:
         temporary.write_bytes(content)

@@ -107,7 +107,9 @@ def report(
     if isinstance(motor, Mapping):
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
-        raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
+        raise UsageError(
+            "steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.", name="steps"
+        )
     if tolerances is not None:
         from linkwright.rings.studio import report_tolerances  # here and below: few reports have them
 
@@ -138,7 +140,7 @@ def fragment(
     block = title_block(system.description.report, texts, curves)
     simulated = run is not None and run.proof is not None
     if simulated and others:
-        raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.")
+        raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.", name="variants")
     content = ReportContent(system, run, motor, steps, block, others, report_measures.checked(measures))
     inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
     if tolerances is not None:
@@ -362,17 +364,21 @@ def title_block(file: ReportBlock, texts: Mapping[str, Any], curves: Sequence[st
     given: dict[str, Any] = {}
     for name, said in texts.items():
         if name not in TEXTS:
-            raise UsageError(f"a report has no '{name}'. {nearest(name, TEXTS, 'Texts of its title block')}")
+            raise UsageError(f"a report has no '{name}'.", nearest(name, TEXTS, "Texts of its title block"))
         if said is None:
             continue
         plain = " ".join(str(said).split())
         if len(plain) > MOST_LETTERS:
-            raise UsageError(f"{name} of the report has {counted(len(plain), 'letter')}; a title block has room for {MOST_LETTERS}.")
+            raise UsageError(
+                f"{name} of the report has {counted(len(plain), 'letter')}; a title block has room for {MOST_LETTERS}.", name=name
+            )
         given[name] = plain
     if curves is not None:
         named = [curves] if isinstance(curves, str) else list(curves)
         if not all(isinstance(x, str) for x in named) or len(named) > MOST_CURVES:
-            raise UsageError(f"curves of a report are names of up to {MOST_CURVES} channels, such as ['A.torque'], not {curves!r:.60}.")
+            raise UsageError(
+                f"curves of a report are names of up to {MOST_CURVES} channels, such as ['A.torque'], not {curves!r:.60}.", value=curves
+            )
         given["curves"] = tuple(dict.fromkeys(named))
     return replace(file, **given)
 

@@ -156,10 +156,12 @@ def chosen_panels(c: Trajectory, names: Sequence[str]) -> list[ReportPanel]:
     out: list[ReportPanel] = []
     for name in names:
         if name not in c.channels:
-            raise UsageError(f"the report has no curve of '{name}'. {nearest(name, list(c.channels), 'Channels')}")
+            raise UsageError(f"the report has no curve of '{name}'.", nearest(name, list(c.channels), "Channels"))
         if c[name].ndim != 1:
             parts = [n for n in c.channels if n.startswith(f"{name}.") and c[n].ndim == 1]
-            raise UsageError(f"'{name}' has several components; name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.")
+            raise UsageError(
+                f"'{name}' has several components; name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.", name=name
+            )
         kind = c.dimension(name)
         if out and c.dimension(out[-1].names[0]) == kind and len(out[-1].names) < MOST_CURVES:
             out[-1] = ReportPanel(kind[:1].upper() + kind[1:] or "Values", (*out[-1].names, name))

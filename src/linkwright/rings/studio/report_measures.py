@@ -15,7 +15,7 @@ def checked(given: Any) -> tuple[str, ...]:
     most_measures = 12
     if not all(isinstance(x, str) for x in named) or len(named) > most_measures:
         example = "['stroke guide', 'dwell guide within 1 mm']"
-        raise UsageError(f"measures of a report are up to {most_measures} texts, such as {example}, not {given!r:.60}.")
+        raise UsageError(f"measures of a report are up to {most_measures} texts, such as {example}, not {given!r:.60}.", value=given)
     for text in named:
         measures.measure(text)  # a text that is no measure is an error before the long work
     return tuple(dict.fromkeys(named))

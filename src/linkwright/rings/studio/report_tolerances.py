@@ -13,7 +13,7 @@ from linkwright.rings.studio.study_plots import plot
 def check(given: Any) -> None:
     """Raise UsageError unless this is an analysis of tolerances."""
     if not isinstance(given, ToleranceAnalysis):
-        raise UsageError(f"tolerances are what m.tolerances(...) gives, not {type(given).__name__}.")
+        raise UsageError(f"tolerances are what m.tolerances(...) gives, not {type(given).__name__}.", value=given)
 
 
 def section(t: ToleranceAnalysis) -> str:

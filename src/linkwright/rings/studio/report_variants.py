@@ -64,14 +64,14 @@ def checked(variants: Any) -> dict[str, System]:
     if variants is None:
         return {}
     if not isinstance(variants, Mapping) or not all(isinstance(k, str) for k in variants):
-        raise UsageError("variants are a dict of mechanisms by name, such as {'longer crank': m.with_(L1='320 mm')}.")
+        raise UsageError("variants are a dict of mechanisms by name, such as {'longer crank': m.with_(L1='320 mm')}.", name="variants")
     if len(variants) > MOST_VARIANTS:
         raise UsageError(f"a report compares up to {MOST_VARIANTS} variants, and {len(variants)} are given. lw.study compares many.")
     out = {}
     for name, m in variants.items():
         system = getattr(m, "system", m)
         if not isinstance(system, System):
-            raise UsageError(f"variant '{name}' is a {type(m).__name__}; give a mechanism, such as m.with_(L1='320 mm').")
+            raise UsageError(f"variant '{name}' is a {type(m).__name__}; give a mechanism, such as m.with_(L1='320 mm').", name=name)
         out[name] = system
     return out
 

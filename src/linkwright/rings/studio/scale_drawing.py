@@ -196,7 +196,7 @@ def _length(given: Any, what: str) -> float | None:
     plain = isinstance(given, (int, float)) or str(given).strip().replace(".", "", 1).isdigit()
     value = MM * quantity(f"{given} mm" if plain else given, KINDS["length"], what)
     if not value > 0.0:
-        raise UsageError(f"{what} is a length above 0, such as 20 mm, not {given}.")
+        raise UsageError(f"{what} is a length above 0, such as 20 mm, not {given}.", name=what, value=given)
     return value
 
 

@@ -84,9 +84,9 @@ class StudyTable:
         known = [c.name for c in among]
         for name in names:
             if name not in known:
-                raise UsageError(f"{what}: there is no '{name}'. {nearest(str(name), known, 'Known')}")
+                raise UsageError(f"{what}: there is no '{name}'.", nearest(str(name), known, "Known"))
         if not 1 <= len(names) <= most:
-            raise UsageError(f"{what}: name 1 to {most} columns, not {len(names)}.")
+            raise UsageError(f"{what}: name 1 to {most} columns, not {len(names)}.", name=what)
         return [self.columns[name] for name in names]
 
 

@@ -54,16 +54,17 @@ def _asked(data: StudyTable, shown: Sequence[StudyColumn], at: Any) -> dict[str,
     if at is None:
         return {}
     if not isinstance(at, Mapping):
-        raise UsageError(f'at is a dict of values of other variables, at={{"L3": "750 mm"}}, not {at!r:.40}.')
+        raise UsageError(f'at is a dict of values of other variables, at={{"L3": "750 mm"}}, not {at!r:.40}.', name="at", value=at)
     others = [v.name for v in data.variables if v not in shown]
     if data.kind != "grid":
         raise UsageError(
-            f"at= fixes variables of a grid; this study is of the plan '{data.kind}', whose designs have all values different."
+            f"at= fixes variables of a grid; this study is of the plan '{data.kind}', whose designs have all values different.",
+            name=data.kind,
         )
     out = {}
     for name, x in at.items():
         if name not in others:
-            raise UsageError(f"at: '{name}' is not one of the other variables. {nearest(str(name), others, 'Others')}")
+            raise UsageError(f"at: '{name}' is not one of the other variables.", nearest(str(name), others, "Others"))
         c = data.columns[name]
         out[name] = unit_kinds.quantity(x, dimension_of(c), f"at: {name}") / c.size
     return out
@@ -111,7 +112,7 @@ def _two(data: StudyTable, over: Any) -> list[StudyColumn]:
         return varying[:2]
     found = data.chosen(over, "over", data.variables, 2)
     if len(found) != 2 or found[0] is found[1] or any(v not in varying for v in found):
-        raise UsageError(f"over: name two variables that vary, of {', '.join(v.name for v in varying)}.")
+        raise UsageError(f"over: name two variables that vary, of {', '.join(v.name for v in varying)}.", name="over")
     return found
 
 

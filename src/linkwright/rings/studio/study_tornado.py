@@ -44,7 +44,7 @@ def tornado(data: StudyTable, path: Place = None, *, measures: Any = None, most:
 
 def _whole(data: StudyTable, c: StudyColumn) -> StudyColumn:
     if not c.known.any():
-        raise UsageError(f"no design has a value of '{c.name}'. study.why has the reasons.")
+        raise UsageError(f"no design has a value of '{c.name}'. study.why has the reasons.", name=c.name)
     return c
 
 
@@ -82,7 +82,7 @@ def swings(data: StudyTable, c: StudyColumn) -> tuple[float, list[Swing]]:
     numbers = np.column_stack([v.values for v in data.variables])
     middle = numbers[data.rows == 0]
     if not len(middle) or not np.isfinite(base := float(c.values[data.rows == 0][0])):
-        raise UsageError(f"the design with all variables in the middle has no '{c.name}', so changes from it are not known.")
+        raise UsageError(f"the design with all variables in the middle has no '{c.name}', so changes from it are not known.", name=c.name)
     own = numbers != middle[0]
     out = []
     for i, v in enumerate(data.variables):

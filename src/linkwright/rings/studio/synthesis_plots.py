@@ -19,7 +19,7 @@ PANEL = 3.2  # inches
 def plot(found: SynthesisResult, path: Place = None, *, count: int = MOST_PANELS, **paper: Unpack[Paper]) -> Any:
     """Draw the first `count` linkages of a synthesis, best first. Return the Figure, or with `path` the file written."""
     if not len(found):
-        raise UsageError(f"{found.task}: there is no linkage to draw.")
+        raise UsageError(f"{found.task}: there is no linkage to draw.", name=found.task)
     shown = list(found)[: max(1, min(int(count), MOST_PANELS))]
 
     def make(frame: Frame) -> Any:

@@ -49,7 +49,10 @@ class Subject:
         self.path = Path(text) if self.is_run else model_file(source)
         self.source, self.changes, self.steps = source, changes, steps
         if not self.path.is_file():
-            raise UsageError(f"there is no file '{self.path}'. Give a built-in model's name, a YAML file, or a saved run (.npz, .parquet).")
+            raise UsageError(
+                f"there is no file '{self.path}'. Give a built-in model's name, a YAML file, or a saved run (.npz, .parquet).",
+                name=self.path,
+            )
         if self.is_run and changes:
             raise UsageError(f"a saved run cannot be changed ({', '.join(changes)}); change the model and simulate it again.")
         self.others: tuple[Path, ...] = ()

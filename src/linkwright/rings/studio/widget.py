@@ -31,7 +31,7 @@ SCRIPT = "widget/widget.js"
 def widget(mechanism: Any, *, run: Trajectory | None = None, height: int = HEIGHT) -> Any:
     """Return the widget of a Mechanism; `run` is played in it, `height` is in pixels. Needs the package anywidget."""
     if isinstance(height, bool) or not isinstance(height, int) or not 200 <= height <= 4000:
-        raise UsageError(f"height is a number of pixels from 200 to 4000, not {height!r:.40}.")
+        raise UsageError(f"height is a number of pixels from 200 to 4000, not {height!r:.40}.", name="height", value=height)
     key = secrets.token_hex(8)
     text = live.text(mechanism, host=key, **played(mechanism, run))
     return _widget_class()(mechanism, page=text, key=key, height=height)
@@ -63,16 +63,20 @@ def _widget_class() -> Any:
 
         def _checked(self, name: str, x: Any) -> float:
             if name not in self._numbers:
-                raise UsageError(f"the page has no slider of '{name}'. {nearest(name, list(self._numbers), 'Sliders')}")
+                raise UsageError(f"the page has no slider of '{name}'.", nearest(name, list(self._numbers), "Sliders"))
             if isinstance(x, bool) or not isinstance(x, (int, float)) or not math.isfinite(x):
-                raise UsageError(f"values are finite numbers in SI, such as {{'{name}': {self._numbers[name]:.6g}}}, not {x!r:.40}.")
+                raise UsageError(
+                    f"values are finite numbers in SI, such as {{'{name}': {self._numbers[name]:.6g}}}, not {x!r:.40}.", name=name, value=x
+                )
             return float(x)
 
         @traitlets.validate("picked")
         def _checked_pick(self, proposal: Any) -> dict[str, str]:
             given = proposal["value"]
             if given and (given.get("kind") not in KINDS or not isinstance(given.get("name"), str)):
-                raise UsageError(f"picked is a dict such as {{'kind': 'pin', 'name': 'C'}} with a kind of {', '.join(KINDS)}, or empty.")
+                raise UsageError(
+                    f"picked is a dict such as {{'kind': 'pin', 'name': 'C'}} with a kind of {', '.join(KINDS)}, or empty.", allowed=KINDS
+                )
             return {key: str(given.get(key, "")) for key in ("kind", "name", "body")} if given else {}
 
         def set(self, **changes: Any) -> None:

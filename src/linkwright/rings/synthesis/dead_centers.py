@@ -59,7 +59,7 @@ def between_dead_centers(
     if swing is not None and travel >= np.pi:
         raise UsageError("the swing of a crank-rocker is less than 180 deg. Use a gear or a six-bar for more.")
     if not most_ratio > 1.0:
-        raise UsageError("most_ratio is the longest link over the shortest: a number above 1.")
+        raise UsageError("most_ratio is the longest link over the shortest: a number above 1.", name="most_ratio")
     if swing is None:
         ends, center, size = (0.5 * travel + 0j, -0.5 * travel + 0j), None, travel
     else:
@@ -89,7 +89,7 @@ def _positive(value: Any, name: str) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not 0.0 < number < float("inf"):
-        raise UsageError(f"{name} is a number above zero, not {value!r}.")
+        raise UsageError(f"{name} is a number above zero, not {value!r}.", name=name, value=value)
     return number
 
 

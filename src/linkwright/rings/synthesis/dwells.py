@@ -119,7 +119,7 @@ def _check(
         raise UsageError("kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.")
     for name, value in sizes.items():
         if value is not None and not (np.isfinite(value) and value > 0.0):
-            raise UsageError(f"{name} = {value}: give a positive number in SI.")
+            raise UsageError(f"{name} = {value}: give a positive number in SI.", name=name)
     stroke, dwell_angle = sizes["stroke"], sizes["dwell_angle"]
     if stroke is None or dwell_angle is None:
         raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad; give both.")

@@ -85,7 +85,7 @@ def path_points(points: Any) -> Array:
         try:
             array = np.asarray(points, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError("points must be numbers: give a list of [x, y] in meters.") from None
+            raise UsageError("points must be numbers: give a list of [x, y] in meters.", name="points") from None
         if array.ndim != 2 or array.shape[1] != 2:
             raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.")
         array = array[:, 0] + 1j * array[:, 1]
@@ -103,9 +103,9 @@ def pivot_box(within: Any) -> tuple[complex, complex]:
     try:
         box = np.asarray(within, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("within must be two corners: give [[x, y], [x, y]] in meters.") from None
+        raise UsageError("within must be two corners: give [[x, y], [x, y]] in meters.", name="within") from None
     if box.shape != (2, 2) or not np.isfinite(box).all() or (np.ptp(box, axis=0) <= 0.0).any():
-        raise UsageError("within must be two opposite corners of a box: give [[x, y], [x, y]] in meters.")
+        raise UsageError("within must be two opposite corners of a box: give [[x, y], [x, y]] in meters.", name="within")
     low, high = box.min(axis=0), box.max(axis=0)
     return complex(*low), complex(*high)
 
@@ -117,10 +117,11 @@ def crank_angles(timing: Any, count: int) -> Array | None:
     try:
         angles = np.asarray(timing, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("timing must be numbers: one crank angle in rad for every point.") from None
+        raise UsageError("timing must be numbers: one crank angle in rad for every point.", name="timing") from None
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise UsageError(
-            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}; give one finite crank angle in rad for every point."
+            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}; give one finite crank angle in rad for each point.",
+            name="timing",
         )
     steps = np.diff(angles)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(angles[-1] - angles[0]) > 2.0 * np.pi * (1.0 + 1e-9):
@@ -138,10 +139,10 @@ def wanted_kinds(kind: str | Sequence[str] | None, known: Any) -> list[str]:
     for name in names:
         found = spelled.get(str(name).lower().replace("-", " "))
         if found is None:
-            raise UsageError(f"unknown kind '{name}'. {nearest(str(name), known, 'Kinds')}")
+            raise UsageError(f"unknown kind '{name}'.", nearest(str(name), known, "Kinds"))
         out.append(found)
     if not out:
-        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.")
+        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known)
     return out
 
 

@@ -85,7 +85,7 @@ def generated(
     """
     form, wanted, starts, size = _task(function, x_range, input_range, output_range, output, ground)
     if not most_ratio > 1.0:
-        raise UsageError("most_ratio is the longest link over the shortest: a number above 1.")
+        raise UsageError("most_ratio is the longest link over the shortest: a number above 1.", name="most_ratio")
     first, last = wanted.x
     chebyshev = isinstance(precision, str)
     points = _precision(precision, wanted.x)
@@ -123,19 +123,19 @@ def _task(
 ) -> tuple[GeneratorForm, WantedFunction, tuple[float | None, float | None], float]:
     """The form, the function, fixed starts of crank and output, and the size of a unit of length in m."""
     if output not in ("angle", "slide"):
-        raise UsageError(f"output is 'angle' or 'slide', not {output!r}.")
+        raise UsageError(f"output is 'angle' or 'slide', not {output!r}.", name="output", value=output)
     f, limits = _function(function, x_range)
     turn, crank_start = _travel(input_range, "input_range")
     way, output_start = _travel(output_range, "output_range")
     if abs(turn) > 2 * np.pi:
-        raise UsageError("input_range is at most a full turn.")
+        raise UsageError("input_range is at most a full turn.", name="input_range")
     if output == "slide":
         starts = crank_start, None if output_start is None else output_start / abs(way)
         return SlideForm(), WantedFunction.of(limits, f, turn, float(np.sign(way))), starts, abs(way)
     if abs(way) >= 2 * np.pi:
         raise UsageError("output_range of a rocker is less than a full turn.")
     if not ground > 0.0 or not np.isfinite(ground):
-        raise UsageError("ground is a length above zero.")
+        raise UsageError("ground is a length above zero.", name="ground")
     return AngleForm(), WantedFunction.of(limits, f, turn, way), (crank_start, output_start), float(ground)
 
 
@@ -143,12 +143,12 @@ def _travel(given: Any, name: str) -> tuple[float, float | None]:
     try:
         value = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} is a travel, or (start, end).") from None
+        raise UsageError(f"{name} is a travel, or (start, end).", name=name) from None
     if value.shape not in ((), (2,)) or not np.isfinite(value).all():
-        raise UsageError(f"{name} is a travel, or (start, end), in finite numbers.")
+        raise UsageError(f"{name} is a travel, or (start, end), in finite numbers.", name=name)
     travel = float(value) if value.ndim == 0 else float(value[1] - value[0])
     if travel == 0.0:
-        raise UsageError(f"{name} is zero: give a travel other than zero.")
+        raise UsageError(f"{name} is zero: give a travel other than zero.", name=name)
     return travel, None if value.ndim == 0 else float(value[0])
 
 
@@ -161,7 +161,7 @@ def _function(function: Any, x_range: Any) -> tuple[Callable[[np.ndarray], np.nd
     except (TypeError, ValueError):
         limits = np.zeros(0)
     if limits.shape != (2,) or not np.isfinite(limits).all() or limits[0] == limits[1]:
-        raise UsageError("x_range is (first x, last x), two different numbers.")
+        raise UsageError("x_range is (first x, last x), two different numbers.", name="x_range")
     f = _formula(function) if isinstance(function, str) else function
     return _finite(f), (float(limits[0]), float(limits[1]))
 
@@ -172,7 +172,7 @@ def _formula(text: str) -> Callable[[np.ndarray], np.ndarray]:
 
     expression = parse(text)
     if not isinstance(expression, Expr) or expressions.free_variables(expression) != {"x"}:
-        raise UsageError(f"the function '{text}' must depend on x, and on nothing else.")
+        raise UsageError(f"the function '{text}' must depend on x, and on nothing else.", name=text)
     return lambda x: np.array([expressions.evaluate(expression, {"x": float(u)}) for u in x])
 
 
@@ -204,13 +204,13 @@ def _samples(samples: Any, x_range: Any) -> tuple[Callable[[np.ndarray], np.ndar
     try:
         x, y = np.asarray(samples, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("function is text of x, a callable, or samples (x, y): two lists of equal length.") from None
+        raise UsageError("function is text of x, a callable, or samples (x, y): two lists of equal length.", name="function") from None
     if x.ndim != 1 or len(x) < 4 or not np.isfinite([x, y]).all() or len(np.unique(x)) < len(x):
         raise UsageError("samples of a function are at least four finite pairs with different x.")
     order = np.argsort(x)
     low, high = (x[order[0]], x[order[-1]]) if x_range is None else np.asarray(x_range, dtype=float)
     if not (x.min() <= min(low, high) < max(low, high) <= x.max()):
-        raise UsageError(f"x_range must be inside the samples, {x.min():g} to {x.max():g}.")
+        raise UsageError(f"x_range must be inside the samples, {x.min():g} to {x.max():g}.", name="x_range")
     return CubicSpline(x[order], y[order]), (float(low), float(high))
 
 
@@ -219,15 +219,15 @@ def _precision(precision: Any, x: tuple[float, float]) -> np.ndarray:
     first, last = x
     if isinstance(precision, str):
         if precision != "chebyshev":
-            raise UsageError(f"precision is 'chebyshev' or a list of x, not {precision!r}.")
+            raise UsageError(f"precision is 'chebyshev' or a list of x, not {precision!r}.", name="precision", value=precision)
         return 0.5 * (first + last) - 0.5 * (last - first) * np.cos(np.pi * (2 * np.arange(3) + 1) / 6)
     try:
         points = np.asarray(precision, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("precision is 'chebyshev' or a list of x.") from None
+        raise UsageError("precision is 'chebyshev' or a list of x.", name="precision") from None
     inside = (points >= min(x)) & (points <= max(x))
     if points.ndim != 1 or len(points) < 3 or not inside.all() or len(np.unique(points)) < len(points):
-        raise UsageError(f"precision is a list of at least three different x from {min(x):g} to {max(x):g}.")
+        raise UsageError(f"precision is a list of at least three different x from {min(x):g} to {max(x):g}.", name="precision")
     return points
 
 

@@ -38,7 +38,7 @@ def geared_paths(
     ratios = []
     for value in given:
         if not isinstance(value, (int, float)) or not np.isfinite(value) or value == 0 or abs(value) > 20:
-            raise UsageError(f"ratio {value!r}: the ratio of the gears is a number between -20 and 20 without 0.")
+            raise UsageError(f"ratio {value!r}: the ratio of the gears is a number between -20 and 20 without 0.", name=value)
         exact = Fraction(float(value)).limit_denominator(12)
         if abs(float(exact) - value) > 1e-9:
             raise UsageError(f"ratio {value:g}: give a fraction with a denominator up to 12, so that the cycle ends ({float(exact):g}).")

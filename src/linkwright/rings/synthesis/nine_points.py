@@ -66,7 +66,7 @@ def _checked(points: Any) -> np.ndarray:
         raise UsageError("nine points (x, y) are needed: a four-bar passes at most nine points exactly. Use path synthesis for others.")
     z = z.astype(complex)
     if not np.isfinite(z).all():
-        raise UsageError("points must be finite numbers. Check the coordinates.")
+        raise UsageError("points must be finite numbers. Check the coordinates.", name="points")
     apart = np.abs(z[:, None] - z[None, :]) + np.diag(np.full(9, np.inf))
     i, j = divmod(int(apart.argmin()), 9)
     if apart[i, j] <= 1e-9 * np.abs(z - z.mean()).max():

@@ -31,12 +31,17 @@ def plain(given: Any, allowed: tuple[str, ...], what: str) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise UsageError(f"{what} is a dict of values by name, not {type(given).__name__}. Names: {', '.join(allowed)}.")
+        raise UsageError(
+            f"{what} is a dict of values by name, not {type(given).__name__}. Names: {', '.join(allowed)}.",
+            name=what,
+            value=given,
+            allowed=allowed,
+        )
     out = {}
     for name, value in given.items():
         spelled = str(name).replace("_", " ").replace("-", " ").strip().lower()
         if spelled not in allowed:
-            raise UsageError(f"{what}: there is no '{name}'. {nearest(spelled, allowed, 'Names')}")
+            raise UsageError(f"{what}: there is no '{name}'.", nearest(spelled, allowed, "Names"))
         out[spelled] = value
     return out
 
@@ -61,7 +66,7 @@ def limits_of(chain: Chain, bounds: Any, size: float, center: complex) -> PathLi
         low[link], high[link] = own[0] / size, own[1] / size
     ratio = float(given.get("ratio", RATIO if free else np.inf))
     if not ratio > 1.0:
-        raise UsageError(f"bounds: the ratio of the longest to the shortest link is above 1, not {ratio:g}.")
+        raise UsageError(f"bounds: the ratio of the longest to the shortest link is above 1, not {ratio:g}.", name="bounds", value=ratio)
     reach = LONGEST * size if "links" not in given else max(most, LONGEST * size)
     point = given.get("point", POINT * most if "links" in given else reach)
     corner = complex(1.0, 1.0)
@@ -72,7 +77,7 @@ def limits_of(chain: Chain, bounds: Any, size: float, center: complex) -> PathLi
     other_box = _common(boxes.get("pivots"), boxes.get("rocker pivot"))
     transmission = float(given.get("transmission", 0.0))
     if not 0.0 <= transmission < np.pi / 2.0:
-        raise UsageError(f"bounds: the least transmission angle is from 0 to 90 deg, not {np.rad2deg(transmission):g} deg.")
+        raise UsageError(f"bounds: the least transmission angle is from 0 to 90 deg, not {np.rad2deg(transmission):g} deg.", name="bounds")
 
     def scaled(box: Box | None) -> Box | None:
         return None if box is None else ((box[0] - center) / size, (box[1] - center) / size)
@@ -95,12 +100,14 @@ def held_of(hold: Any, limits: PathLimits, size: float, center: complex) -> tupl
             raise UsageError("the crank pivot is held outside of its bounds. Move it, or widen the box in bounds.")
         out += [("x0", at.real), ("y0", at.imag)]
     if "crank offset" in given and "crank angle" in given:
-        raise UsageError("hold: the crank offset is measured from the ground link, the crank angle from the x axis. Give one of them.")
+        raise UsageError(
+            "hold: the crank offset is measured from the ground link, the crank angle from the x axis. Give one of them.", name="hold"
+        )
     for name, variable in (("ground angle", "th0"), ("crank offset", "t1"), ("crank angle", "t1")):
         if name in given:
             value = float(given[name])
             if not np.isfinite(value):
-                raise UsageError(f"hold: the {name} is an angle, not {value}.")
+                raise UsageError(f"hold: the {name} is an angle, not {value}.", name="hold", value=value)
             out.append((variable, value))
     return tuple(out)
 
@@ -111,7 +118,7 @@ def length_range(value: Any, name: str, *, signed: bool = False) -> tuple[float,
     if ends.shape == (1,):
         ends = np.array([-ends[0] if signed else 0.0, ends[0]])
     if ends.shape != (2,) or not np.isfinite(ends).all() or ends[0] > ends[1] or ends[1] <= 0.0 or (ends[0] < 0.0 and not signed):
-        raise UsageError(f"bounds: {name} is (least, most), two lengths in this order, or the most alone.")
+        raise UsageError(f"bounds: {name} is (least, most), two lengths in this order, or the most alone.", name="bounds")
     return float(ends[0]), float(ends[1])
 
 
@@ -119,7 +126,7 @@ def _points(value: Any, count: int, name: str) -> list[complex]:
     array = np.asarray(value)
     numbers = array.ravel() if array.dtype.kind == "c" else np.asarray(value, dtype=float).reshape(-1, 2) @ np.array([1.0, 1j])
     if len(numbers) != count or not np.isfinite(numbers).all():
-        raise UsageError(f"{name}: give {counted(count, 'point')} (x, y).")
+        raise UsageError(f"{name}: give {counted(count, 'point')} (x, y).", name=name)
     return [complex(z) for z in numbers]
 
 
@@ -131,11 +138,11 @@ def box_of(value: Any, name: str) -> Box:
     elif array.shape in ((2, 2), (2,)):
         corners = _points(value, 2, f"bounds: {name}")
     else:
-        raise UsageError(f"bounds: {name} is a box, ((x, y), (x, y)) or (least x, most x, least y, most y).")
+        raise UsageError(f"bounds: {name} is a box, ((x, y), (x, y)) or (least x, most x, least y, most y).", name="bounds")
     low = complex(min(z.real for z in corners), min(z.imag for z in corners))
     high = complex(max(z.real for z in corners), max(z.imag for z in corners))
     if not np.isfinite([low, high]).all():
-        raise UsageError(f"bounds: the box of {name} has a number that is not finite.")
+        raise UsageError(f"bounds: the box of {name} has a number that is not finite.", name="bounds")
     return low, high
 
 
@@ -145,5 +152,5 @@ def _common(first: Box | None, second: Box | None) -> Box | None:
     low = complex(max(first[0].real, second[0].real), max(first[0].imag, second[0].imag))
     high = complex(min(first[1].real, second[1].real), min(first[1].imag, second[1].imag))
     if low.real > high.real or low.imag > high.imag:
-        raise UsageError("bounds: the boxes of the pivots have nothing in common. Widen one of them.")
+        raise UsageError("bounds: the boxes of the pivots have nothing in common. Widen one of them.", name="bounds")
     return low, high

@@ -49,7 +49,7 @@ def path_linkages(
     """
     chain = CHAINS[kind]
     if direction not in DIRECTIONS:
-        raise UsageError(f"there is no direction '{direction}'. {nearest(direction, DIRECTIONS, 'Directions')}")
+        raise UsageError(f"there is no direction '{direction}'.", nearest(direction, DIRECTIONS, "Directions"))
     center = complex(points.mean())
     size = float(np.ptp(points.real) + np.ptp(points.imag))
     fewest = 3
@@ -81,7 +81,7 @@ def _kinds(known: tuple[str, ...], wanted: Sequence[str] | None) -> list[int]:
     for name in [wanted] if isinstance(wanted, str) else wanted:
         spelled = str(name).replace("_", " ").lower().replace("crank rocker", "crank-rocker").replace("drag-link", "drag link")
         if spelled not in known:
-            raise UsageError(f"there is no type '{name}'. {nearest(spelled, known, 'Types')}")
+            raise UsageError(f"there is no type '{name}'.", nearest(spelled, known, "Types"))
         out.append(known.index(spelled))
     return out
 

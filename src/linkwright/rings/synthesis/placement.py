@@ -34,9 +34,11 @@ class SlidePlacement:
             place = None if at is None else complex(*(float(x) for x in at))
             angle = None if direction is None else float(direction)
         except (TypeError, ValueError):
-            raise UsageError(f"at = {at!r}, direction = {direction!r}: a place is [x, y], a direction an angle such as '90 deg'.") from None
+            raise UsageError(
+                f"at = {at!r}, direction = {direction!r}: a place is [x, y], a direction an angle such as '90 deg'.", name=at
+            ) from None
         if not all(np.isfinite(x) for x in (angle or 0.0, place or 0.0)):
-            raise UsageError("at and direction need finite numbers.")
+            raise UsageError("at and direction need finite numbers.", name="at")
         if within is not None and place is None:
             raise UsageError("pivots lie in a box of the machine: give at, the place of the slider's pin at rest, too.")
         return cls(angle, place, box_sides(within))
@@ -63,7 +65,7 @@ def box_sides(within: Any) -> tuple[float, float, float, float] | None:
     except (TypeError, ValueError):
         box = np.zeros(0)
     if box.shape != (4,) or not np.isfinite(box).all() or box[0] > box[1] or box[2] > box[3]:
-        raise UsageError("within is (least x, most x, least y, most y) of the ground pivots.")
+        raise UsageError("within is (least x, most x, least y, most y) of the ground pivots.", name="within")
     return float(box[0]), float(box[1]), float(box[2]), float(box[3])
 
 

@@ -101,11 +101,11 @@ def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
     try:
         rows = np.array(poses, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("poses are rows of three numbers: x, y, angle.") from None
+        raise UsageError("poses are rows of three numbers: x, y, angle.", name="poses") from None
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) < 2:
-        raise UsageError(f"poses are rows (x, y, angle), two or more; these have shape {rows.shape}.")
+        raise UsageError(f"poses are rows (x, y, angle), two or more; these have shape {rows.shape}.", name="poses")
     if not np.isfinite(rows).all():
-        raise UsageError("poses must be finite numbers. Check the coordinates and angles.")
+        raise UsageError("poses must be finite numbers. Check the coordinates and angles.", name="poses")
     extent = np.abs(rows[:, :2] - rows[:, :2].mean(axis=0)).max()
     key = np.column_stack([rows[:, :2] / (extent or 1.0), np.cos(rows[:, 2]), np.sin(rows[:, 2])])
     first = [k for k in range(len(key)) if not any(np.abs(key[k] - key[j]).max() < 1e-9 for j in range(k))]
@@ -119,10 +119,10 @@ def _points(given: Any, name: str) -> np.ndarray:
     try:
         z = np.asarray(given if np.size(given) else np.zeros((0, 2)), dtype=float)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} is a list of points (x, y).") from None
+        raise UsageError(f"{name} is a list of points (x, y).", name=name) from None
     z = z.reshape(1, 2) if z.shape == (2,) else z
     if z.ndim != 2 or z.shape[1] != 2 or len(z) > 2 or not np.isfinite(z).all():
-        raise UsageError(f"{name} is a list of at most two points (x, y).")
+        raise UsageError(f"{name} is a list of at most two points (x, y).", name=name)
     return z[:, 0] + 1j * z[:, 1]
 
 

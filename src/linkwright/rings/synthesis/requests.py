@@ -214,12 +214,14 @@ def synthesized(request: SynthesisRequest) -> SynthesisResult:
     given = [name for name in TASKS if request.tasks.get(name) is not None]
     if len(given) != 1:
         here = f"{' and '.join(given)} are given" if given else "none is given"
-        raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.")
+        raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.", allowed=TASKS)
     length_unit(request.unit)
     if not isinstance(request.count, (int, np.integer)) or isinstance(request.count, bool) or request.count < 1:
-        raise UsageError(f"count is the number of answers, a whole number from 1 on, not {request.count!r}.")
+        raise UsageError(
+            f"count is the number of answers, a whole number from 1 on, not {request.count!r}.", name="count", value=request.count
+        )
     if not isinstance(request.seed, (int, np.integer)) or isinstance(request.seed, bool) or request.seed < 0:
-        raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.")
+        raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.", name="seed", value=request.seed)
     task = given[0]
     title, (found, facts, notes) = _DISPATCH[task](request, request.tasks[task])
     bounds = _demanded(request, task)
@@ -311,7 +313,7 @@ def _kind(request: SynthesisRequest, allowed: tuple[str, ...], default: str) -> 
     spelled = {k.lower().replace("-", " "): k for k in allowed}
     kind = spelled.get(str(request.kind).lower().replace("-", " ").replace("_", " "))
     if kind is None:
-        raise UsageError(f"there is no kind '{request.kind}' for this task. {nearest(str(request.kind), allowed, 'Kinds')}")
+        raise UsageError(f"there is no kind '{request.kind}' for this task.", nearest(str(request.kind), allowed, "Kinds"))
     return kind
 
 
@@ -368,7 +370,9 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
             if rows.ndim != 2 or rows.shape[1] != 3:
                 raise ValueError
         except (TypeError, ValueError):
-            raise UsageError("poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.") from None
+            raise UsageError(
+                "poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.", name="poses"
+            ) from None
         for row in given:
             if not isinstance(row[2], str):
                 readings.bare_angle(float(row[2]), "the angle of a pose")
@@ -414,7 +418,7 @@ def _dead_centers(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     else:
         pair = list(given) if isinstance(given, (list, tuple)) else [given]
         if not 1 <= len(pair) <= 2:
-            raise UsageError("dead_centers are (swing, time ratio), or a dict with swing or stroke, and time_ratio.")
+            raise UsageError("dead_centers are (swing, time ratio), or a dict with swing or stroke, and time_ratio.", name="dead_centers")
         task = dict(zip(("swing", "time_ratio"), (si(x, "", request.unit) for x in pair), strict=False))
     kind = _kind(request, ("four-bar", "slider-crank"), "")
     if kind and (kind == "slider-crank") != ("stroke" in task):
@@ -426,7 +430,7 @@ def _dead_centers(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
 def _described(request: SynthesisRequest, given: Any, what: str, example: str) -> dict[str, Any]:
     """Description of a task in a dict, in SI; a kind with a rocker has angles where one with a slider has lengths."""
     if not isinstance(given, Mapping):
-        raise UsageError(f"{what} is described by a dict, for example {example}.")
+        raise UsageError(f"{what} is described by a dict, for example {example}.", name=what)
     rotary = request.kind is not None and "slider" not in str(request.kind).lower()
     unit = "m" if rotary and what == "dwell" else request.unit
     return {str(k).replace(" ", "_"): si(v, str(k).replace(" ", "_"), unit) for k, v in given.items()}
@@ -464,7 +468,7 @@ def length_unit(unit: Any) -> float:
     """Return the factor of a unit of length to meters."""
     factor, dimension = parse_unit(unit) if isinstance(unit, str) else (0.0, None)
     if dimension != LENGTH:
-        raise UsageError(f"the unit of the points is a unit of length such as mm, m or in, not {unit!r}.")
+        raise UsageError(f"the unit of the points is a unit of length such as mm, m or in, not {unit!r}.", value=unit)
     return factor
 
 
@@ -532,10 +536,14 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
             return TURN * np.arange(count) / steps
         span = unit_kinds.quantity(timing, ANGLE, "the timing")
         if not 0.0 < abs(span) <= TURN * (1.0 + 1e-9):
-            raise UsageError(f"the timing '{timing}' is not a part of a turn: equal steps over more than 0 and at most 360 deg.")
+            raise UsageError(
+                f"the timing '{timing}' is not a part of a turn: equal steps over more than 0 and at most 360 deg.", name=timing
+            )
         return np.linspace(0.0, span, count)
     if not isinstance(timing, (Sequence, np.ndarray)):
-        raise UsageError('timing is "equal", the part of a turn ("120 deg"), or one crank angle for each point in rad or as text.')
+        raise UsageError(
+            'timing is "equal", the part of a turn ("120 deg"), or one crank angle for each point in rad or as text.', name="timing"
+        )
     angles = np.array(
         [
             unit_kinds.quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle")
@@ -572,23 +580,25 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
     except files.Unreadable as problem:
         raise UsageError(str(problem)) from problem
     if not table.rows:
-        raise UsageError(f"{table.path} has no rows of numbers. Write one point in each row: x, y.")
+        raise UsageError(f"{table.path} has no rows of numbers. Write one point in each row: x, y.", name=table.path)
     lower = [name.lower() for name in table.names]
     if lower and all(name in lower for name in names[:needed]):
         chosen = [lower.index(name) for name in names if name in lower]
     else:
         chosen = list(range(min(table.width, needed)))
     if len(chosen) < needed:
-        raise UsageError(f"{table.path} has {table.width} columns; needed are {needed}: {', '.join(names[:needed])}.")
+        raise UsageError(f"{table.path} has {table.width} columns; needed are {needed}: {', '.join(names[:needed])}.", name=table.path)
     factors = []
     for place, k in enumerate(chosen):
         wanted = ANGLE if place == 2 else LENGTH
         written = table.units[k] if table.units else ""
         if not written and wanted is ANGLE:
-            raise UsageError(f"{table.path}: the column of angles needs its unit in the header, for example 'angle [deg]'.")
+            raise UsageError(
+                f"{table.path}: the column of angles needs its unit in the header, for example 'angle [deg]'.", name=table.path
+            )
         dimension = parse_unit(written or unit)[1]
         if not matches(dimension, wanted):
-            raise UsageError(f"{table.path}: '{written}' is not a unit of {'angle' if wanted is ANGLE else 'length'}.")
+            raise UsageError(f"{table.path}: '{written}' is not a unit of {'angle' if wanted is ANGLE else 'length'}.", name=written)
         factors.append(readings.unit_size(written or unit, wanted, f"{table.path}: column {place}"))
     out = np.empty((len(table.rows), len(chosen)))
     for i, (line, cells) in enumerate(table.rows):
@@ -596,7 +606,7 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
             try:
                 out[i, j] = float(cells[k]) * factors[j]
             except ValueError:
-                raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a number.") from None
+                raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a number.", name=cells[k]) from None
             if not np.isfinite(out[i, j]):
-                raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a finite number.")
+                raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a finite number.", name=cells[k])
     return out

@@ -70,7 +70,7 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
     try:
         given, wanted = np.asarray(inputs, dtype=float), np.asarray(outputs, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("inputs and outputs must be numbers: angles in rad.") from None
+        raise UsageError("inputs and outputs must be numbers: angles in rad.", name="inputs") from None
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 4:
         raise UsageError(
             f"{counted(given.size, 'input')}, {counted(wanted.size, 'output')}: give two lists of the same length, at least 4 "
@@ -80,7 +80,7 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
         raise UsageError("an angle is not a finite number; give inputs and outputs in rad.")
     steps = np.diff(given)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(given[-1] - given[0]) > 2.0 * np.pi:
-        raise UsageError("inputs must increase (or decrease), within one turn of the crank.")
+        raise UsageError("inputs must increase (or decrease), within one turn of the crank.", name="inputs")
     if np.ptp(wanted) == 0.0 or np.ptp(wanted) > np.deg2rad(170.0):
         raise UsageError(f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.")
     return given, wanted

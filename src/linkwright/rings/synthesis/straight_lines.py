@@ -140,7 +140,7 @@ def straight_lines(
         raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
     for name, value, low, high in given:
         if value is not None and not (np.isfinite(value) and low < value <= high):
-            raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.")
+            raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.", name=name)
     if count < 1:
         raise UsageError(f"count = {count}: ask for at least 1 answer.")
     every = [*LINE_FAMILIES, *EXACT_LINES]

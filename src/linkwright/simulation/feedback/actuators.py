@@ -44,7 +44,8 @@ class Actuator:
         if self.limit is not None:
             raise UsageError(
                 f"the motor of '{target.name}' is limited by its plate, "
-                "lw.drives.dc_motor(supply_voltage='24 V', max_current='10 A'): drop limit=."
+                "lw.drives.dc_motor(supply_voltage='24 V', max_current='10 A'): drop limit=.",
+                name=target.name,
             )
         plate = _plate(self.motor, target, description)
         need_place_for_rotor(plate, target)
@@ -138,9 +139,13 @@ def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor
         return motor_of(given)
     if given is not True:
         raise UsageError(
-            f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), or True for the model's own, not {type(given).__name__}."
+            f"motor of '{target.name}': pass lw.drives.dc_motor(Kt=..., R=...), or True for the model's own, not {type(given).__name__}.",
+            name=target.name,
+            value=given,
         )
     own = next((d for d in description.drives if d.joint == target.name and d.kind == "dc_motor"), None)
     if own is None:
-        raise UsageError(f"'{target.name}' has no motor: the model gives it no `dc_motor`. Pass motor=lw.drives.dc_motor(...).")
+        raise UsageError(
+            f"'{target.name}' has no motor: the model gives it no `dc_motor`. Pass motor=lw.drives.dc_motor(...).", name=target.name
+        )
     return motor_of(dict(own.motor))

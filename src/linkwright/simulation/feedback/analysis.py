@@ -100,7 +100,7 @@ class Window:
             a, b = low, high
         else:
             if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
-                raise UsageError(f"between is two times, (1, 5) or ('1 s', '5 s'), not {between!r:.60}.")
+                raise UsageError(f"between is two times, (1, 5) or ('1 s', '5 s'), not {between!r:.60}.", name="between", value=between)
             a, b = (quantity(x, TIME, "between") for x in between)
         slack = 1e-9 * max(abs(low), abs(high))
         if not (low - slack <= a < b <= high + slack):
@@ -192,7 +192,7 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     named = [drives] if isinstance(drives, str) else list(known.drives if drives is None else drives)
     for name in named:
         if name not in channels:
-            raise UsageError(f"no effort of '{name}' was recorded in this run. {nearest(str(name), channels, 'Drives')}")
+            raise UsageError(f"no effort of '{name}' was recorded in this run.", nearest(str(name), channels, "Drives"))
     if not named:
         raise UsageError("nothing drove this run: it has no efforts to take norms of.")
     kinds = [run.dimension(channels[n]) for n in named]

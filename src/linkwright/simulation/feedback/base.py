@@ -130,7 +130,7 @@ def read_names(given: Any, what: str) -> list[str]:
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        raise UsageError(f"{what} is a name or a list of names, ['A', 'B'], not {given!r:.40}.")
+        raise UsageError(f"{what} is a name or a list of names, ['A', 'B'], not {given!r:.40}.", name=what, value=given)
     return [x if isinstance(x, str) else str(x) for x in given]
 
 

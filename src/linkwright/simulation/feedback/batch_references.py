@@ -30,7 +30,8 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
         if any(np.abs(np.subtract(_here(*begin(i), name)[1], here)).max() > SAME_PLACE for i in range(1, runs)):
             raise UsageError(
                 f"the {what} begins at the position of the first state, but '{name}' differs among the runs: give it start= (or center=), "
-                "or simulate them one by one."
+                "or simulate them one by one.",
+                name=name,
             )
 
 

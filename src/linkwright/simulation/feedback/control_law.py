@@ -50,7 +50,9 @@ class ControlLaw(Control):
 
     def prepared(self, bound: Any) -> ControlLaw:
         if not callable(self.function):
-            raise UsageError(f"control_law takes a function of t, or of t and the state, not {type(self.function).__name__}.")
+            raise UsageError(
+                f"control_law takes a function of t, or of t and the state, not {type(self.function).__name__}.", value=self.function
+            )
         return replace(self, efforts=EffortFunction(self.function, tuple(x.name for x in bound.targets)))
 
     def command(self, at: Situation) -> Command:
@@ -98,10 +100,12 @@ class EffortFunction:
             return given
         unknown = [n for n in given if n not in self.drives]
         if unknown:
-            raise UsageError(f"{self.what}: it gives an effort of '{unknown[0]}'. {nearest(str(unknown[0]), self.drives, 'Drives')}")
+            raise UsageError(f"{self.what}: it gives an effort of '{unknown[0]}'.", nearest(str(unknown[0]), self.drives, "Drives"))
         missing = [n for n in self.drives if n not in given]
         if missing:
-            raise UsageError(f"{self.what}: it gives no effort of '{missing[0]}'; give 0, or leave it out of drives=[...].")
+            raise UsageError(
+                f"{self.what}: it gives no effort of '{missing[0]}'; give 0, or leave it out of drives=[...].", name=missing[0]
+            )
         return [given[n] for n in self.drives]
 
 
@@ -123,5 +127,6 @@ def as_control(given: Any) -> Control:
         return ControlLaw(function=given)
     raise UsageError(
         "control is pd, projected, hybrid, impedance, computed_torque or lqr of lw.control, or a function of t and the state "
-        f"that gives the efforts of all drives; not {type(given).__name__}."
+        f"that gives the efforts of all drives; not {type(given).__name__}.",
+        value=given,
     )

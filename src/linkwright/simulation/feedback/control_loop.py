@@ -52,13 +52,13 @@ class Controlling:
     def of(cls, written: Any, actuators: Any, noise: Any, delay: Any, origin: float, encoders: Any = None) -> Controlling:
         written = as_control(written)
         if noise is not None and not isinstance(noise, Noise):
-            raise UsageError(f"noise is lw.control.noise(angle='0.01 deg', ...), not {type(noise).__name__}.")
+            raise UsageError(f"noise is lw.control.noise(angle='0.01 deg', ...), not {type(noise).__name__}.", name="noise", value=noise)
         late = 0.0 if delay is None else quantity(delay, TIME, "delay")
         if not (np.isfinite(late) and late >= 0.0):
-            raise UsageError(f"delay is a time of zero or more, not {delay!r}.")
+            raise UsageError(f"delay is a time of zero or more, not {delay!r}.", name="delay", value=delay)
         for what, given in (("delay", late > 0.0), ("noise", noise is not None), ("encoders", encoders is not None)):
             if given and written.every is None:
-                raise UsageError(f"{what} needs a sampled controller: lw.control.{written.kind}(..., every='1 ms').")
+                raise UsageError(f"{what} needs a sampled controller: lw.control.{written.kind}(..., every='1 ms').", name=what)
         return cls(written, actuators, noise, late, encoders, origin)
 
     def replayed(self) -> Control:
@@ -110,12 +110,18 @@ class Controlling:
         if given is None or isinstance(given, Actuator):
             given = dict.fromkeys(names, given or Actuator())
         if not isinstance(given, Mapping):
-            raise UsageError(f"actuators is lw.control.actuator(...) or a dict of them by drive, not {type(given).__name__}.")
+            raise UsageError(
+                f"actuators is lw.control.actuator(...) or a dict of them by drive, not {type(given).__name__}.",
+                name="actuators",
+                value=given,
+            )
         for name, a in given.items():
             if name not in names:
-                raise UsageError(f"actuators: '{name}' is no drive of the controller. {nearest(str(name), names, 'Drives')}")
+                raise UsageError(f"actuators: '{name}' is no drive of the controller.", nearest(str(name), names, "Drives"))
             if not isinstance(a, Actuator):
-                raise UsageError(f"the actuator of '{name}' is lw.control.actuator(limit=..., motor=...), not {type(a).__name__}.")
+                raise UsageError(
+                    f"the actuator of '{name}' is lw.control.actuator(limit=..., motor=...), not {type(a).__name__}.", name=name, value=a
+                )
         return [given.get(x.name, Actuator()).bind(x, i, description) for i, x in enumerate(targets)]
 
 

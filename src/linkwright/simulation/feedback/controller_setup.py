@@ -113,7 +113,9 @@ def bind(
 def _check_numbers(written: Control) -> None:
     d = written.damping
     if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
-        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; the default is 0.02.")
+        raise UsageError(
+            f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; the default is 0.02.", name=written.kind, value=d
+        )
 
 
 def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
@@ -127,7 +129,8 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
         raise UsageError(
-            f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ."
+            f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ.",
+            name=written.kind,
         )
     return Believed(other.kernels.variant(variant), np.zeros(0))
 
@@ -148,7 +151,8 @@ def _check_inertia(written: Control, system: Any, believed: Believed, start: Map
     except UsageError as problem:
         raise UsageError(
             f"{written.kind}: off: without the mass of {', '.join(light)} something moves that has no inertia. Leave a mass in, or give "
-            f"the controller another one: model={{'{light[0]}.mass': '0.1 kg'}}."
+            f"the controller another one: model={{'{light[0]}.mass': '0.1 kg'}}.",
+            name=written.kind,
         ) from problem
 
 
@@ -167,20 +171,26 @@ def _model(written: Control, system: Any) -> Description:
     """The description that the controller believes in: another mechanism, or this one with other numbers."""
     if isinstance(written.model, Mapping):
         if system.described.document is None:
-            raise UsageError(f"{written.kind}: model={{...}} changes numbers of a model file; here give a mechanism, model=m.with_(...).")
+            raise UsageError(
+                f"{written.kind}: model={{...}} changes numbers of a model file; here give a mechanism, model=m.with_(...).",
+                name=written.kind,
+            )
         description = reread(system.described, **written.model)
     else:
         description = getattr(written.model, "description", written.model)
     if not hasattr(description, "joints"):
         raise UsageError(
             f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other numbers, {{'crank.mass': '2 kg'}}; not "
-            f"{type(written.model).__name__}."
+            f"{type(written.model).__name__}.",
+            name=written.kind,
+            value=written.model,
         )
     names, known = ([j.name for j in d.joints] for d in (description, system.description))
     if sorted(names) != sorted(known):
         raise UsageError(
             f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
-            f"{', '.join(names)}. Only dimensions, masses and forces may differ."
+            f"{', '.join(names)}. Only dimensions, masses and forces may differ.",
+            name=description.name,
         )
     return description
 
@@ -189,13 +199,15 @@ def control_targets(written: Control, system: Any, drivers: Sequence[str]) -> tu
     """The drives a controller may use; those of the model file if nothing is said."""
     mine = written.drive_names(system.description)
     if not mine:
-        raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].")
+        raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].", name=written.kind)
     twice = [n for n in mine if mine.count(n) > 1]
     if twice:
-        raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.")
+        raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.", name=twice[0])
     taken = [n for n in mine if n in drivers]
     if taken:
-        raise UsageError(f"{written.kind}: '{taken[0]}' is locked or moved as prescribed: the controller cannot drive it as well.")
+        raise UsageError(
+            f"{written.kind}: '{taken[0]}' is locked or moved as prescribed: the controller cannot drive it as well.", name=taken[0]
+        )
     return tuple(target(system.loops.skel, n) for n in mine)
 
 
@@ -212,7 +224,10 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
-        raise UsageError(f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.")
+        raise UsageError(
+            f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.",
+            name=written.kind,
+        )
     tasks: list[Task] = []
     paths: list[Path] = []
     m = motion(skel, st.q, st.v)
@@ -223,7 +238,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
         labels = [label for x in mine for label in x.labels]
         again = [label for label in labels if any(label in x.labels for x in tasks)]
         if again:
-            raise UsageError(f"{written.kind}: '{again[0]}' is followed twice.")
+            raise UsageError(f"{written.kind}: '{again[0]}' is followed twice.", name=again[0])
         what, called = f"reference of '{name}'", [f"reference of '{label}'" for label in labels]
         path = given if isinstance(given, Path) else read_reference(given, kinds, now, what, description, t=st.t, names=called)
         tasks += mine
@@ -240,13 +255,15 @@ def _check_outputs(bound: BoundControl) -> None:
     if factor(A[:n], DEPENDENT_OUTPUTS).rank < n:
         raise UsageError(
             f"{written.kind}: the coordinates {', '.join(bound.labels)} do not determine the motion here: something can move that leaves "
-            "them at rest, or they depend on each other. Follow others, or start elsewhere."
+            "them at rest, or they depend on each other. Follow others, or start elsewhere.",
+            name=written.kind,
         )
     if len(A) > n and factor(A, DEPENDENT_OUTPUTS).rank < len(A):
         forces = ", ".join(r.name for r in bound.force_rows)
         raise UsageError(
             f"{written.kind}: drives {', '.join(x.name for x in bound.targets)} cannot change {forces} here without moving "
-            f"{', '.join(bound.labels)}: choose other forces or drives, or start elsewhere."
+            f"{', '.join(bound.labels)}: choose other forces or drives, or start elsewhere.",
+            name=written.kind,
         )
 
 
@@ -273,7 +290,7 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
     found = controllable(held, st, drive_rows(held, st, names), names)
     problem = _lack(found, n, p, bound.labels, len(bound.live_forces))
     if problem and first:
-        raise UsageError(f"{written.kind}: {problem}")
+        raise UsageError(f"{written.kind}: {problem}", name=written.kind)
     if problem:
         bound.notes.append(f"t = {st.t:.6g} s: {written.kind}: {problem}")
     elif n < found.freedoms:

@@ -167,16 +167,17 @@ def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEnc
     for x, (name, e) in zip(targets, pairs, strict=True):
         if not isinstance(e, Encoder):
             raise UsageError(
-                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' has {type(e).__name__}."
+                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' has {type(e).__name__}.", name=name
             )
         if not (e.angle if x.rotary else e.length):
             lacks = "counts=4096 or angle='0.05 deg'" if x.rotary else "length='5 um'"
-            raise UsageError(f"the encoder of '{name}' has no resolution: lw.control.encoder({lacks}).")
+            raise UsageError(f"the encoder of '{name}' has no resolution: lw.control.encoder({lacks}).", name=name)
         w = e.bandwidth
         if w * bound.every > 2.0:
             raise UsageError(
                 f"the observer of '{name}' has a bandwidth of {w:.4g} rad/s, too fast for samples every {bound.every:g} s: at most "
-                f"{2.0 / bound.every:.4g} rad/s."
+                f"{2.0 / bound.every:.4g} rad/s.",
+                name=name,
             )
     return BoundEncoders(bound, targets, tuple(e for _, e in pairs))
 
@@ -191,18 +192,18 @@ def encoder(counts: Any = None, *, angle: Any = None, length: Any = None, speed:
         if angle is not None:
             raise UsageError("encoder: give counts per revolution or the resolution as an angle, not both.")
         if isinstance(counts, bool) or not isinstance(counts, (int, np.integer)) or counts < 1:
-            raise UsageError(f"encoder: counts per revolution is a whole number of at least 1, not {counts!r:.40}.")
+            raise UsageError(f"encoder: counts per revolution is a whole number of at least 1, not {counts!r:.40}.", value=counts)
         angle = 2.0 * np.pi / int(counts)
     sizes = {}
     for name, given in (("angle", angle), ("length", length)):
         size = 0.0 if given is None else quantity(given, KINDS[name], f"encoder: {name}")
         if given is not None and not (np.isfinite(size) and size > 0.0):
-            raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.")
+            raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.", value=size)
         sizes[name] = float(size)
     if not any(sizes.values()):
         raise UsageError("encoder: give its resolution, counts=4096 per revolution, angle='0.05 deg' or length='5 um'.")
     if speed not in SPEEDS:
-        raise UsageError(f"encoder: speed is 'difference', 'observer' or 'exact', not {speed!r:.40}.")
+        raise UsageError(f"encoder: speed is 'difference', 'observer' or 'exact', not {speed!r:.40}.", value=speed)
     if (bandwidth is not None) != (speed == "observer"):
         raise UsageError("encoder: speed='observer' needs its bandwidth='40 Hz', and only that has one.")
     return Encoder(**sizes, speed=speed, bandwidth=0.0 if bandwidth is None else angular_frequency(bandwidth, "encoder: bandwidth"))

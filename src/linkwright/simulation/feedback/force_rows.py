@@ -102,7 +102,7 @@ def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str]
             _check_affine(description, joint.name)
             return Reaction(name, joint.name, 1.0 if parts[2] == joint.second else -1.0, letters.index(parts[3]))
     known = [*lam, *(f"{j.name}.on.{b}.{x}" for j in description.joints for b in (j.first, j.second) for x in letters)]
-    raise UsageError(f"force: '{name}' is no multiplier and no force of a joint on a body. {nearest(name, known, 'Known')}")
+    raise UsageError(f"force: '{name}' is no multiplier and no force of a joint on a body.", nearest(name, known, "Known"))
 
 
 class IndeterminateForces(NamedTuple):
@@ -141,4 +141,4 @@ def indeterminate(eq: Equations, x: Mapping[str, Any], rows: Sequence[ForceRow])
 def _check_affine(description: Description, joint: str) -> None:
     """Forces of bearings are no line in the efforts where teeth press wheels apart or a belt has a pretension."""
     for why in filter(None, (x.bends(joint) for x in elements.constraints(description))):
-        raise UsageError(f"force: '{joint}' {why}")
+        raise UsageError(f"force: '{joint}' {why}", name=joint)

@@ -28,7 +28,9 @@ def recorded_references(reference: Any, loops: Loops, st: State, drives: Sequenc
         return {name: recorded(reference, name) for name in independent(loops, st, drives)}
     raise UsageError(
         f"{kind}: the reference is a dict by coordinate ({{'A': '60 deg', 'hand.E': lw.control.spline(...)}}), a State or a Trajectory, "
-        f"not {type(reference).__name__}."
+        f"not {type(reference).__name__}.",
+        name=kind,
+        value=reference,
     )
 
 

@@ -250,7 +250,7 @@ def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     bodies = {b.name: b for b in d.bodies if skel.node(b.name) >= 0}
     if head not in bodies:
         known = [*movable(d), *bodies]
-        raise UsageError(f"reference: there is no joint, cylinder or body '{head}'. {nearest(head, known, 'Known')}")
+        raise UsageError(f"reference: there is no joint, cylinder or body '{head}'.", nearest(head, known, "Known"))
     if not rest:
         return _pose(skel, head)
     if rest == "angle" and d.planar:
@@ -264,7 +264,7 @@ def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     if head in skel.tree.floating:  # its place is coordinates of the tree, such as platform.x
         return [CoordinateTask(target(skel, name))]
     known = [*(f"{head}.{p}" for p in points), *([f"{head}.angle"] if d.planar else []), head]
-    raise UsageError(f"reference: '{name}' is no coordinate of body '{head}'. {nearest(str(name), known, 'Its coordinates')}")
+    raise UsageError(f"reference: '{name}' is no coordinate of body '{head}'.", nearest(str(name), known, "Its coordinates"))
 
 
 def _pose(skel: Skeleton, body: str) -> list[Task]:

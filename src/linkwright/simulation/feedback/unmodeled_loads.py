@@ -49,5 +49,9 @@ def sorted_out(names: Sequence[str], d: Description, closing: Sequence[str], wha
     for name in names:
         if name not in closing and name not in known:
             tree = f" Joint '{name}' is in the spanning tree; cuts=['{name}'] makes it one." if name in [j.name for j in d.joints] else ""
-            raise UsageError(f"{what}: '{name}' is no closing condition, load or mass. {nearest(name, [*closing, *known], 'Known')}{tree}")
+            raise UsageError(
+                f"{what}: '{name}' is no closing condition, load or mass. {nearest(name, [*closing, *known], 'Known')}{tree}",
+                name=name,
+                allowed=[*closing, *known],
+            )
     return tuple(n for n in names if n in closing), tuple(n for n in names if n not in closing)

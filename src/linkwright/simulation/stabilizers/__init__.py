@@ -38,7 +38,8 @@ def create(stabilizer: str | Stabilizer | Sequence[Any]) -> Stabilizer:
         return combined([create(x) for x in stabilizer])
     if isinstance(stabilizer, type) or not hasattr(stabilizer, "correction"):
         raise UsageError(
-            f"a stabilizer is a name ({', '.join(STABILIZERS)}), an object such as Baumgarte(1, 50) or a list; not {stabilizer!r}."
+            f"a stabilizer is a name ({', '.join(STABILIZERS)}), an object such as Baumgarte(1, 50) or a list; not {stabilizer!r}.",
+            value=stabilizer,
         )
     return stabilizer
 
@@ -48,7 +49,7 @@ def _parts(text: str) -> list[Stabilizer]:
     try:
         part: Any = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError):  # a word that is no name, too
-        raise UsageError(_wrong(text)) from None
+        raise _wrong(text) from None
     found: list[Stabilizer] = []
     while isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add):
         found.append(_stabilizer(part.right, text))
@@ -59,7 +60,7 @@ def _parts(text: str) -> list[Stabilizer]:
 def _stabilizer(part: Any, text: str) -> Stabilizer:
     called, values, options = (part.func, part.args, part.keywords) if isinstance(part, ast.Call) else (part, [], [])
     if not isinstance(called, ast.Name) or any(x.arg is None for x in options):
-        raise UsageError(_wrong(text))
+        raise _wrong(text)
     if called.id not in STABILIZERS:
         raise UsageError(f"there is no stabilizer '{called.id}'.", nearest(called.id, STABILIZERS, "Stabilizers"))
     given = {str(x.arg): _value(x.value, text) for x in options}
@@ -75,13 +76,14 @@ def _value(part: Any, text: str) -> Any:
     try:
         return ast.literal_eval(part)
     except (ValueError, TypeError, SyntaxError):
-        raise UsageError(_wrong(text)) from None
+        raise _wrong(text) from None
 
 
-def _wrong(text: str) -> str:
-    return (
-        f"the stabilizer '{text}' cannot be read. {nearest(text.strip(), STABILIZERS, 'Stabilizers')} Options are in parentheses, two "
-        "stabilizers are joined by +: 'baumgarte(delta=1, omega0=50) + project(every=10)'."
+def _wrong(text: str) -> UsageError:
+    return UsageError(
+        f"the stabilizer '{text}' cannot be read.",
+        nearest(text.strip(), STABILIZERS, "Stabilizers"),
+        "Options are in parentheses, two stabilizers are joined by +: 'baumgarte(delta=1, omega0=50) + project(every=10)'.",
     )
 
 

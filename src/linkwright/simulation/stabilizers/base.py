@@ -95,10 +95,16 @@ class Occasional(Addable):
 
     def __post_init__(self) -> None:
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
-            raise UsageError(f"every is a number of steps, 1 or more, not {self.every!r}; 'none' never corrects.")
+            raise UsageError(
+                f"every is a number of steps, 1 or more, not {self.every!r}; 'none' never corrects.", name="every", value=self.every
+            )
         numbers = isinstance(self.above, int | float) and not isinstance(self.above, bool)
         if self.above is not None and not (numbers and 0.0 < self.above < inf):
-            raise UsageError(f"above is a gap of the loops, a positive number (in rad, or of the mechanism's size), not {self.above!r}.")
+            raise UsageError(
+                f"above is a gap of the loops, a positive number (in rad, or of the mechanism's size), not {self.above!r}.",
+                name="above",
+                value=self.above,
+            )
 
     @property
     def each_step(self) -> bool:

@@ -35,7 +35,11 @@ class Baumgarte(Addable):
         for key in ("delta", "omega0"):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-                raise UsageError(f"{key} of Baumgarte's stabilization must be a positive number, not {value!r}; 'none' is without.")
+                raise UsageError(
+                    f"{key} of Baumgarte's stabilization must be a positive number, not {value!r}; 'none' is without.",
+                    name=key,
+                    value=value,
+                )
 
     @property
     def gains(self) -> tuple[float, float]:

@@ -148,7 +148,7 @@ class PostAdjust(Occasional):
         if not (self.position or self.velocity):
             raise UsageError("post-adjusting needs positions or velocities to adjust; 'none' does nothing.")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
-            raise UsageError(f"post-adjusting takes one or more Gauss-Newton steps, not {self.steps!r}.")
+            raise UsageError(f"post-adjusting takes one or more Gauss-Newton steps, not {self.steps!r}.", value=self.steps)
 
     @property
     def closes(self) -> bool:
@@ -222,9 +222,9 @@ def _frozen(key: str, value: Any) -> Any:
     try:
         x = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError(f"{key} of post-adjusting must be numbers, not {value!r}.") from None
+        raise UsageError(f"{key} of post-adjusting must be numbers, not {value!r}.", name=key, value=value) from None
     if not np.isfinite(x).all():
-        raise UsageError(f"{key} of post-adjusting has entries that are not finite numbers.")
+        raise UsageError(f"{key} of post-adjusting has entries that are not finite numbers.", name=key)
     return float(x) if x.ndim == 0 else tuple(tuple(row.tolist()) if x.ndim > 1 else float(row) for row in x)
 
 
@@ -233,11 +233,12 @@ def _matrix(key: str, value: Any, names: Sequence[str]) -> np.ndarray:
     n, x = len(names), np.asarray(value, dtype=float)
     if x.shape not in ((), (n,), (n, n)):
         raise UsageError(
-            f"{key} of post-adjusting needs one number, or one for each of the {counted(n, 'dependent coordinate')} {', '.join(names)}."
+            f"{key} of post-adjusting needs one number, or one for each of the {counted(n, 'dependent coordinate')} {', '.join(names)}.",
+            name=key,
         )
     out = np.diag(np.broadcast_to(x, n)) if x.ndim < 2 else x
     if not np.allclose(out, out.T, rtol=1e-12, atol=0.0) or np.linalg.eigvalsh(out).min(initial=1.0) <= 0.0:
-        raise UsageError(f"{key} of post-adjusting must be positive, as a matrix symmetric and positive definite.")
+        raise UsageError(f"{key} of post-adjusting must be positive, as a matrix symmetric and positive definite.", name=key)
     return out
 
 
@@ -246,9 +247,9 @@ def _rows(key: str, value: Any, labels: Sequence[str]) -> np.ndarray:
     x = np.asarray(value, dtype=float)
     if x.shape not in ((), (len(labels),)):
         raise UsageError(
-            f"{key} of post-adjusting needs one number, or one for each of the {counted(len(labels), 'row')} {', '.join(labels)}."
+            f"{key} of post-adjusting needs one number, or one for each of the {counted(len(labels), 'row')} {', '.join(labels)}.", name=key
         )
     out: np.ndarray = np.array(np.broadcast_to(x, len(labels)))
     if not (out > 0.0).all():
-        raise UsageError(f"{key} of post-adjusting must be positive numbers.")
+        raise UsageError(f"{key} of post-adjusting must be positive numbers.", name=key)
     return out

@@ -50,7 +50,7 @@ class Project(Occasional):
         if self.metric not in METRICS:
             raise UsageError(f"there is no metric '{self.metric}' to project in.", nearest(str(self.metric), METRICS, "Metrics"))
         if not isinstance(self.velocities, bool):
-            raise UsageError(f"velocities is True or False, not {self.velocities!r}.")
+            raise UsageError(f"velocities is True or False, not {self.velocities!r}.", name="velocities", value=self.velocities)
 
     @property
     def closes(self) -> bool:

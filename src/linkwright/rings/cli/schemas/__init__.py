@@ -68,7 +68,8 @@ def table(name: str) -> OutputTable:
     if not path.is_file():
         raise LinkwrightError(
             f"the JSON of '{name}' has no schema. Write its format and its fields into {path.name} next to the other schemas "
-            f"({FOLDER.name}/), then run docs/make/make_command_line.py."
+            f"({FOLDER.name}/), then run docs/make/make_command_line.py.",
+            name=name,
         )
     head, *lines = path.read_text(encoding="utf-8").splitlines()
     name, _, remark = head.partition(":")

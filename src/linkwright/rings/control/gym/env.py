@@ -27,7 +27,7 @@ class MechanismEnv(gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin a new episode; return the observation and an empty dict. options: values by name that replace drawn ones, in SI."""
         if seed is not None and not is_seed(seed):
-            raise UsageError(f"seed is a whole number of 0 or more, not {seed!r}.")
+            raise UsageError(f"seed is a whole number of 0 or more, not {seed!r}.", name="seed", value=seed)
         super().reset(seed=None if seed is None else int(seed))
         if seed is not None:
             self.episodes.seed(np.array([int(seed) % 2**64], dtype=np.uint64))

@@ -69,7 +69,9 @@ class Episodes:
         own = {*plain, *task.define, *self.free, ACTION}
         for name in wanted:
             if task.goal is None and name.startswith(GOAL) and name not in own:
-                raise UsageError(f"'{name}' is read, but the task has no goal: give goal={{...}}, ranges of drives or plain numbers.")
+                raise UsageError(
+                    f"'{name}' is read, but the task has no goal: give goal={{...}}, ranges of drives or plain numbers.", name=name
+                )
         goals = [name.removeprefix(GOAL) for name in wanted if self.posed and name.startswith(GOAL) and name not in own]
         goals = list(dict.fromkeys([*self.posed, *goals]))
         channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
@@ -171,13 +173,15 @@ class Episodes:
         out = {}
         for name, value in options.items():
             if name not in known:
-                raise UsageError(f"options: '{name}' is not drawn by this task. {nearest(str(name), list(known), 'Drawn')}")
+                raise UsageError(f"options: '{name}' is not drawn by this task.", nearest(str(name), list(known), "Drawn"))
             try:
                 every = np.broadcast_to(np.asarray(value, dtype=float), (self.n,))
             except (TypeError, ValueError):
-                raise UsageError(f"options: '{name}' is a number in SI, or {self.n} of them: one for each environment.") from None
+                raise UsageError(
+                    f"options: '{name}' is a number in SI, or {self.n} of them: one for each environment.", name=name
+                ) from None
             if not np.isfinite(every[which]).all():
-                raise UsageError(f"options: '{name}' has entries that are not finite numbers.")
+                raise UsageError(f"options: '{name}' has entries that are not finite numbers.", name=name)
             out[known[name]] = every
         return out
 
@@ -291,7 +295,7 @@ class Episodes:
         try:
             given = np.asarray(actions, dtype=float)
         except (TypeError, ValueError):
-            raise UsageError(f"actions are numbers from -1 to 1, not {type(actions).__name__}.") from None
+            raise UsageError(f"actions are numbers from -1 to 1, not {type(actions).__name__}.", name="actions", value=actions) from None
         if given.shape != self.action.shape:
             raise UsageError(f"actions have shape {given.shape}; they need {self.action.shape}: {', '.join(self.act.names)}.")
         if not np.isfinite(given).all():
@@ -313,7 +317,7 @@ class Episodes:
         found = np.asarray(function(x))
         if found.shape != (self.n,) or found.dtype != np.bool_:
             raise UsageError(
-                f"{what} returns {found.dtype} of shape {found.shape}; it needs True or False for each environment: ({self.n},)."
+                f"{what} returns {found.dtype} of shape {found.shape}; it needs True or False for each environment: ({self.n},).", name=what
             )
         return found
 

@@ -62,9 +62,11 @@ def _effort(system: System, name: str) -> tuple[int, str]:
     part = core.assembler.targets.part(name)
     if not isinstance(part, coordinates.JointCoordinate):
         every = ", ".join(f"{name}.{x}" for x in joints.create(part.type, part.options).v_names)
-        raise UsageError(f"act: '{name}' has several coordinates; name one of them: {every}.")
+        raise UsageError(f"act: '{name}' has several coordinates; name one of them: {every}.", name=name)
     if part.joint.name not in core.tree.node_of_joint:
-        raise UsageError(f"act: '{name}' is a cut joint, where no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.")
+        raise UsageError(
+            f"act: '{name}' is a cut joint, where no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
+        )
     span = core.tree.nodes[core.tree.node_of_joint[part.joint.name]].v
     return span.start + part.v, part.effort_kind
 
@@ -73,7 +75,7 @@ def _limits(system: System, name: str) -> tuple[float, float]:
     """Limits of a drive of the model."""
     found = next((d.limits for d in system.description.drives if d.joint == name), (None, None))
     if any(x is None for x in found):
-        raise UsageError(f"act: the model has no limits for '{name}'; give them, such as {{'{name}': '2 N m'}}.")
+        raise UsageError(f"act: the model has no limits for '{name}'; give them, such as {{'{name}': '2 N m'}}.", name=name)
     low, high = (float(x) for x in found if x is not None)
     return low, high
 
@@ -98,10 +100,12 @@ def scales(task: Task, dimension: Callable[[str], str]) -> tuple[np.ndarray, np.
         if both is None:
             size = place.values(meant)[0]
             if not size > 0.0:
-                raise UsageError(f"observe: the scale of '{name}' is the size that becomes 1, above 0, not {size:g}.")
+                raise UsageError(
+                    f"observe: the scale of '{name}' is the size that becomes 1, above 0, not {size:g}.", name=name, value=size
+                )
             out.append((1.0 / size, 0.0))
         elif not both[0] < both[1]:
-            raise UsageError(f"observe: the range of '{name}' is empty.")
+            raise UsageError(f"observe: the range of '{name}' is empty.", name=name)
         else:
             factor = 2.0 / (both[1] - both[0])
             out.append((factor, -0.5 * factor * (both[0] + both[1])))
@@ -129,14 +133,16 @@ class Draw(NamedTuple):
             return {name: random.choice(x) if isinstance(x, np.ndarray) else random.uniform(*x) for name, x in self.ranges.items()}
         found, out = self.function(random), {}
         if {str(k) for k in found} != set(self.names):
-            raise UsageError(f"{self.what}: the function returned {', '.join(map(str, found))}; before: {', '.join(self.names)}.")
+            raise UsageError(
+                f"{self.what}: the function returned {', '.join(map(str, found))}; before: {', '.join(self.names)}.", name=self.what
+            )
         for name in self.names:
             try:
                 out[name] = np.broadcast_to(np.asarray(found[name], dtype=float), (len(random),)).copy()
             except (TypeError, ValueError):
-                raise UsageError(f"{self.what}: '{name}' is one number, or {len(random)}: one for each environment.") from None
+                raise UsageError(f"{self.what}: '{name}' is one number, or {len(random)}: one for each environment.", name=name) from None
             if not np.isfinite(out[name]).all():
-                raise UsageError(f"{self.what}: '{name}' has entries that are not finite numbers.")
+                raise UsageError(f"{self.what}: '{name}' has entries that are not finite numbers.", name=name)
         return out
 
 
@@ -168,7 +174,7 @@ def draw_of_parameters(drawn: Any, names: list[str], core: Compiled) -> Draw:
     if not isinstance(drawn, Mapping):
         for name in names:
             if name not in free:
-                raise UsageError(f"randomize: the function returned '{name}', which is a pattern or no number of the model.")
+                raise UsageError(f"randomize: the function returned '{name}', which is a pattern or no number of the model.", name=name)
         return Draw("randomize", tuple(names), {}, drawn)
     ranges: dict[str, Drawn] = {}
     for pattern, given in drawn.items():

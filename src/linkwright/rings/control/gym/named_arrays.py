@@ -21,10 +21,10 @@ class NamedArrays(Mapping[str, np.ndarray]):
         if found is not None:
             return found
         if name not in self._define:
-            raise UsageError(f"x['{name}'] is not read by this task: add it to read=[...]. {nearest(str(name), list(self), 'Here')}")
+            raise UsageError(f"x['{name}'] is not read by this task: add it to read=[...].", nearest(str(name), list(self), "Here"))
         value = np.asarray(self._define[name](self))
         if value.shape[:1] != (self.n,):
-            raise UsageError(f"define: '{name}' has shape {value.shape}; its first axis is the environments, {self.n} here.")
+            raise UsageError(f"define: '{name}' has shape {value.shape}; its first axis is the environments, {self.n} here.", name=name)
         self._arrays[name] = value
         return value
 

@@ -124,7 +124,9 @@ class ChannelReader:
         try:
             value = (c.raw or c.read)(at)
         except UNTRACEABLE:
-            raise UsageError(f"channel '{channel}' is computed sample by sample and cannot be observed; choose another.") from None
+            raise UsageError(
+                f"channel '{channel}' is computed sample by sample and cannot be observed; choose another.", name=channel
+            ) from None
         if c.winds is not None:
             value = wound(self.core.skel, np.asarray(self.core.start.q), at.q, value, c.winds)
         if c.cook is not None:
@@ -132,7 +134,7 @@ class ChannelReader:
         if not function:
             return value
         if c.cook is not None or np.ndim(value):
-            raise UsageError(f"'{name}': {function} takes a channel that is one number and the same formula everywhere.")
+            raise UsageError(f"'{name}': {function} takes a channel that is one number and the same formula everywhere.", name=name)
         return FUNCTIONS[function](value)
 
     @staticmethod
@@ -140,4 +142,4 @@ class ChannelReader:
         """Raise UsageError for a name that does not exist, with the nearest ones."""
         head = name.split(".")[0]
         family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})
-        raise UsageError(f"there is no {what} '{name}'. {nearest(name, family, 'Channels')}")
+        raise UsageError(f"there is no {what} '{name}'.", nearest(name, family, "Channels"))

@@ -56,7 +56,7 @@ class RowRandom:
     def integers(self, low: int, high: int) -> np.ndarray:
         """Return whole numbers from low to high, high excluded: (n,)."""
         if not high > low:
-            raise UsageError(f"integers needs low < high, not {low} and {high}.")
+            raise UsageError(f"integers needs low < high, not {low} and {high}.", value=low)
         return (low + np.floor(self._next(1)[:, 0] * (high - low))).astype(np.int64)
 
     def choice(self, values: Sequence[Any] | np.ndarray) -> np.ndarray:

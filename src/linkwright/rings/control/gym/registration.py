@@ -35,7 +35,7 @@ def found(task: Task | str) -> Task:
     if isinstance(task, Task):
         return task
     if task not in TASKS:
-        raise UsageError(f"there is no built-in task '{task}'. {nearest(str(task), list(TASKS), 'Tasks')}")
+        raise UsageError(f"there is no built-in task '{task}'.", nearest(str(task), list(TASKS), "Tasks"))
     return TASKS[task]()
 
 

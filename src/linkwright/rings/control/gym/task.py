@@ -82,15 +82,17 @@ class Task:
         for name in ("reward", "done", "success"):
             given = getattr(self, name)
             if not callable(given) and (name == "reward" or given is not None):
-                raise UsageError(f"{name} is a function of the named arrays x, not {type(given).__name__}.")
+                raise UsageError(f"{name} is a function of the named arrays x, not {type(given).__name__}.", name=name, value=given)
         if isinstance(self.observe, str) or not self.observe:
-            raise UsageError("observe is a list of names of channels, or a dict with their scales; it needs at least one.")
+            raise UsageError("observe is a list of names of channels, or a dict with their scales; it needs at least one.", name="observe")
         if isinstance(self.act, str) or not self.act:
-            raise UsageError("act has the limits of drive torques and forces by coordinate, such as {'A': '2 N m'}; it needs at least one.")
+            raise UsageError(
+                "act has the limits of drive torques and forces by coordinate, such as {'A': '2 N m'}; it needs at least one.", name="act"
+            )
         if self.dtype not in DTYPES:
-            raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.")
+            raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.", name="dtype", value=self.dtype, allowed=DTYPES)
         if not np.isfinite(self.failure):
-            raise UsageError("failure is a finite number: the reward added where a step cannot be done.")
+            raise UsageError("failure is a finite number: the reward added where a step cannot be done.", name="failure")
         interval(self.dt, self.substeps)
 
     def __deepcopy__(self, memo: Any) -> Task:
@@ -101,7 +103,7 @@ class Task:
         known = [f.name for f in fields(self)]
         for name in changes:
             if name not in known:
-                raise UsageError(f"a task has no field '{name}'. {nearest(name, known, 'Fields')}")
+                raise UsageError(f"a task has no field '{name}'.", nearest(name, known, "Fields"))
         return replace(self, **changes) if changes else self
 
     # ---------------------------------------------------------------- environments
@@ -169,7 +171,9 @@ class Task:
             found = round(seconds / self.seconds) if np.isfinite(seconds) else 0
         longest = 10_000_000  # steps of an episode
         if not 1 <= found <= longest:
-            raise UsageError(f"horizon is a number of steps or a time of one step or more, such as '2 s', not {h!r}.")
+            raise UsageError(
+                f"horizon is a number of steps or a time of one step or more, such as '2 s', not {h!r}.", name="horizon", value=h
+            )
         return found
 
     @cached_property

@@ -30,7 +30,12 @@ def spaces(episodes: Episodes) -> tuple[Box, Box]:
 def render_mode_of(given: str | None) -> str | None:
     """Check a render mode."""
     if given is not None and given not in RENDER_MODES:
-        raise UsageError(f"render_mode is None or one of {', '.join(RENDER_MODES)}, not {given!r}.")
+        raise UsageError(
+            f"render_mode is None or one of {', '.join(RENDER_MODES)}, not {given!r}.",
+            name="render_mode",
+            value=given,
+            allowed=RENDER_MODES,
+        )
     return given
 
 
@@ -65,7 +70,9 @@ class MechanismVectorEnv(VectorEnv):
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             allowed = ", ".join(repr(x.value) for x in AutoresetMode)
-            raise UsageError(f"autoreset_mode is one of {allowed}, not {autoreset_mode!r}.") from None
+            raise UsageError(
+                f"autoreset_mode is one of {allowed}, not {autoreset_mode!r}.", name="autoreset_mode", value=autoreset_mode
+            ) from None
         self.render_mode = render_mode_of(render_mode)
         self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
         self.episodes = Episodes(task, num_envs, threads)
@@ -92,7 +99,7 @@ class MechanismVectorEnv(VectorEnv):
         if mask is None:
             return np.ones(self.num_envs, dtype=bool)
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
-            raise UsageError(f"options['{MASK}'] is an array of {self.num_envs} values True or False, one of them True.")
+            raise UsageError(f"options['{MASK}'] is an array of {self.num_envs} values True or False, one of them True.", name=MASK)
         if self._ended is None and not mask.all():
             raise UsageError("the first reset begins all environments; leave reset_mask out.")
         return mask
@@ -106,7 +113,7 @@ class MechanismVectorEnv(VectorEnv):
         one = is_seed(seed)
         seeds = [int(seed) + i for i in range(self.num_envs)] if one else list(seed) if isinstance(seed, Iterable) else []
         if len(seeds) != self.num_envs or not all(s is None or is_seed(s) for s in seeds):
-            raise UsageError(f"seed is a whole number of 0 or more, or {self.num_envs} of them.")
+            raise UsageError(f"seed is a whole number of 0 or more, or {self.num_envs} of them.", name="seed")
         if one:
             self._np_random, self._np_random_seed = seeding.np_random(int(seed))
         which = np.array([i for i, s in enumerate(seeds) if s is not None and mask[i]], dtype=np.int64)
@@ -120,7 +127,7 @@ class MechanismVectorEnv(VectorEnv):
         some = bool(again.any())
         if some and mode == AutoresetMode.DISABLED:
             listed = ", ".join(map(str, np.flatnonzero(again)[:5]))
-            raise UsageError(f"episodes of environments {listed} have ended: reset them by reset(options={{'{MASK}': mask}}).")
+            raise UsageError(f"episodes of environments {listed} have ended: reset them by reset(options={{'{MASK}': mask}}).", name=MASK)
         moving = ~again if some else None
         if some:
             self.episodes.reset(np.flatnonzero(again))

@@ -85,7 +85,7 @@ class Comparison(Result):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise UsageError(f"no controller '{name}' was compared. {nearest(str(name), [r.name for r in self.rows], 'Compared')}")
+        raise UsageError(f"no controller '{name}' was compared.", nearest(str(name), [r.name for r in self.rows], "Compared"))
 
     @property
     def runs(self) -> dict[str, Trajectory]:
@@ -139,7 +139,7 @@ class Comparison(Result):
     def values(self, quantity: str) -> dict[str, float | None]:
         """Return one column in SI by controller, None where a run failed or has no such number."""
         if quantity not in self.quantities:
-            raise UsageError(f"there is no column '{quantity}' here. {nearest(str(quantity), self.quantities, 'Columns')}")
+            raise UsageError(f"there is no column '{quantity}' here.", nearest(str(quantity), self.quantities, "Columns"))
         return {r.name: None if r.report is None else self._value(r.report, quantity) for r in self.rows}
 
     def _value(self, r: ControlReport, quantity: str) -> float | None:
@@ -155,7 +155,7 @@ class Comparison(Result):
         """Return the name of the controller with the smallest value of a column (work: the least, braking counts as negative)."""
         found = {name: x for name, x in self.values(quantity).items() if x is not None}
         if not found:
-            raise UsageError(f"no controller has a '{quantity}' to compare{', all failed' if not self._reports else ''}.")
+            raise UsageError(f"no controller has a '{quantity}' to compare{', all failed' if not self._reports else ''}.", name=quantity)
         return min(found, key=lambda name: found[name])
 
     # ---------------------------------------------------------------- for people
@@ -218,7 +218,7 @@ class Comparison(Result):
             raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.")
         for name in chosen:
             if self[name].report is None:
-                raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}")
+                raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}", name=name)
         return chosen
 
 
@@ -277,9 +277,11 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
-        raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.")
+        raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject)
     if not isinstance(controllers, Mapping) or not controllers:
-        raise UsageError("controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}.")
+        raise UsageError(
+            "controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}.", name="controllers"
+        )
     settings = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
     start = system.start if st is None else st
     rows: list[Row] = []
@@ -301,7 +303,9 @@ def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]
     else:
         raise UsageError(
             f"'{name}' is lw.control.projected(...) or another controller, a function of t and the state, or a dict of options, not "
-            f"{type(given).__name__}."
+            f"{type(given).__name__}.",
+            name=name,
+            value=given,
         )
     options_of(out, f"'{name}': ")
     return out

@@ -214,11 +214,11 @@ def balance(
 def _weights(weights: Mapping[str, float]) -> dict[str, float]:
     for name, value in weights.items():
         if name not in GOALS:
-            raise UsageError(f"there is nothing called '{name}' to balance. {nearest(name, GOALS, 'Goals')}")
+            raise UsageError(f"there is nothing called '{name}' to balance.", nearest(name, GOALS, "Goals"))
         if not (np.isfinite(value) and value >= 0.0):
-            raise UsageError(f"the weight of '{name}' must be zero or positive, not {value}.")
+            raise UsageError(f"the weight of '{name}' must be zero or positive, not {value}.", name=name, value=value)
     if not any(weights.values()):
-        raise UsageError(f"all weights are zero: give one of {', '.join(GOALS)} a positive weight.")
+        raise UsageError(f"all weights are zero: give one of {', '.join(GOALS)} a positive weight.", allowed=GOALS)
     return {g: float(weights.get(g, 0.0)) for g in GOALS}
 
 
@@ -241,7 +241,7 @@ def _about(system: System, drive: str, about: Any) -> np.ndarray:
     if about is not None:
         point = np.asarray(about, dtype=float)
         if point.shape not in ((2,), (3,)) or not np.isfinite(point).all():
-            raise UsageError("about= is a fixed point: two or three coordinates in meters, or a name such as 'ground.A'.")
+            raise UsageError("about= is a fixed point: two or three coordinates in meters, or a name such as 'ground.A'.", name="about")
         return np.concatenate([point, np.zeros(3 - len(point))])
     joint = next((j for j in d.joints if j.name == drive), None)
     ground = d.bodies[0].name

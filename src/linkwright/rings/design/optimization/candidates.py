@@ -93,7 +93,7 @@ def method_named(name: str | None) -> str:
     """Check the name of a method."""
     found = "sobol" if name is None else str(name)
     if found not in METHODS:
-        raise UsageError(f"search: '{name}' is not known. {nearest(found, METHODS, 'Known')}")
+        raise UsageError(f"search: '{name}' is not known.", nearest(found, METHODS, "Known"))
     return found
 
 

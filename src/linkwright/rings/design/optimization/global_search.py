@@ -46,11 +46,11 @@ class SearchOptions:
         for name in ("count", "starts", "seed"):
             value = getattr(made, name)
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
-                raise UsageError(f"{name} is a whole number, zero or more, not {value!r:.30}.")
+                raise UsageError(f"{name} is a whole number, zero or more, not {value!r:.30}.", name=name, value=value)
         if made.solver not in SOLVERS:
-            raise UsageError(f"solver: '{made.solver}' is not known. {nearest(str(made.solver), list(SOLVERS), 'Known')}")
+            raise UsageError(f"solver: '{made.solver}' is not known.", nearest(str(made.solver), list(SOLVERS), "Known"))
         if made.starts < 1:
-            raise UsageError("starts is at least 1: the file's own design.")
+            raise UsageError("starts is at least 1: the file's own design.", name="starts")
         return replace(made, within=_seconds(made.within))
 
     def candidates(self, problem: DesignProblem) -> int:
@@ -218,7 +218,7 @@ def _seconds(given: Any) -> float | None:
     plain = isinstance(given, str) and given.strip().replace(".", "", 1).isdigit()
     seconds = unit_kinds.quantity(float(given) if plain else given, TIME, "within")
     if not seconds > 0.0:
-        raise UsageError(f"within is the time that the search may take, such as '2 min', not {given!r:.30}.")
+        raise UsageError(f"within is the time that the search may take, such as '2 min', not {given!r:.30}.", name="within", value=given)
     return seconds
 
 
@@ -264,7 +264,7 @@ def _enough(goal: Goal, given: Any) -> float:
     try:
         value = float(given) if not isinstance(given, str) else unit_kinds.quantity(given, parse_unit(unit)[1] if unit else NONE)
     except (TypeError, ValueError):
-        raise UsageError(f"enough is a value of the goal, in SI or with its unit, not {given!r:.40}.") from None
+        raise UsageError(f"enough is a value of the goal, in SI or with its unit, not {given!r:.40}.", name="enough", value=given) from None
     return goal.sign * value
 
 

@@ -172,7 +172,7 @@ def counterweight_blocks(d: Description, wanted: Sequence[str] | Mapping[str, Ma
         most = quantity(given["mass"], unit_kinds.MASS, "mass") if "mass" in given else everything
         if not (radius > 0.0 and most > 0.0):
             given_as = " and ".join(shown(x, k, d.units) for x, k in ((most, unit_kinds.MASS), (radius, LENGTH)))
-            raise UsageError(f"the counterweight on '{name}' needs a positive mass and radius, not {given_as}.")
+            raise UsageError(f"the counterweight on '{name}' needs a positive mass and radius, not {given_as}.", name=name, value=given_as)
         out.append(CounterweightBlock(name, center, most, radius, 2 if d.planar else 3))
     return out
 
@@ -187,14 +187,14 @@ def redistribution_blocks(d: Description, bounds: Mapping[str, Mapping[str, Any]
         inertia = _interval(given.get("inertia", (1.0, 1.0)), NONE, f"inertia factor of '{name}'")
         shift = quantity(given.get("com", 0.0), LENGTH, "com")
         if shift < 0.0 or mass[1] <= 0.0:
-            raise UsageError(f"the bounds of '{name}' need a positive mass and a shift of the center that is not negative.")
+            raise UsageError(f"the bounds of '{name}' need a positive mass and a shift of the center that is not negative.", name=name)
         out.append(Redistributed(body, mass, shift, inertia, 2 if d.planar else 3))
     return out
 
 
 def _interval(given: Any, dimension: Any, what: str) -> tuple[float, float]:
     if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise UsageError(f"the {what} is bounded by (least, most), not {given!r}.")
+        raise UsageError(f"the {what} is bounded by (least, most), not {given!r}.", value=given)
     low, high = (quantity(x, dimension, what) for x in given)
     if not 0.0 <= low <= high:
         raise UsageError(f"the {what} is bounded by (least, most) with 0 <= least <= most, not ({low:g}, {high:g}).")
@@ -204,13 +204,13 @@ def _interval(given: Any, dimension: Any, what: str) -> tuple[float, float]:
 def _known(given: Mapping[str, Any], allowed: Sequence[str], what: str) -> None:
     for key in given:
         if key not in allowed:
-            raise UsageError(f"{what}: there is no limit '{key}'. {nearest(key, allowed, 'Limits')}")
+            raise UsageError(f"{what}: there is no limit '{key}'.", nearest(key, allowed, "Limits"))
 
 
 def _moving_body(d: Description, name: str) -> Body:
     moving = {b.name: b for b in d.moving}
     if name not in moving:
-        raise UsageError(f"there is no moving body '{name}'. {nearest(name, moving, 'Bodies')}")
+        raise UsageError(f"there is no moving body '{name}'.", nearest(name, moving, "Bodies"))
     return moving[name]
 
 
@@ -230,7 +230,7 @@ def _center(d: Description, body: Body, at: Any, places: Mapping[str, np.ndarray
         return next(iter(places.values()), np.array(body.com, dtype=float))
     known = {**places, **_points(body)}
     if at not in known:
-        raise UsageError(f"'{body.name}' has no joint or point '{at}'. {nearest(str(at), known, 'Known')}")
+        raise UsageError(f"'{body.name}' has no joint or point '{at}'.", nearest(str(at), known, "Known"))
     return known[at]
 
 

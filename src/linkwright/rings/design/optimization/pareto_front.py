@@ -123,7 +123,9 @@ class ParetoFront(Result, Sequence[OptimizationResult]):
 def front(problem: DesignProblem, options: SearchOptions, points: int) -> ParetoFront:
     """Search for the front of all goals."""
     if not isinstance(points, int) or points < 2:
-        raise UsageError(f"points is how many designs of the front are wanted, at least 2, not {points!r:.30}.")
+        raise UsageError(
+            f"points is how many designs of the front are wanted, at least 2, not {points!r:.30}.", name="points", value=points
+        )
     made = FrontSearch(problem, options)
     return made.run(points)
 

@@ -86,7 +86,7 @@ class QuantityReader:
         else:
             items = [given] if not isinstance(given, Sequence) or isinstance(given, str) else list(given)
         if not items:
-            raise UsageError(f"goal is what to make best: {phrases.GOALS}.")
+            raise UsageError(f"goal is what to make best: {phrases.GOALS}.", name="goal")
         return tuple(self._goal(x) for x in items)
 
     def _goal(self, given: Any) -> Goal:
@@ -97,7 +97,7 @@ class QuantityReader:
             parts = [(_weight(x, w), self._term(x, str(x))) for x, w in given.items()]
             return Goal("min " + " + ".join(f"{w:g} * {q.name}" for w, q in parts), 1.0, tuple(parts))
         if not isinstance(given, (str, phrases.Goal)):
-            raise UsageError(f"a goal is a text such as {phrases.GOALS}, or a function of the result, not {given!r:.40}.")
+            raise UsageError(f"a goal is a text such as {phrases.GOALS}, or a function of the result, not {given!r:.40}.", value=given)
         text = phrases.Goal.parse(given) if isinstance(given, str) else given
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
@@ -114,11 +114,11 @@ class QuantityReader:
         if what in MASS:
             return OfModel("mass", "kg", ("kg", 1.0), moving_mass)
         if what in every_parameter(self.described):
-            raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.")
+            raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.", name=name)
         found = phrases.channel_in(what)
         if found is not None and found[0] in self.c.channels:
             tries = ", ".join(f"{w} {found[0]}" for w in ("max", "rms", "range", "mean"))
-            raise UsageError(f"'{name}': '{found[0]}' is a curve; say which number of it is meant: {tries}.")
+            raise UsageError(f"'{name}': '{found[0]}' is a curve; say which number of it is meant: {tries}.", name=name)
         return self._measured(what, name)
 
     def _measured(self, text: str, name: str) -> OfMotion:
@@ -126,7 +126,7 @@ class QuantityReader:
             m = measure(phrases.measure_text(text))
             measures.check([m], self.c)
         except LinkwrightError as problem:
-            raise UsageError(f"'{name}': {problem}") from None
+            raise UsageError(f"'{name}': {problem}", name=name) from None
         return OfMotion(m.text, measures.unit_of_measure(m, self.c)[0], measures.unit_of_measure(m, self.c, self.units), m)
 
     def _same_divisors(self, texts: Sequence[phrases.GoalTerm], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
@@ -134,7 +134,8 @@ class QuantityReader:
         for t, (_, q) in zip(texts, terms, strict=True):
             if t.divisor is not None and not matches(_dimension(q), t.divisor):
                 raise UsageError(
-                    f"'{name}': {t.what} is {unit_kinds.describe(_dimension(q))}, it is divided by {unit_kinds.describe(t.divisor)}."
+                    f"'{name}': {t.what} is {unit_kinds.describe(_dimension(q))}, it is divided by {unit_kinds.describe(t.divisor)}.",
+                    name=name,
                 )
 
     # ---------------------------------------------------------------- limits
@@ -201,14 +202,14 @@ class QuantityReader:
     def _box(self, text: phrases.Requirement) -> list[Limit]:
         found = phrases.channel_in(text.terms[0].what)
         if found is None:
-            raise UsageError(f"'{text.text}': a box limits a point, such as coupler.P.")
+            raise UsageError(f"'{text.text}': a box limits a point, such as coupler.P.", name=text.text)
         axes = self.described.plane or "xyz"
         names = [f"{found[0]}.{axis}" for axis in axes]
         if len(text.components) != len(axes):
-            raise UsageError(f"'{text.text}': give a range for each of {', '.join(axes)}.")
+            raise UsageError(f"'{text.text}': give a range for each of {', '.join(axes)}.", name=text.text, allowed=axes)
         for name in names:
             if name not in self.c.channels:
-                raise UsageError(f"'{text.text}': there is no point '{found[0]}'. {nearest(found[0], self.c.channels, 'Channels')}")
+                raise UsageError(f"'{text.text}': there is no point '{found[0]}'.", nearest(found[0], self.c.channels, "Channels"))
         rows = zip(names, text.components, phrases.box_sides(len(axes)), strict=True)
         return [x for name, ends, sides in rows for x in self._everywhere(text.text, name, found[1], ends, text.unit, sides)]
 
@@ -220,13 +221,13 @@ class QuantityReader:
                 return 1.0
             if isinstance(q, OfNumbers) and self.numbers[q.name][1].target.bare:
                 return 1.0
-            raise UsageError(f"'{text}': write the unit of the number; {q.name} is in {q.shown[0] or q.si} here.")
+            raise UsageError(f"'{text}': write the unit of the number; {q.name} is in {q.shown[0] or q.si} here.", name=text)
         try:
             dimension = parse_unit(unit)[1]
         except UsageError as problem:
-            raise UsageError(f"'{text}': {problem}") from None
+            raise UsageError(f"'{text}': {problem}", name=text) from None
         if not matches(wanted, dimension):
-            raise UsageError(f"'{text}': {q.name} is {unit_kinds.describe(wanted)}, not {unit_kinds.describe(dimension)}.")
+            raise UsageError(f"'{text}': {q.name} is {unit_kinds.describe(wanted)}, not {unit_kinds.describe(dimension)}.", name=text)
         return readings.unit_size(unit, wanted, f"'{text}': {q.name}", energy=q.si == "J")
 
 
@@ -246,7 +247,8 @@ def _weight(measure: Any, weight: Any) -> float:
     """Weight of a measure in a goal of several."""
     if isinstance(weight, bool) or not isinstance(weight, Real) or not math.isfinite(weight) or not isinstance(measure, str):
         raise UsageError(
-            f"a goal as a dict has weights by measure, such as {{'max A.torque': 1, 'max C.load': 0.1}}, not {{{measure!r}: {weight!r}}}."
+            f"a goal as a dict has weights by measure, such as {{'max A.torque': 1, 'max C.load': 0.1}}, not {{{measure!r}: {weight!r}}}.",
+            name=measure,
         )
     return float(weight)
 
@@ -273,7 +275,7 @@ def _need_agreement(limits: Sequence[Limit]) -> None:
         for b in limits[i + 1 :]:
             below, above = (a, b) if a.low > b.high else (b, a)
             if len(a.terms) == len(b.terms) == 1 and _contradict(below, above):
-                raise UsageError(f"'{below.text}' and '{above.text}' exclude each other; relax one of them.")
+                raise UsageError(f"'{below.text}' and '{above.text}' exclude each other; relax one of them.", name=below.text)
 
 
 def _contradict(needs: Limit, forbids: Limit) -> bool:

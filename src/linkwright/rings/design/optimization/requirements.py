@@ -89,11 +89,13 @@ def _row(c: Trajectory, wanted: goals.Requirement) -> CheckedRequirement:
     if wanted.components:
         found = parts[0] / size  # of one term
         if found.ndim != 2 or found.shape[1] != len(wanted.components):
-            raise UsageError(f"'{wanted.text}': a box of {len(wanted.components)} ranges is for a point with as many components.")
+            raise UsageError(
+                f"'{wanted.text}': a box of {len(wanted.components)} ranges is for a point with as many components.", name=wanted.text
+            )
         return _boxed(found, wanted)
     for term, part in zip(wanted.terms, parts, strict=True):
         if part.ndim > 1:
-            raise UsageError(f"'{wanted.text}': {term.what} is a vector; name one component, or write a box.")
+            raise UsageError(f"'{wanted.text}': {term.what} is a vector; name one component, or write a box.", name=wanted.text)
     flat = np.atleast_1d(sum(parts[1:], start=parts[0])) / size
     beyond = _beyond(flat, wanted.low, wanted.high)
     worst = int(np.argmax(np.where(np.isnan(beyond), np.inf, beyond)))
@@ -129,7 +131,8 @@ def _values(c: Trajectory, term: goals.GoalTerm, wanted: goals.Requirement) -> A
         if found[1] and len(wanted.terms) > 1:
             raise UsageError(
                 f"'{wanted.text}': {found[0]} is a curve over a part of the motion; in a sum say which number of it is meant: "
-                f"max {term.what}."
+                f"max {term.what}.",
+                name=wanted.text,
             )
         curve = _curve(c, found[0], found[1], wanted.text, alone=len(wanted.terms) == 1)
         values, dimension = curve, c.dimension(found[0])
@@ -161,7 +164,7 @@ def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) 
     parts = [columns[:, mask[0]]] + ([] if ends is None else [ends.values(columns)[:, ends.there[0]]])
     inside = np.concatenate(parts, axis=1)
     if not inside.shape[1]:
-        raise UsageError(f"'{text}': no sample of the motion lies in the window '{window.strip()}'.")
+        raise UsageError(f"'{text}': no sample of the motion lies in the window '{window.strip()}'.", name=text)
     return inside[0] if samples.ndim == 1 else inside.T
 
 
@@ -171,14 +174,15 @@ def _need_unit(term: goals.GoalTerm, dimension: Dimension, wanted: goals.Require
     if term.divisor is not None:
         if not matches(dimension, term.divisor):
             raise UsageError(
-                f"'{wanted.text}': {what} is {unit_kinds.describe(dimension)}, it is divided by {unit_kinds.describe(term.divisor)}."
+                f"'{wanted.text}': {what} is {unit_kinds.describe(dimension)}, it is divided by {unit_kinds.describe(term.divisor)}.",
+                name=wanted.text,
             )
         what, dimension = f"{what} over a quantity", NONE
     said = "a plain number" if dimension == NONE else unit_kinds.describe(dimension)
     if not wanted.unit and dimension != NONE:
-        raise UsageError(f"'{wanted.text}': write the unit, {what} is {said}.")
+        raise UsageError(f"'{wanted.text}': write the unit, {what} is {said}.", name=wanted.text)
     written = readings.channel_unit(wanted.unit)[1] if wanted.unit else NONE
     if wanted.unit and (not matches(written, dimension) or (dimension == NONE and written != NONE)):  # nor is a ratio an angle
-        raise UsageError(f"'{wanted.text}': {what} is {said}, not measured in {wanted.unit}.")
+        raise UsageError(f"'{wanted.text}': {what} is {said}, not measured in {wanted.unit}.", name=wanted.text)
     if wanted.unit:
         readings.unit_size(wanted.unit, dimension, f"'{wanted.text}': {what}", energy=energy)

@@ -82,7 +82,8 @@ def _need_own_lengths(names: Sequence[str], described: Description) -> None:
                 ground = described.bodies[0].name
                 raise UsageError(
                     f"vary: {body.name}.length follows from pin {p.name}, and {drawn[0]} varies as well. Vary the pins alone, or lengths "
-                    f"and the eyes on ground, {ground}.{drawn[0]}."
+                    f"and the eyes on ground, {ground}.{drawn[0]}.",
+                    name="vary",
                 )
 
 
@@ -93,10 +94,11 @@ def _need_numbers(names: Iterable[str], described: Description) -> None:
         if name not in known and name.startswith(("start.", "drive.", "control.")):
             raise UsageError(
                 f"vary: '{name}' is no number of the mechanism; exact gradients are taken by those. "
-                "Write a speed as a parameter of the file."
+                "Write a speed as a parameter of the file.",
+                name=name,
             )
         if name not in known:
-            raise UsageError(f"vary: there is no number '{name}'. {nearest(name, list(known), 'Known')}")
+            raise UsageError(f"vary: there is no number '{name}'.", nearest(name, list(known), "Known"))
 
 
 def _variable(name: str, given: Any, described: Description, case: Case) -> DesignVariable:
@@ -106,7 +108,9 @@ def _variable(name: str, given: Any, described: Description, case: Case) -> Desi
     low, high = _bounds(name, given, t, sizes, (file_low, file_high))
     low, high = max(low, -np.inf if file_low is None else file_low), min(high, np.inf if file_high is None else file_high)
     if not low < high:
-        raise UsageError(f"vary: the range of '{name}' is empty, {low:.6g} .. {high:.6g}; it must lie inside min: and max: of the file.")
+        raise UsageError(
+            f"vary: the range of '{name}' is empty, {low:.6g} .. {high:.6g}; it must lie inside min: and max: of the file.", name=name
+        )
     return DesignVariable(t, low, high, _shown(t, described))
 
 
@@ -121,7 +125,7 @@ def _shown(t: Target, described: Description) -> tuple[str, float]:
 def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float | None, float | None]) -> tuple[float, float]:
     if given is None or given is True:
         if in_file[0] is None or in_file[1] is None:
-            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {ranges.WAYS['a range']}")
+            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {ranges.WAYS['a range']}", name=name)
         return in_file[0], in_file[1]
     if not hasattr(given, "ppf"):
         meant = meaning(given, name)
@@ -129,5 +133,5 @@ def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float |
             return Place(name, t.dimension, sizes, t.nominal).ends(meant)
     found = variation(name, given, t.dimension, sizes, nominal=t.nominal)
     if not np.isfinite([found.low, found.high]).all():
-        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {ranges.WAYS['a range']}")
+        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {ranges.WAYS['a range']}", name=given)
     return found.low, found.high

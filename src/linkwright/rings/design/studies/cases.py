@@ -191,10 +191,16 @@ def case_of(given: Any) -> Case:
     if isinstance(given, str):
         if given in ("cycle", "settle", "statics"):
             return Cycle() if given == "cycle" else Equilibrium()
-        raise UsageError(f"case: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.")
+        raise UsageError(
+            f"case: '{given}' is not known. {nearest(given, ['cycle', 'settle'], 'Known')} lw.Run('2 s') is a run.",
+            name=given,
+            allowed=["cycle", "settle"],
+        )
     if callable(given):
         return Calling(given)
-    raise UsageError(f"case is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.")
+    raise UsageError(
+        f"case is 'cycle', 'settle', lw.Run('2 s'), lw.Path(...) or a function of a mechanism, not {given!r:.40}.", value=given
+    )
 
 
 def case_again(text: Mapping[str, Any]) -> Case:

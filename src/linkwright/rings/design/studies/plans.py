@@ -88,7 +88,7 @@ class Corners(Plan):
     def __post_init__(self) -> None:
         for v in self.variations:
             if not np.isfinite([v.low, v.high]).all():
-                raise UsageError(f"{v.name} = {v.text} has no ends, so it has no corners. Write a range or a tolerance.")
+                raise UsageError(f"{v.name} = {v.text} has no ends, so it has no corners. Write a range or a tolerance.", name=v.name)
         if len(self.variations) > MOST_CORNERS:
             raise UsageError(
                 f"{len(self.variations)} numbers have {2.0 ** len(self.variations):.3g} corners; {MOST_CORNERS} numbers are possible. "
@@ -280,7 +280,8 @@ def _values(v: Variation, kind: str) -> np.ndarray:
     values = v.values
     if values is None:
         raise UsageError(
-            f"{v.name} = {v.text} has no single values for the plan '{kind}'. Write a list or a range with its number, \"1..2 / 5\"."
+            f"{v.name} = {v.text} has no single values for the plan '{kind}'. Write a list or a range with its number, \"1..2 / 5\".",
+            name=kind,
         )
     return values
 
@@ -291,17 +292,17 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
     if kind is None:
         kind = "grid" if n is None and all(v.values is not None for v in every) else "sobol"
     if kind not in PLANS or kind == "rows":
-        raise UsageError(f"there is no plan '{kind}'. {nearest(str(kind), [p for p in PLANS if p != 'rows'], 'Plans')}")
+        raise UsageError(f"there is no plan '{kind}'.", nearest(str(kind), [p for p in PLANS if p != "rows"], "Plans"))
     if kind not in DRAWN:
         if n is not None:
-            raise UsageError(f"the plan '{kind}' has as many rows as its values make; count={n} belongs to {', '.join(DRAWN)}.")
+            raise UsageError(f"the plan '{kind}' has as many rows as its values make; count={n} belongs to {', '.join(DRAWN)}.", name=kind)
         return _few_enough({"grid": Grid, "corners": Corners, "one at a time": OneAtATime}[kind](every))
     if n is None:
-        raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.")
+        raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.", name=kind)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
-        raise UsageError(f"count is the number of rows, 1 or more, not {n!r}.")
+        raise UsageError(f"count is the number of rows, 1 or more, not {n!r}.", value=n)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise UsageError(f"seed is a whole number from 0 on, not {seed!r}.")
+        raise UsageError(f"seed is a whole number from 0 on, not {seed!r}.", name="seed", value=seed)
     return {"sobol": Sobol, "latin": Latin, "random": Random, "saltelli": Saltelli}[kind](every, int(n), int(seed))
 
 

@@ -197,13 +197,13 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, co
         try:
             table = np.asarray(vary.to_numpy(), dtype=float)
         except (TypeError, ValueError):
-            raise UsageError("vary: the frame has entries that are no numbers; columns are numbers in SI.") from None
+            raise UsageError("vary: the frame has entries that are no numbers; columns are numbers in SI.", name="vary") from None
         if not len(table) or not np.isfinite(table).all():
-            raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.")
+            raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.", name="vary")
         columns = [variation(c, table[:, i].tolist(), None) for i, c in enumerate(names)]
         return Rows(tuple(columns), table)
     if not isinstance(vary, Mapping) or not vary:
-        raise UsageError('vary is a dict, {"rod": "180..260 mm / 20"}, or a pandas frame with a column for every number.')
+        raise UsageError('vary is a dict, {"rod": "180..260 mm / 20"}, or a pandas frame with a column for every number.', name="vary")
     found = []
     for key, given in expanded(vary, described).items():
         t = target(key, described, done)
@@ -222,7 +222,7 @@ def _need_unit(described: Description, t: Target, given: Any) -> None:
         try:
             modelfile.reread(described, **{t.name: f"{t.nominal * written_values.bare_size(described, dimension) / size!r} {unit}"})
         except LinkwrightError as problem:
-            raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
+            raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}", name="vary") from problem
 
 
 def _measures(given: Any) -> list[Measure | MeasureFunction]:
@@ -234,7 +234,11 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
         items = [given] if single else list(given) if isinstance(given, Iterable) else []
         pairs = [(None, x) for x in items]
     if not pairs:
-        raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.')
+        raise UsageError(
+            f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.',
+            name="measure",
+            allowed=BEGINNINGS,
+        )
     out: list[Measure | MeasureFunction] = []
     for name, x in pairs:
         if callable(x):
@@ -245,7 +249,7 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
     texts = [m.name for m in out]
     twice = sorted({t for t in texts if texts.count(t) > 1})
     if twice:
-        raise UsageError(f"measure: {', '.join(map(repr, twice))} is there twice. Functions get names by a dict.")
+        raise UsageError(f"measure: {', '.join(map(repr, twice))} is there twice. Functions get names by a dict.", name="measure")
     return out
 
 
@@ -253,7 +257,9 @@ def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
     """Raise UsageError where two columns of the table would have one name."""
     twice = sorted(set(measures) & {*names, *VERDICT_COLUMNS, "row"})
     if twice:
-        raise UsageError(f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.")
+        raise UsageError(
+            f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.", name="measure"
+        )
 
 
 def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
@@ -270,7 +276,9 @@ def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Se
             _ = result[m.channel]
             units[m.name] = ("", "", 1.0)
         if isinstance(work.case, Equilibrium) and any(m.window is not None or m.reduction not in REDUCTIONS for m in plain):
-            raise UsageError(f"an equilibrium is one position: measures are {', '.join(REDUCTIONS)} there, without `while`.")
+            raise UsageError(
+                f"an equilibrium is one position: measures are {', '.join(REDUCTIONS)} there, without `while`.", allowed=REDUCTIONS
+            )
         return units
     check(plain, result)
     for name in stored:
@@ -305,7 +313,7 @@ def _within_bounds(described: Description, variations: Sequence[Variation]) -> N
         low, high = bounds.get(v.name, (None, None))
         below, above = np.isfinite(v.low) and low is not None and v.low < low, np.isfinite(v.high) and high is not None and v.high > high
         if below or above:
-            raise UsageError(f"{v.name} = {v.text} leaves its bounds in the file, min and max: {_end(low)} .. {_end(high)}.")
+            raise UsageError(f"{v.name} = {v.text} leaves its bounds in the file, min and max: {_end(low)} .. {_end(high)}.", name=v.name)
 
 
 def _end(x: float | None) -> str:
@@ -315,5 +323,7 @@ def _end(x: float | None) -> str:
 def _need_executor(executor: Any) -> None:
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise UsageError(
-            f"executor has no submit(): give a concurrent.futures.Executor, or client.get_executor() of Dask, not {executor!r:.60}."
+            f"executor has no submit(): give a concurrent.futures.Executor, or client.get_executor() of Dask, not {executor!r:.60}.",
+            name="executor",
+            value=executor,
         )

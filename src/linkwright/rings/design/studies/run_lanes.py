@@ -147,7 +147,7 @@ class BatchedRuns:
         cuts = set(self.system.tree.cuts)
         for name in names:
             if table[name].winds is not None or name.split(".")[0] in cuts:
-                raise UsageError(f"'{name}' counts turns, which a batch does not")
+                raise UsageError(f"'{name}' counts turns, which a batch does not", name=name)
         runs, samples = found.q.shape[:2]
         parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
         t = np.asarray(found.t)[:, None]

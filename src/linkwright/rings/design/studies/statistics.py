@@ -86,7 +86,7 @@ class StudySummary(Result):
         for m in self.measures:
             if m.name == name:
                 return m
-        raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.")
+        raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.", name=name)
 
     def as_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {
@@ -263,7 +263,7 @@ def sobol_indices(measure: str, names: Sequence[str], y: np.ndarray, *, resample
     every = y.reshape(-1, d + 2)
     f = every[np.isfinite(every).all(axis=1)]
     if len(f) < 8:
-        raise UsageError(f"Sobol indices of '{measure}' need more rows that did not fail: {len(f)} whole samples are left.")
+        raise UsageError(f"Sobol indices of '{measure}' need more rows that did not fail: {len(f)} whole samples are left.", name=measure)
     first, total = _indices(f)
     rng = np.random.default_rng(0)
     again = [_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(resamples)]

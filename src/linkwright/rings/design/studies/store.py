@@ -217,11 +217,13 @@ def is_study(path: Any) -> bool:
 def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
     """Make this the current study of the folder; say what differs from the one before."""
     if place.exists() and not place.is_dir():
-        raise UsageError(f"{place} is a file; a study needs a folder.")
+        raise UsageError(f"{place} is a file; a study needs a folder.", name=place)
     others = [x for x in place.iterdir() if not x.name.startswith(".")] if place.exists() else []
     pointer = _read(place / POINTER) if others else None
     if others and not isinstance(pointer, dict):
-        raise UsageError(f"{place} holds other files ({others[0].name}, ...) and no study: name another folder, or an empty one.")
+        raise UsageError(
+            f"{place} holds other files ({others[0].name}, ...) and no study: name another folder, or an empty one.", name=place
+        )
     said, before = "", []
     if isinstance(pointer, dict):
         before = [x for x in (*pointer.get("before", []), pointer.get("current")) if x and x != key]

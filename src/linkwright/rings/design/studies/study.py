@@ -126,7 +126,7 @@ class Study(Result):
 
     def _place(self, name: str) -> int:
         if name not in self.measures:
-            raise UsageError(f"'{name}' is neither varied nor measured. {nearest(name, [*self.names, *self.measures], 'Columns')}")
+            raise UsageError(f"'{name}' is neither varied nor measured.", nearest(name, [*self.names, *self.measures], "Columns"))
         return self.measures.index(name)
 
     @property
@@ -272,7 +272,7 @@ class Study(Result):
     def values(self, row: int) -> dict[str, float]:
         """Return the numbers of a row by name, in SI."""
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
-            raise UsageError(f"a row is a whole number from 0 to {self.total - 1}, not {row!r}.")
+            raise UsageError(f"a row is a whole number from 0 to {self.total - 1}, not {row!r}.", value=row)
         if self.plan is not None and 0 <= row < len(self.plan):
             return dict(zip(self.names, map(float, self.plan.rows(row, row + 1)[0]), strict=True))
         for p in self.parts():
@@ -294,12 +294,14 @@ class Study(Result):
         """Return the row with the least or greatest measure: "min max A.torque", "max end tool.T.x"."""
         word, _, rest = " ".join(goal.split()).partition(" ")
         if word not in ("min", "max") or not rest:
-            raise UsageError(f"'{goal}' is no goal: write min or max and a measure, {('min ' + self.measures[0])!r}.")
+            raise UsageError(f"'{goal}' is no goal: write min or max and a measure, {('min ' + self.measures[0])!r}.", name=goal)
         y = self[rest] if rest in self.measures else self[self.measures[self._place(rest)]]
         known = np.flatnonzero(np.isfinite(y))
         if not len(known):
             failed = len(self.why)
-            raise UsageError(f"no row has a value of '{rest}': {failed:,} of {len(self):,} failed, in the others it is not there.")
+            raise UsageError(
+                f"no row has a value of '{rest}': {failed:,} of {len(self):,} failed, in the others it is not there.", name=rest
+            )
         at = known[np.argmin(y[known]) if word == "min" else np.argmax(y[known])]
         return int(self.rows[at])
 

@@ -66,7 +66,7 @@ def target(name: str, described: Description, case: Case) -> Target:
     if name.startswith(CONTROL):
         return _of_control(name, case)
     others = [*(f"{START}{j.name}" for j in described.joints), *(f"{DRIVE}{d.joint}" for d in described.drives)]
-    raise UsageError(f"vary: there is no number '{name}'. {nearest(name, [*known, *others], 'Known')}")
+    raise UsageError(f"vary: there is no number '{name}'.", nearest(name, [*known, *others], "Known"))
 
 
 def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = True) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = T
             names = [hole for name in names for hole in _holes(name, known, described, tolerance)]
         for name in names:
             if name in out:
-                raise UsageError(f"vary: '{name}' is named more than once.")
+                raise UsageError(f"vary: '{name}' is named more than once.", name=name)
             out[name] = given
     return out
 
@@ -96,7 +96,7 @@ def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
     """Return the numbers that a name of `vary` means; the name itself if it may be one of a start, a drive or a controller."""
     found = [p.name for p in parameters.matched(known, name)]
     if not found and patterns.is_pattern(name):
-        raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
+        raise UsageError(f"vary: no number matches '{name}'.", nearest(name, list(known), "Known"))
     return found or [name]
 
 
@@ -108,13 +108,14 @@ def _holes(name: str, known: Mapping[str, Parameter], described: Description, gi
         return found
     if not found:
         raise UsageError(
-            f"vary: {name} = {given}: a tolerance is one of a part, and no part has a hole or point '{pin}'. "
-            f"{nearest(name, [n for n, x in known.items() if not x.drawn], 'Numbers of parts')}"
+            f"vary: {name} = {given}: a tolerance is one of a part, and no part has a hole or point '{pin}'.",
+            nearest(name, [n for n, x in known.items() if not x.drawn], "Numbers of parts"),
         )
     if given.about is not None:
         raise UsageError(
             f"vary: {name} = {given}: a tolerance of a drawn pin is one of the holes of {', '.join(n.split('.')[0] for n in found)} there, "
-            f"about their own places: write '+- 0.1 mm', or name a hole, {found[0]}."
+            f"about their own places: write '+- 0.1 mm', or name a hole, {found[0]}.",
+            name="vary",
         )
     return found
 
@@ -128,7 +129,7 @@ def _of_start(name: str, described: Description) -> Target:
     joint, rate = (inner.removesuffix(".v"), True) if inner.endswith(".v") else (inner, False)
     names = movable(described)
     if joint not in names:
-        raise UsageError(f"vary: start: there is no joint '{joint}'. {nearest(joint, names, 'Joints')}")
+        raise UsageError(f"vary: start: there is no joint '{joint}'.", nearest(joint, names, "Joints"))
     on = coordinates.coordinate(described, joint)
     kind = on.speed_kind if rate else on.kind
     given = dict(described.numbers().start).get(inner)
@@ -139,10 +140,12 @@ def _of_drive(name: str, described: Description) -> Target:
     inner = name.removeprefix(DRIVE)
     drives = {d.joint: d for d in described.numbers().drives}
     if inner not in drives:
-        raise UsageError(f"vary: the file drives no '{inner}'. {nearest(inner, list(drives), 'Drives')}")
+        raise UsageError(f"vary: the file drives no '{inner}'.", nearest(inner, list(drives), "Drives"))
     value = drives[inner].value
     if not isinstance(value, int | float):
-        raise UsageError(f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.")
+        raise UsageError(
+            f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.", name=inner
+        )
     turns = is_rotary(described, inner)
     kind = DRIVE_KINDS.get(drives[inner].kind)
     return Target(name, "drive", inner, float(value), None if kind is None else KINDS[kind[turns]])
@@ -151,10 +154,10 @@ def _of_drive(name: str, described: Description) -> Target:
 def _of_control(name: str, case: Case) -> Target:
     inner, control = name.removeprefix(CONTROL), getattr(case, "options", {}).get("control")
     if control is None:
-        raise UsageError(f"vary: '{name}' needs a simulation with a controller: case=lw.Run('1 s', control=lw.control.pd(...)).")
+        raise UsageError(f"vary: '{name}' needs a simulation with a controller: case=lw.Run('1 s', control=lw.control.pd(...)).", name=name)
     known = [f.name for f in fields(control) if isinstance(getattr(control, f.name), int | float)] if is_dataclass(control) else []
     if inner not in known:
-        raise UsageError(f"vary: the controller has no number '{inner}'. {nearest(inner, known, 'Its numbers')}")
+        raise UsageError(f"vary: the controller has no number '{inner}'.", nearest(inner, known, "Its numbers"))
     return Target(name, "control", inner, float(getattr(control, inner)), NONE)
 
 
@@ -197,4 +200,4 @@ def need_different(names: Sequence[str]) -> None:
     """Raise UsageError if a name is there twice."""
     twice = sorted({n for n in names if list(names).count(n) > 1})
     if twice:
-        raise UsageError(f"vary: {', '.join(map(repr, twice))} is named more than once.")
+        raise UsageError(f"vary: {', '.join(map(repr, twice))} is named more than once.", name="vary")

@@ -105,7 +105,7 @@ class ToleranceResult(errors.Renamed):
         for c in self.contributions:
             if c.name == name:
                 return c
-        raise UsageError(f"'{name}' was not varied. {nearest(name, [c.name for c in self.contributions], 'Numbers')}")
+        raise UsageError(f"'{name}' was not varied.", nearest(name, [c.name for c in self.contributions], "Numbers"))
 
     @property
     def rss(self) -> float:
@@ -179,7 +179,7 @@ class ToleranceAnalysis(Result):
         for r in self.results:
             if r.measure == name:
                 return r
-        raise UsageError(f"'{name}' was not measured; measures are {', '.join(r.measure for r in self.results)}.")
+        raise UsageError(f"'{name}' was not measured; measures are {', '.join(r.measure for r in self.results)}.", name=name)
 
     def __str__(self) -> str:
         out = []
@@ -267,9 +267,11 @@ def _method(given: str | None, named: bool) -> str:
     if given is None:
         return "linear" if named else "sobol"
     if given not in METHODS:
-        raise UsageError(f"there is no method '{given}'. {nearest(str(given), METHODS, 'Methods')}")
+        raise UsageError(f"there is no method '{given}'.", nearest(str(given), METHODS, "Methods"))
     if named and given != "linear":
-        raise UsageError(f"names without tolerances have derivatives only: method='{given}' needs tolerances, {{'rod': '+- 0.1 mm'}}.")
+        raise UsageError(
+            f"names without tolerances have derivatives only: method='{given}' needs tolerances, {{'rod': '+- 0.1 mm'}}.", name=given
+        )
     return given
 
 
@@ -562,16 +564,20 @@ def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | N
         return out
     if not isinstance(given, Mapping):
         if len(study.measures) > 1:
-            raise UsageError(f"limits of several measures are a dict by measure: {{{study.measures[0]!r}: ('1 mm', '2 mm')}}.")
+            raise UsageError(
+                f"limits of several measures are a dict by measure: {{{study.measures[0]!r}: ('1 mm', '2 mm')}}.", name=study.measures[0]
+            )
         given = {study.measures[0]: given}
     for name, pair in given.items():
         if name not in out:
-            raise UsageError(f"limits: '{name}' is not measured; measures are {', '.join(map(repr, study.measures))}.")
+            raise UsageError(f"limits: '{name}' is not measured; measures are {', '.join(map(repr, study.measures))}.", name=name)
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise UsageError(f"limits of '{name}' are two values, ('1 mm', '2 mm'), None where there is none, not {pair!r:.40}.")
+            raise UsageError(
+                f"limits of '{name}' are two values, ('1 mm', '2 mm'), None where there is none, not {pair!r:.40}.", name=name, value=pair
+            )
         ends = [None if x is None else _si(x, name, study, nominal) for x in pair]
         if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:
-            raise UsageError(f"limits of '{name}': the first must be below the second.")
+            raise UsageError(f"limits of '{name}': the first must be below the second.", name=name)
         out[name] = (ends[0], ends[1])
     return out
 
@@ -581,5 +587,5 @@ def _si(given: Any, name: str, study: Study, nominal: Any) -> float:
     m = study.work.measures[study.measures.index(name)]
     dimension = dimension_of_measure(m, nominal) if isinstance(m, Measure) and isinstance(nominal, Trajectory) else None
     if isinstance(given, str) and dimension not in KINDS:
-        raise UsageError(f"limits of '{name}' have no unit here: write numbers in SI.")
+        raise UsageError(f"limits of '{name}' have no unit here: write numbers in SI.", name=name)
     return quantity(given, KINDS[str(dimension)], f"limits of {name}") if dimension in KINDS else float(given)

@@ -174,30 +174,34 @@ def variation(name: str, given: Any, dimension: Dimension | None, bare: Any = No
         return _law(meant, place)
     middle, width = place.middle(meant), place.width(meant)
     if not width > 0.0:
-        raise UsageError(f"{name} = {text}: the tolerance must be positive.")
+        raise UsageError(f"{name} = {text}: the tolerance must be positive.", name=name)
     return ToleranceBand(name, text, middle - width, middle + width, middle, width)
 
 
 def _law(meant: ranges.Distribution, place: Place) -> Variation:
     name, text, law = place.name, meant.text, meant.law
     if law not in LAWS:
-        raise UsageError(f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.")
+        raise UsageError(
+            f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.",
+            name=law,
+            allowed=LAWS,
+        )
     if len(meant.numbers) != len(LAWS[law]):
-        raise UsageError(f"{name}: {law} takes {', '.join(LAWS[law])}, not {text}.")
+        raise UsageError(f"{name}: {law} takes {', '.join(LAWS[law])}, not {text}.", name=name, value=text)
     plain = replace(place, dimension=None, bare=None)
     numbers = [(plain if what == "factor" else place).si(x.value, x.unit) for what, x in zip(LAWS[law], meant.numbers, strict=True)]
     if law == "uniform":
         if not numbers[0] < numbers[1]:
-            raise UsageError(f"{name}: the range of {text} is empty.")
+            raise UsageError(f"{name}: the range of {text} is empty.", name=name)
         return ValueRange(name, text, *numbers, ranges.DEFAULT_COUNT)
     if law == "triangular":
         if not numbers[0] <= numbers[1] <= numbers[2] or not numbers[0] < numbers[2]:
-            raise UsageError(f"{name}: {text} needs low <= mode <= high.")
+            raise UsageError(f"{name}: {text} needs low <= mode <= high.", name=name)
         return Law(name, text, numbers[0], numbers[2], law, tuple(numbers))
     if law == "normal":
         if not numbers[1] > 0.0:
-            raise UsageError(f"{name}: the standard deviation of {text} must be positive.")
+            raise UsageError(f"{name}: the standard deviation of {text} must be positive.", name=name)
         return Law(name, text, -np.inf, np.inf, law, tuple(numbers))
     if not numbers[1] > 1.0 or not numbers[0] > 0.0:
-        raise UsageError(f"{name}: {text} needs a positive median and a factor above 1.")
+        raise UsageError(f"{name}: {text} needs a positive median and a factor above 1.", name=name)
     return Law(name, text, 0.0, np.inf, law, tuple(numbers))

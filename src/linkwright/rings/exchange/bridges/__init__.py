@@ -26,7 +26,7 @@ def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Map
 
     for key, value in options.items():
         if not isinstance(value, bool):
-            raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.")
+            raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.", name=key, value=value)
     chosen = _library(library, options)
     if free:
         names = [p.name for p in core.chosen(free)]

@@ -44,7 +44,10 @@ class CasadiLibrary:
     def __post_init__(self) -> None:
         package("casadi", "s.casadi()")
         if self.hessian and not self.compiled:
-            raise UsageError("hessian=True belongs to compiled functions: s.casadi(compiled=True, hessian=True). SX has every derivative.")
+            raise UsageError(
+                "hessian=True belongs to compiled functions: s.casadi(compiled=True, hessian=True). SX has every derivative.",
+                name="hessian",
+            )
 
     # ---------------------------------------------------------------- functions
 
@@ -67,14 +70,15 @@ class CasadiLibrary:
                 order = f": {', '.join(names)}" if len(names) == b.size else ""
                 raise UsageError(
                     f"input '{b.name}' of '{call.name}' has shape {y.shape}; it needs ({b.size}, 1){order}. For many states map the "
-                    f"casadi.Function: f.function('{call.name}').function.map(n)."
+                    f"casadi.Function: f.function('{call.name}').function.map(n).",
+                    name=b.name,
                 )
             arrays.append(y if y.shape == (b.size, 1) else y.T)
         try:
             found = function(*arrays)
         except NotImplementedError:
             kinds = ", ".join(sorted({type(x).__name__ for x in arrays}))
-            raise UsageError(f"inputs of '{call.name}' are {kinds}; SX and MX cannot be mixed in one call.") from None
+            raise UsageError(f"inputs of '{call.name}' are {kinds}; SX and MX cannot be mixed in one call.", name=call.name) from None
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:
@@ -103,7 +107,7 @@ class CasadiLibrary:
         try:
             return ca.DM(x)
         except (NotImplementedError, TypeError):
-            raise UsageError(f"functions of s.casadi() take SX, MX, DM and arrays of numbers, not {type(x).__name__}.") from None
+            raise UsageError(f"functions of s.casadi() take SX, MX, DM and arrays of numbers, not {type(x).__name__}.", value=x) from None
 
     def stack(self, numbers: Sequence[Any]) -> Any:
         import casadi as ca
@@ -174,7 +178,7 @@ def external(function: Any, hessian: bool) -> Any:
 
     compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
     if compiler is None:
-        raise UsageError(f"compiled=True needs a C compiler ({', '.join(COMPILERS)}); s.casadi() works without one.")
+        raise UsageError(f"compiled=True needs a C compiler ({', '.join(COMPILERS)}); s.casadi() works without one.", name="compiled")
     name = function.name()
     folder = tempfile.TemporaryDirectory(prefix="linkwright-")
     _FOLDERS.append(folder)
@@ -214,7 +218,7 @@ class CodeSize:
         """Raise UsageError where compiling takes more memory than this machine has."""
         there = memory_of_machine()
         if there is not None and self.memory > there:
-            raise UsageError(f"C of '{name}' has {self}; this machine has {there / 1e9:.2g} GB. {self._advice(hessian)}")
+            raise UsageError(f"C of '{name}' has {self}; this machine has {there / 1e9:.2g} GB. {self._advice(hessian)}", name=name)
 
     def warn(self, name: str, hessian: bool) -> None:
         """Warn of a compilation of minutes, before it begins."""

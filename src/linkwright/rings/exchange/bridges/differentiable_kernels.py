@@ -36,10 +36,10 @@ class KernelCall:
     def __post_init__(self) -> None:
         for key in self.options:
             if key not in OPTIONS:
-                raise UsageError(f"functions have no option '{key}'. {nearest(str(key), OPTIONS, 'Options')}")
+                raise UsageError(f"functions have no option '{key}'.", nearest(str(key), OPTIONS, "Options"))
         known = [name for name in KERNELS if name not in INTERNAL]
         if self.name not in known:
-            raise UsageError(f"there is no function '{self.name}'. {nearest(self.name, known, 'Functions')}")
+            raise UsageError(f"there is no function '{self.name}'.", nearest(self.name, known, "Functions"))
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -90,17 +90,17 @@ class KernelCall:
         """Return all inputs in order, defaults filled in. `stack` makes an array of numbers given by name."""
         needed = [b.name for b in self.inputs if b.name not in self.kernels.defaults]
         if len(given) > len(needed):
-            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {len(given)} arrays were given.")
+            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {len(given)} arrays were given.", name=self.name)
         optional = list(self.kernels.defaults)
         for key in more:
             if key not in [*needed, *optional]:
-                raise UsageError(f"'{self.name}' has no input '{key}'. {nearest(str(key), [*needed, *optional], 'Inputs')}")
+                raise UsageError(f"'{self.name}' has no input '{key}'.", nearest(str(key), [*needed, *optional], "Inputs"))
         if more.get("free") is not None and not self.kernels.free:
             raise UsageError("free=... needs free numbers: name them, for example s.jax(free=['L1', 'crank.mass']).")
         values = {**self.kernels.defaults, **{k: x for k, x in more.items() if x is not None}, **dict(zip(needed, given, strict=False))}
         missing = [name for name in needed if name not in values]
         if missing:
-            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {', '.join(missing)} is missing.")
+            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {', '.join(missing)} is missing.", name=self.name)
         return [self._by_name(b, values[b.name], stack) for b in self.inputs]
 
     def _by_name(self, b: programs.Block, value: Any, stack: Any) -> Any:
@@ -109,7 +109,7 @@ class KernelCall:
         names = list(self.kernels.entries.get(b.name, ()))
         for key in value:
             if key not in names:
-                raise UsageError(f"'{key}' is not an entry of '{b.name}'. {nearest(str(key), names, 'Entries')}")
+                raise UsageError(f"'{key}' is not an entry of '{b.name}'.", nearest(str(key), names, "Entries"))
         base = self.kernels.defaults.get(b.name, np.zeros(b.size))
         return stack([value.get(name, base[i]) for i, name in enumerate(names)])
 
@@ -120,7 +120,7 @@ class KernelCall:
         if (not shape and b.shape != (1,)) or len(own) < len(b.shape) or own[len(own) - len(b.shape) :] != b.shape:
             names = self.kernels.entries.get(b.name, ())
             order = f": {', '.join(names)}" if len(names) == b.size else ""
-            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {tuple(shape)}; it needs (..., {b.size}){order}.")
+            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {tuple(shape)}; it needs (..., {b.size}){order}.", name=b.name)
         return own[: len(own) - len(b.shape)]
 
     def common(self, leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -268,7 +268,8 @@ class Bridge:
         if near is None and any("near" in f.inputs for f in kernels):
             raise UsageError(
                 "forces or couplings of this mechanism count turns of cut joints, and steps do not count them: give near=..., the "
-                f"references of {', '.join(self.core.tree.cuts)}, or compile with other cuts: lw.compile(m, cuts=[...])."
+                f"references of {', '.join(self.core.tree.cuts)}, or compile with other cuts: lw.compile(m, cuts=[...]).",
+                allowed=self.core.tree.cuts,
             )
         h = interval(dt, substeps) if isinstance(dt, (str, int, float, np.number)) else dt / substeps
         more = {"near": near, "free": free}

@@ -42,7 +42,7 @@ class JaxLibrary:
     def __post_init__(self) -> None:
         self.need_doubles()
         if self.native and (self.repair or self.return_status):
-            raise UsageError("native=True has no status and no repair: give it alone.")
+            raise UsageError("native=True has no status and no repair: give it alone.", name="native")
 
     @property
     def second(self) -> bool:
@@ -182,9 +182,9 @@ class JaxLibrary:
         try:
             y = jnp.asarray(x)
         except (TypeError, ValueError):
-            raise UsageError(f"functions of s.jax() take arrays of numbers, not {x!r:.60}.") from None
+            raise UsageError(f"functions of s.jax() take arrays of numbers, not {x!r:.60}.", value=x) from None
         if not (jnp.issubdtype(y.dtype, jnp.floating) or jnp.issubdtype(y.dtype, jnp.integer)):
-            raise UsageError(f"functions of s.jax() take real numbers, not {y.dtype}.")
+            raise UsageError(f"functions of s.jax() take real numbers, not {y.dtype}.", value=y.dtype)
         return y.astype(jnp.float64)
 
     def stack(self, numbers: Sequence[Any]) -> Any:

@@ -14,5 +14,5 @@ def package(name: str, verb: str) -> Any:
         return import_module(name)
     except ImportError as problem:
         if isinstance(problem, ModuleNotFoundError) and problem.name == name:
-            raise UsageError(f"{verb} needs the package {name}: pip install 'linkwright[{name}]'.") from None
-        raise UsageError(f"{verb} needs the package {name}, whose import fails: {problem}") from problem
+            raise UsageError(f"{verb} needs the package {name}: pip install 'linkwright[{name}]'.", name=verb) from None
+        raise UsageError(f"{verb} needs the package {name}, whose import fails: {problem}", name=verb) from problem

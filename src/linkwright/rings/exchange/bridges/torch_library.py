@@ -62,7 +62,9 @@ class TorchLibrary:
         arrays = [self.array(x) for x in given]
         arrays = [x if x.device == device else x.to(device) for x in arrays]
         if device.type != "cpu" and not self.native:
-            raise UsageError(f"kernels run on the processor, and these tensors are on '{device}': tensor.cpu(), or s.torch(native=True).")
+            raise UsageError(
+                f"kernels run on the processor, and these tensors are on '{device}': tensor.cpu(), or s.torch(native=True).", name=device
+            )
         lead = call.common([call.leading(b, x.shape) for b, x in zip(call.inputs, arrays, strict=True)])
         return [
             x if len(x.shape) == len(lead) + len(b.shape) and x.shape[: len(lead)] == lead else x.expand(*lead, *b.shape)
@@ -86,12 +88,12 @@ class TorchLibrary:
         else:
             given = _plain(x)
             if given.dtype.kind not in "iufcb":
-                raise UsageError(f"functions of s.torch() take tensors and arrays of numbers, not {x!r:.60}.")
+                raise UsageError(f"functions of s.torch() take tensors and arrays of numbers, not {x!r:.60}.", value=x)
             y = torch.as_tensor(given)
         if y.dtype is torch.float64:
             return y
         if y.is_complex() or y.dtype == torch.bool:
-            raise UsageError(f"functions of s.torch() take real numbers, not {y.dtype}.")
+            raise UsageError(f"functions of s.torch() take real numbers, not {y.dtype}.", value=y.dtype)
         return y.to(torch.float64)
 
     def stack(self, numbers: Sequence[Any]) -> Any:

@@ -22,10 +22,10 @@ def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -
     """The format of a file: the one named, or that of its ending. `more`: endings that the caller knows besides, for the message."""
     if named is not None:
         if named not in FORMATS:
-            raise UsageError(f"there is no format '{named}'. {nearest(str(named), FORMATS, 'Formats')}")
+            raise UsageError(f"there is no format '{named}'.", nearest(str(named), FORMATS, "Formats"))
         return FORMATS[named]
     if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"export needs the path of the file to write, not {type(path).__name__}.")
+        raise UsageError(f"export needs the path of the file to write, not {type(path).__name__}.", value=path)
     ending = os.path.splitext(os.fspath(path))[1].lower()
     found = [x for x in FORMATS.values() if ending in x.endings]
     if not found:

@@ -161,7 +161,7 @@ def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[st
         raise UsageError(f"a transmission needs motors and joints; name the {'motors' if motors is None else 'joints'} as well.")
     for key, value in others.items():
         if value is not None:
-            raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.")
+            raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.", name=key)
     return mechanism.system.transmission(motors, joints)
 
 
@@ -176,7 +176,7 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"'{text}' is not a number.") from None
+        raise UsageError(f"'{text}' is not a number.", name=text) from None
 
 
 def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:

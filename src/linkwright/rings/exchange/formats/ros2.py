@@ -23,7 +23,7 @@ def texts(
     stem = Path(file).stem
     name = prefix_of(stem)
     if name != stem:
-        raise UsageError(f"the file's name begins all names of the C++ and must be one: '{name}.hpp', not '{file}'.")
+        raise UsageError(f"the file's name begins all names of the C++ and must be one: '{name}.hpp', not '{file}'.", value=file)
     title = f"Transmission of {t.core.description.name or 'a mechanism'} by Linkwright."
     more = ros2.texts(name, namespace, t.motors, t.joints, title, t.range)
     return ExportedTexts({**transmission_sources.c(t.core.kernels, t._sides, name=name), **more})

@@ -40,7 +40,7 @@ class Folders:
         several = (given,) if isinstance(given, (str, os.PathLike)) else tuple(given or ())
         for x in several:
             if not isinstance(x, (str, os.PathLike)):
-                raise UsageError(f"folders are paths, not {type(x).__name__}.")
+                raise UsageError(f"folders are paths, not {type(x).__name__}.", value=x)
             if not os.path.isdir(x):
                 raise UsageError(f"there is no folder '{files.shown(x)}'. Name folders that hold meshes or included models.")
         more = [Path(os.path.realpath(x)) for x in several] or [_package(own)]

@@ -166,13 +166,13 @@ class RobotDraft:
     def body_of(self, link: str, where: Source | None, what: str) -> str:
         """The body of a link of the file."""
         if link not in self.links.of:
-            raise ModelError(f"{what}: there is no link '{link}'. {nearest(link, self.links.of, 'Links')}", where)
+            raise ModelError(f"{what}: there is no link '{link}'.", where, nearest(link, self.links.of, "Links"))
         return self.links.of[link]
 
     def joint_of(self, name: str, where: Source | None, what: str) -> str:
         """The joint in the model of a joint of the file."""
         if name not in self.joint_names.of:
-            raise ModelError(f"{what}: there is no joint '{name}'. {nearest(name, self.joint_names.of, 'Joints')}", where)
+            raise ModelError(f"{what}: there is no joint '{name}'.", where, nearest(name, self.joint_names.of, "Joints"))
         return self.joint_names.of[name]
 
     # ------------------------------------------------------------ the end
@@ -199,5 +199,5 @@ def names_of(drives: Any) -> list[str]:
     """Names of joints as a caller gives them: a list, or one text with commas."""
     given = [x.strip() for x in drives.split(",")] if isinstance(drives, str) else list(drives)
     if not all(isinstance(x, str) for x in given):
-        raise UsageError("drives are names of joints: drives=['hip', 'knee'].")
+        raise UsageError("drives are names of joints: drives=['hip', 'knee'].", name="drives")
     return [x for x in given if x]

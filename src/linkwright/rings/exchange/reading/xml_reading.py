@@ -39,8 +39,8 @@ class XmlElement:
     def __iter__(self) -> Iterator[XmlElement]:
         return iter(self.children)
 
-    def error(self, message: str) -> ModelError:
-        return ModelError(f"{self.shown}: {message}", self.where)
+    def error(self, message: str, *more: str, **data: Any) -> ModelError:
+        return ModelError(f"{self.shown}: {message}", self.where, *more, **data)
 
     @property
     def shown(self) -> str:
@@ -73,7 +73,7 @@ class XmlElement:
         if not found:
             raise self.error(f'it needs an attribute {name}="...".')
         if values and found not in values:
-            raise self.error(f"{name} is '{found}'. {nearest(found, values, 'Allowed')}")
+            raise self.error(f"{name} is '{found}'.", nearest(found, values, "Allowed"))
         return found
 
     def number(self, name: str, default: float | None = None, *, infinite: bool = False) -> float:
@@ -97,7 +97,7 @@ class XmlElement:
         if not NUMBER.match(given):
             comma = f" Decimals are written with a point: {given.replace(',', '.')}." if NUMBER.match(given.replace(",", ".")) else ""
             finite = " Numbers must be finite." if unbounded or given.lower().lstrip("+-") == "nan" else ""
-            raise self.error(f"{label}'{given}' is not a number.{comma}{finite}")
+            raise self.error(f"{label}'{given}' is not a number.{comma}{finite}", name=given)
         value = float(given)
         largest = 1e30  # of a number in SI, as in model files
         if abs(value) > largest:
@@ -111,7 +111,7 @@ class XmlElement:
         parts = text.split()
         if len(parts) != count:
             commas = " Separate them by spaces, without commas." if "," in text else ""
-            raise self.error(f"{what} needs {counted(count, 'number')} separated by spaces, not {len(parts)}.{commas}")
+            raise self.error(f"{what} needs {counted(count, 'number')} separated by spaces, not {len(parts)}.{commas}", name=what)
         return tuple(self.as_number(x, what) for x in parts)
 
     def content(self, tag: str, default: float | None = None, *, infinite: bool = False) -> float:
@@ -128,7 +128,7 @@ class XmlElement:
         """True or false in a text of this element: true, false, 1, 0."""
         given = text.strip().lower()
         if given not in ("true", "false", "1", "0"):
-            raise self.error(f"{what} must be true or false, not '{text.strip()}'.")
+            raise self.error(f"{what} must be true or false, not '{text.strip()}'.", name=what)
         return given in ("true", "1")
 
 
@@ -147,7 +147,7 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Xml
         root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:
         every = " or ".join(f"<{x}>" for x in roots)
-        raise ModelError(f"the outermost element is <{root.tag}>, not {every}.", root.where)
+        raise ModelError(f"the outermost element is <{root.tag}>, not {every}.", root.where, value=every)
     return root
 
 

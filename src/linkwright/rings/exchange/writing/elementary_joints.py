@@ -41,7 +41,8 @@ def refuse(description: Description, program: str) -> None:
         if joints.create(j.type, j.options).pieces() is None:
             raise UsageError(
                 f"{program} has no counterpart of the {j.type} joint '{j.name}', which is not a chain of turns and slides. Replace it "
-                "in a copy of the model, for example by a link between two hinges."
+                "in a copy of the model, for example by a link between two hinges.",
+                name=j.name,
             )
 
 

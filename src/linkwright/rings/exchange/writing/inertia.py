@@ -21,7 +21,7 @@ class Solid(NamedTuple):
 def need_floor(floor: float) -> None:
     """Raise UsageError unless a least share of inertia is a number from 0 to 1."""
     if not isinstance(floor, (int, float)) or not 0.0 <= floor <= 1.0:
-        raise UsageError(f"floor is a share of the mechanism's inertia, from 0 to 1, not {floor!r}.")
+        raise UsageError(f"floor is a share of the mechanism's inertia, from 0 to 1, not {floor!r}.", name="floor", value=floor)
 
 
 def solids(system: System, floor: float, *, realistic: bool = False) -> list[Solid]:

@@ -205,7 +205,7 @@ def in_tree_of(system: System, state: State) -> State:
         return state
     if [b.name for b in state.skel.tree.description.bodies] != [b.name for b in system.description.bodies]:
         other = state.skel.tree.description.name
-        raise UsageError(f"the state belongs to another mechanism, '{other}', not to '{system.description.name}'.")
+        raise UsageError(f"the state belongs to another mechanism, '{other}', not to '{system.description.name}'.", name=other)
     m = motion(state.skel, state.q, state.v)
     references = {**system.skel.start_coordinates, **state.references}
     rates = [kinematics.joint_rate(state.skel, m, n.joint, references[n.joint.name]) for n in system.tree.nodes]
@@ -228,7 +228,7 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
     elif tau is not None:
         given = np.asarray(tau, dtype=float)
         if given.shape != out.shape:
-            raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.")
+            raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.", name="tau")
         out += given
     for node, wrench in pushes:
         out += kinematics.body_jacobian(system.skel, m, node).T @ wrench

@@ -167,7 +167,8 @@ def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> P
     if floor == 0.0 and system.tree.nv and loops.mass_is_singular(system, system.start):
         raise UsageError(
             f"'{system.description.name}' has massless bodies or thin rods that only the loops hold, so the mass matrix of its tree "
-            "is singular; Pinocchio needs a regular one. Give these bodies some inertia, or let s.pinocchio(floor=1e-9) do so."
+            "is singular; Pinocchio needs a regular one. Give these bodies some inertia, or let s.pinocchio(floor=1e-9) do so.",
+            name=system.description.name,
         )
     out, where, placed = pin.Model(), {-1: (0, pin.SE3.Identity())}, []
     out.name = system.description.name
@@ -186,13 +187,15 @@ def _refuse(system: System) -> None:
     if d.rods:
         raise UsageError(
             f"Pinocchio has no constant-distance constraint for the rod '{d.rods[0].name}'. Make it a body of small mass with a joint "
-            "at either end, or use m.export(format='mjcf'), which has one."
+            "at either end, or use m.export(format='mjcf'), which has one.",
+            name=d.rods[0].name,
         )
     for kind, things in (("gear", d.gears), ("coupling", d.couplings), ("belt", d.belts)):
         if things:
             raise UsageError(
                 f"Pinocchio's loop constraints cannot tie two joint coordinates as the {kind} '{things[0].name}' does. Leave it out of the "
-                "model and add its row J to Pinocchio's equations yourself, or use m.export(format='mjcf')."
+                "model and add its row J to Pinocchio's equations yourself, or use m.export(format='mjcf').",
+                name=things[0].name,
             )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _description(mechanism: Any, verb: str) -> Any:
     found = getattr(mechanism, "description", None)
     if found is None or not hasattr(mechanism, "system"):
-        raise UsageError(f"{verb} takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.")
+        raise UsageError(f"{verb} takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", name=verb, value=mechanism)
     return found
 
 

@@ -113,7 +113,9 @@ def calibrate(
     start = System(description).assemble_batch(dict(zip(system.core.drive_names, x.T, strict=True)))
     if not start.ok.all():
         k = int(np.flatnonzero(~start.ok)[0])
-        raise UsageError(f"poses: the model cannot take pose {k} at the measured positions of its drives. Check its row, or leave it out.")
+        raise UsageError(
+            f"poses: the model cannot take pose {k} at the measured positions of its drives. Check its row, or leave it out.", name="poses"
+        )
     near = np.asarray(start.near) if start.near is not None and np.size(start.near) else np.zeros((len(x), 0))
     problem = _CalibrationProblem(system, near, seen, sigma, chosen)
     p0, size = (np.array([getattr(f, name) for f in system.free], dtype=float) for name in ("value", "size"))
@@ -129,7 +131,9 @@ def _solved(
     u, P = u0.copy(), len(p)
     poses = problem.poses(x, q, u[:P])
     if poses is None:
-        raise UsageError("poses: the loops of the model do not close at the measured positions. Check units and signs of the columns.")
+        raise UsageError(
+            "poses: the loops of the model do not close at the measured positions. Check units and signs of the columns.", name="poses"
+        )
     iterations, step = 0, np.inf
     converged = 1e-10  # step in units of the numbers' sizes
     while iterations < MOST and step > converged:
@@ -214,7 +218,7 @@ def _offsets(seen: Sequence[Observation], wanted: Any) -> tuple[str, ...]:
     chosen = encoders if wanted is True else [wanted] if isinstance(wanted, str) else list(wanted or ())
     for name in chosen:
         if name not in encoders:
-            raise UsageError(f"offsets: '{name}' is no measured encoder. {nearest(str(name), encoders, 'Encoders')}")
+            raise UsageError(f"offsets: '{name}' is no measured encoder.", nearest(str(name), encoders, "Encoders"))
     return tuple(chosen)
 
 
@@ -222,10 +226,10 @@ def _deviations(seen: Sequence[Observation], noise: Mapping[str, Any] | None) ->
     given, names = dict(noise or {}), [o.name for o in seen]
     for name in given:
         if name not in names:
-            raise UsageError(f"noise: there is no column '{name}'. {nearest(str(name), names, 'Columns')}")
+            raise UsageError(f"noise: there is no column '{name}'.", nearest(str(name), names, "Columns"))
     values = [quantity(given[o.name], o.dimension, f"noise of '{o.name}'") if o.name in given else ENCODER for o in seen]
     if not all(v > 0.0 for v in values):
-        raise UsageError("noise: standard deviations must be positive.")
+        raise UsageError("noise: standard deviations must be positive.", name="noise")
     return np.array(values)
 
 
@@ -233,7 +237,9 @@ def _drive_readings(system: System, seen: Sequence[Observation]) -> np.ndarray:
     columns = {o.name: o.measured for o in seen}
     missing = [n for n in system.core.drive_names if n not in columns]
     if missing or not system.core.drive_names:
-        raise UsageError(f"poses: the positions of all drives are needed to find the states; column '{', '.join(missing)}' is missing.")
+        raise UsageError(
+            f"poses: the positions of all drives are needed to find the states; column '{', '.join(missing)}' is missing.", name="poses"
+        )
     return np.stack([columns[n] for n in system.core.drive_names], axis=1)
 
 
@@ -243,11 +249,14 @@ def _need_enough(system: System, seen: Sequence[Observation], n: int, unknowns: 
         raise UsageError(
             f"poses: {counted(len(seen), 'column')} for {drives} drives leave nothing to compare with. Measure points, "
             "distances, angles, or more "
-            "encoders."
+            "encoders.",
+            name="poses",
         )
     if n * (len(seen) - drives) < unknowns:
         least = -(-unknowns // (len(seen) - drives))
-        raise UsageError(f"poses: {n} poses are too few for {unknowns} unknowns; {least} or more are needed, better many times as many.")
+        raise UsageError(
+            f"poses: {n} poses are too few for {unknowns} unknowns; {least} or more are needed, better many times as many.", name="poses"
+        )
     if drives != system.mobility.freedoms:
         freedoms = degrees_of_freedom(system.mobility.freedoms)
         raise UsageError(f"calibrate: {drives} drives for {freedoms}; name as many drives in the model.")
@@ -347,7 +356,9 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     known = dict.fromkeys([*drives, *names, *hinges, *(f"{p}.{a}" for p in points for a in axes)])
     raise UsageError(
         f"{table.what}: column '{name}' is no joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points have an axis "
-        "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out, or name what they hold (columns=, --column)."
+        "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out, or name what they hold (columns=, --column).",
+        name=name,
+        allowed=known,
     )
 
 

@@ -38,7 +38,7 @@ def identify(
 ) -> Identification:
     """See `lw.identify`."""
     if not prior >= 0.0:
-        raise UsageError(f"prior is the weight of the model's own values, zero or more, not {prior!r}.")
+        raise UsageError(f"prior is the weight of the model's own values, zero or more, not {prior!r}.", name="prior", value=prior)
     system = System(description)
     system.core.need_motion("to identify it by")
     system.kernels.need_masses()
@@ -90,7 +90,7 @@ def sought_parameters(system: System, bodies: Any, friction: Any, armature: Any)
     chosen = known if bodies is None else [bodies] if isinstance(bodies, str) else list(bodies)
     for name in chosen:
         if name not in known:
-            raise UsageError(f"bodies: there is no body '{name}' with a mass. {nearest(str(name), known, 'Bodies')}")
+            raise UsageError(f"bodies: there is no body '{name}' with a mass.", nearest(str(name), known, "Bodies"))
     sought = Sought(tuple(chosen), _friction(system, friction), _drives(system, armature, "armature"))
     if not (sought.bodies or sought.friction or sought.armature):
         raise UsageError("nothing is sought: name bodies, joints with friction, or drives with armature.")
@@ -109,11 +109,11 @@ def _friction(system: System, wanted: Any) -> dict[str, tuple[str, ...]]:
     out = {}
     for name, kinds in given.items():
         if name not in joints:
-            raise UsageError(f"friction: there is no joint '{name}'. {nearest(str(name), joints, 'Joints')}")
+            raise UsageError(f"friction: there is no joint '{name}'.", nearest(str(name), joints, "Joints"))
         out[name] = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         for kind in out[name]:
             if kind not in KINDS:
-                raise UsageError(f"friction of '{name}': there is no kind '{kind}'. {nearest(str(kind), KINDS, 'Kinds')}")
+                raise UsageError(f"friction of '{name}': there is no kind '{kind}'.", nearest(str(kind), KINDS, "Kinds"))
     return out
 
 
@@ -122,7 +122,7 @@ def _drives(system: System, wanted: Any, what: str) -> tuple[str, ...]:
     chosen = drives if wanted is True else (wanted,) if isinstance(wanted, str) else tuple(wanted or ())
     for name in chosen:
         if name not in drives:
-            raise UsageError(f"{what}: there is no drive '{name}'. {nearest(str(name), drives, 'Drives')}")
+            raise UsageError(f"{what}: there is no drive '{name}'.", nearest(str(name), drives, "Drives"))
     return chosen
 
 
@@ -130,11 +130,11 @@ def _noise(system: System, noise: Mapping[str, Any]) -> np.ndarray:
     drives = list(_drives(system, list(noise), "noise"))
     missing = [n for n in system.core.drive_names if n not in drives]
     if missing:
-        raise UsageError(f"noise: give the standard deviation of every drive's torque; {', '.join(missing)} is missing.")
+        raise UsageError(f"noise: give the standard deviation of every drive's torque; {', '.join(missing)} is missing.", name="noise")
     d = system.description
     values = [
         quantity(noise[n], unit_kinds.TORQUE if is_rotary(d, n) else unit_kinds.FORCE, f"noise of '{n}'") for n in system.core.drive_names
     ]
     if not all(x > 0.0 for x in values):
-        raise UsageError("noise: standard deviations must be positive.")
+        raise UsageError("noise: standard deviations must be positive.", name="noise")
     return np.array(values)

@@ -99,25 +99,25 @@ def drive_limits(system: System, limits: Mapping[str, Any] | None) -> DriveLimit
     out = DriveLimits(*(np.full(len(drives), x) for x in (-np.inf, np.inf, np.inf, np.inf)))
     for name, given in (limits or {}).items():
         if name not in drives:
-            raise UsageError(f"limits: there is no drive '{name}'. {nearest(str(name), drives, 'Drives')}")
+            raise UsageError(f"limits: there is no drive '{name}'.", nearest(str(name), drives, "Drives"))
         if not isinstance(given, Mapping):
-            raise UsageError(f"limits of '{name}' are a dict, {{'position': ('-30 deg', '60 deg'), 'speed': '2 rad/s'}}.")
+            raise UsageError(f"limits of '{name}' are a dict, {{'position': ('-30 deg', '60 deg'), 'speed': '2 rad/s'}}.", name=name)
         k, turns = drives.index(name), is_rotary(d, name)
         for key, value in given.items():
             what = f"limits of '{name}', {key}"
             if key not in KEYS:
-                raise UsageError(f"{what}: there is no such limit. {nearest(str(key), KEYS, 'Limits')}")
+                raise UsageError(f"{what}: there is no such limit.", nearest(str(key), KEYS, "Limits"))
             if key == "position":
                 if not isinstance(value, (list, tuple)) or len(value) != 2:
-                    raise UsageError(f"{what}: give the lowest and the highest position as a pair.")
+                    raise UsageError(f"{what}: give the lowest and the highest position as a pair.", name=what)
                 out.low[k], out.high[k] = (quantity(x, KINDS["angle" if turns else "length"], what) for x in value)
                 if not out.low[k] < out.high[k]:
-                    raise UsageError(f"{what}: the lowest position must be below the highest, not {value!r}.")
+                    raise UsageError(f"{what}: the lowest position must be below the highest, not {value!r}.", name=what, value=value)
                 continue
             kind = ("angular speed" if turns else "speed") if key == "speed" else ("torque" if turns else "force")
             (out.speed if key == "speed" else out.effort)[k] = size = quantity(value, KINDS[kind], what)
             if not size > 0.0:
-                raise UsageError(f"{what}: it must be positive.")
+                raise UsageError(f"{what}: it must be positive.", name=what)
     return out
 
 
@@ -218,7 +218,7 @@ def excitation(
     system.core.need_motion("that could excite it")
     seconds = quantity(duration, KINDS["time"], "duration")
     if not seconds > 0.0:
-        raise UsageError(f"duration must be positive, not {duration}.")
+        raise UsageError(f"duration must be positive, not {duration}.", name="duration", value=duration)
     whole_number(harmonics, "harmonics", 2, 20)
     if any("load" in kinds for kinds in sought.friction.values()):
         raise UsageError("friction by load depends on the loads of a known motion: leave 'load' out here, the motion serves it as well.")

@@ -47,7 +47,9 @@ class MeasuredTable:
         if not self.has(name):
             raise UsageError(
                 f"{self.what}: there is no column '{held}'. {nearest(held, self.names, 'Columns')} "
-                f"Say which one holds it: columns={{'{name}': ...}}, on the command line --column {name}=HEAD."
+                f"Say which one holds it: columns={{'{name}': ...}}, on the command line --column {name}=HEAD.",
+                name=held,
+                allowed=self.names,
             )
         if isinstance(self.source, Trajectory):
             return _finite(np.asarray(self.source[held], dtype=float), held, self.what)
@@ -58,9 +60,13 @@ class MeasuredTable:
         try:
             values = np.asarray(self.source[key], dtype=float)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{self.what}: column '{held}' does not hold numbers. Give numbers, and the unit in its head.") from error
+            raise UsageError(
+                f"{self.what}: column '{held}' does not hold numbers. Give numbers, and the unit in its head.", name=held
+            ) from error
         if values.ndim != 1:
-            raise UsageError(f"{self.what}: column '{held}' has the shape {values.shape}; it must be one number for each sample.")
+            raise UsageError(
+                f"{self.what}: column '{held}' has the shape {values.shape}; it must be one number for each sample.", name=held
+            )
         unit = _head(str(key))[1] or self.units.get(str(key), "")
         return _finite(values, held, self.what) * unit_factor(unit, dimension, f"{self.what}: column '{held}'")
 
@@ -83,11 +89,15 @@ def measured_table(data: Any, columns: Mapping[str, str] | None, what: str) -> M
         found |= {name: data[name] for name in data.columns}
     else:
         raise UsageError(
-            f"{what}: measurements are a CSV or Parquet file, a pandas table, a dict of arrays or a trajectory, not {type(data).__name__}."
+            f"{what}: measurements are a CSV or Parquet file, a pandas table, a dict of arrays or a trajectory, not {type(data).__name__}.",
+            name=what,
+            value=data,
         )
     lengths = {str(k): np.shape(x)[0] if np.ndim(x) else 0 for k, x in found.items()}
     if len(set(lengths.values())) > 1:
-        raise UsageError(f"{what}: the columns differ in length ({', '.join(f'{k}: {n}' for k, n in list(lengths.items())[:6])}).")
+        raise UsageError(
+            f"{what}: the columns differ in length ({', '.join(f'{k}: {n}' for k, n in list(lengths.items())[:6])}).", name=what
+        )
     return MeasuredTable(found, what, renamed, getattr(data, "attrs", {}).get("units", {}))
 
 
@@ -96,7 +106,9 @@ def _of_parquet(path: str, what: str, renamed: Mapping[str, str]) -> MeasuredTab
     try:
         table = parquet.read_table(path)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{what}: '{files.shown(path)}' cannot be read as a Parquet table: {str(error).splitlines()[0]}") from error
+        raise UsageError(
+            f"{what}: '{files.shown(path)}' cannot be read as a Parquet table: {str(error).splitlines()[0]}", name=what
+        ) from error
     units = {}
     for k in range(table.num_columns):
         meta = table.schema.field(k).metadata or {}
@@ -115,6 +127,7 @@ def _finite(values: np.ndarray, name: str, what: str) -> np.ndarray:
     if len(bad):
         raise UsageError(
             f"{what}: column '{name}' has {len(bad)} entries that are not finite numbers (first: sample {bad[0]}). "
-            "Remove these samples from all columns, or repair them."
+            "Remove these samples from all columns, or repair them.",
+            name=name,
         )
     return values

@@ -85,11 +85,13 @@ def _optional(table: MeasuredTable, name: str, kind: str) -> np.ndarray | None:
 
 def _need_times(t: np.ndarray, what: str) -> None:
     if len(t) < FEWEST:
-        raise UsageError(f"{what}: {len(t)} samples are too few; give {FEWEST} or more, better some hundreds.")
+        raise UsageError(f"{what}: {len(t)} samples are too few; give {FEWEST} or more, better some hundreds.", name=what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])
-        raise UsageError(f"{what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s (sample {k + 1}). Sort the samples.")
+        raise UsageError(
+            f"{what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s (sample {k + 1}). Sort the samples.", name=what
+        )
 
 
 def _differentiated(
@@ -116,7 +118,8 @@ def _filtered(t: np.ndarray, x: np.ndarray, u: np.ndarray, drives: tuple[str, ..
     if np.abs(steps - step).max() > uneven * step:
         raise UsageError(
             f"{what}: the time steps vary from {steps.min():.4g} s to {steps.max():.4g} s, but a filter needs even ones. Resample the "
-            "data, or leave out filter=."
+            "data, or leave out filter=.",
+            name=what,
         )
     if not 0.0 < cutoff < 0.5 / step:
         raise UsageError(f"filter: {cutoff:g} Hz must be above 0 and below half the sampling rate, {0.5 / step:g} Hz.")

@@ -90,7 +90,8 @@ def need_drives(system: System) -> None:
         raise UsageError(
             f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {counted(len(drives), 'drive')} "
             f"({', '.join(drives) or 'none'}): "
-            "torques follow from a motion only where there are as many drives. Name so many in the model."
+            "torques follow from a motion only where there are as many drives. Name so many in the model.",
+            name=system.description.name,
         )
 
 
@@ -243,7 +244,8 @@ class TwistHistory:
         if not is_hinge(JOINTS[j.type]):
             raise UsageError(
                 f"friction of '{joint}': a {j.type} joint that closes a loop is not identified. Choose other cuts (`cuts:` in the model), "
-                "or leave it out."
+                "or leave it out.",
+                name=joint,
             )
         first, second = self.system.skel.node(j.first), self.system.skel.node(j.second)
         still = np.zeros_like(self.twist[:, 0])

@@ -189,7 +189,8 @@ def _masses(d: Description, body: str, values: Mapping[str, float]) -> dict[str,
     if not m > 0.0:
         raise UsageError(
             f"the mass of '{body}' comes out as {m:.4g} kg: no mechanism has these parameters. Identify with consistent=True, which keeps "
-            "every mass and inertia positive."
+            "every mass and inertia positive.",
+            name=body,
         )
     axes = d.plane or "xyz"
     c = np.array([values.get(f"m{a}", 0.0) / m for a in "xyz"])

@@ -89,11 +89,13 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     """The task in SI; raise UsageError unless everything is usable."""
     if not isinstance(path, Mapping) or not path:
         raise UsageError(
-            f"path is a dict of paths by joint, point or body, such as {{'tip.P': lambda s: (0.1 * s, 0.2)}}, not {path!r:.60}."
+            f"path is a dict of paths by joint, point or body, such as {{'tip.P': lambda s: (0.1 * s, 0.2)}}, not {path!r:.60}.",
+            name="path",
+            value=path,
         )
     known = ("fastest", "least energy", *LAWS)
     if law not in known:
-        raise UsageError(f"law is one of {', '.join(repr(x) for x in known)}, not {law!r}.")
+        raise UsageError(f"law is one of {', '.join(repr(x) for x in known)}, not {law!r}.", name="law", value=law)
     most_steps = 20_000
     fewest_steps = 24
     whole_number(steps, "steps", fewest_steps, most_steps)
@@ -102,20 +104,24 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     except (TypeError, ValueError):
         low, high = 0.0, 0.0
     if not (np.isfinite([low, high]).all() and low < high):
-        raise UsageError(f"span is the first and the last value of the path parameter, such as (0, 1), not {span!r:.60}.")
+        raise UsageError(
+            f"span is the first and the last value of the path parameter, such as (0, 1), not {span!r:.60}.", name="span", value=span
+        )
     seconds = None if duration is None else quantity(duration, KINDS["time"], "duration")
     rest = quantity(pause, KINDS["time"], "pause")
     if rest < 0.0:
-        raise UsageError(f"pause is the time at rest between two motions and must not be negative, not {pause!r}.")
+        raise UsageError(
+            f"pause is the time at rest between two motions and must not be negative, not {pause!r}.", name="pause", value=pause
+        )
     if (seconds is None) == (law == "least energy"):
         more = (
             "needs a duration: the slower, the less loss"
             if law == "least energy"
             else "takes no duration; m.follow(motion.drives) plays it"
         )
-        raise UsageError(f"law={law!r} {more}. duration='0.8 s' belongs to law='least energy'.")
+        raise UsageError(f"law={law!r} {more}. duration='0.8 s' belongs to law='least energy'.", name=law)
     if seconds is not None and not seconds > 0.0:
-        raise UsageError(f"duration must be longer than zero, not {duration!r}.")
+        raise UsageError(f"duration must be longer than zero, not {duration!r}.", name="duration", value=duration)
     return MotionTask(law, seconds or 0.0, rest), (low, high)
 
 

@@ -99,7 +99,8 @@ class PathTerms:
             if not np.abs(later[name] - x).max() <= 1e-9 * (1e-12 + np.abs(x).max()):
                 raise UsageError(
                     f"fastest: '{name}' changes with the time: a load of the model is a function of t, but the time at each place "
-                    "is the unknown. Give that load as a constant, or as a function of a joint."
+                    "is the unknown. Give that load as a constant, or as a function of a joint.",
+                    name=name,
                 )
 
     def rubbed(self, u: np.ndarray, x: np.ndarray) -> Terms:

@@ -55,7 +55,7 @@ def _share(limit: MotionLimit, value: Any) -> Any:
 def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
     """Limits as a caller writes them, for a trajectory with these channels."""
     if not isinstance(given, Mapping) or not given:
-        raise UsageError(f"limits is a dict by the names of channels, such as {EXAMPLE}, not {given!r:.60}.")
+        raise UsageError(f"limits is a dict by the names of channels, such as {EXAMPLE}, not {given!r:.60}.", value=given)
     names = [n for n in c.channels if _kind(n, c)]
     out: dict[str, MotionLimit] = {}
     for key, value in given.items():
@@ -75,13 +75,17 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
 
 def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
     if not isinstance(pattern, str):
-        raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.")
+        raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.", name=pattern)
     several, found = patterns.is_pattern(pattern), patterns.matching(pattern, names)
     if several and pattern.endswith((".v", ".a", ".jerk")):  # "*.v": of the drives; other joints and points by their names
         found = [n for n in found if n.rsplit(".", 1)[0] in c.drives] or found
     if not found:
         hint = " Drives of this motion: " + ", ".join(c.drives) + "." if pattern.endswith((".torque", ".force")) and c.drives else ""
-        raise UsageError(f"limits: there is no limit '{pattern}'. {nearest(pattern, names, 'Nearest')}{hint} Limits: {WAYS}.")
+        raise UsageError(
+            f"limits: there is no limit '{pattern}'. {nearest(pattern, names, 'Nearest')}{hint} Limits: {WAYS}.",
+            name=pattern,
+            allowed=names,
+        )
     return found
 
 
@@ -103,6 +107,6 @@ def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionL
     place = Place(f"limits: '{key}'", KINDS[dimension], partial(written_values.bare_size, c.skel.tree.description))
     meant = meaning(value, place.name)
     if isinstance(meant, ranges.Range) and kind not in ("effort", "acceleration"):
-        raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.")
+        raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.", name=place.name, value=meant)
     low, high = ranges.limits(meant, place)
     return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)

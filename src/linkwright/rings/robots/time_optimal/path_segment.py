@@ -105,7 +105,8 @@ def _need_rest(path: PathTerms, s: np.ndarray) -> None:
         _, limit, i, value = worst
         raise UsageError(
             f"fastest: the limits forbid rest: at s = {s[i]:.5g} '{limit.name}' is {limit.text(value)} at rest, and {limit.range} "
-            "is allowed. Raise this limit, balance the weight (springs, counterweights), or lead the path elsewhere."
+            "is allowed. Raise this limit, balance the weight (springs, counterweights), or lead the path elsewhere.",
+            name=limit.name,
         )
 
 
@@ -114,7 +115,10 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
     if task.law not in ("fastest", "least energy"):
         return _smooth(path, terms, s, task)
     if any(x.kind == "jerk" for x in path.limits):
-        raise UsageError(f"fastest: limits of jerk need a smooth law ('quintic', 'septic', 's-curve'): in {task.law!r} accelerations jump.")
+        raise UsageError(
+            f"fastest: limits of jerk need a smooth law ('quintic', 'septic', 's-curve'): in {task.law!r} accelerations jump.",
+            name=task.law,
+        )
     rows, span = path.rows(terms), float(s[-1] - s[0])
     if not (np.abs(rows.A).max() > 0.0):
         raise UsageError(
@@ -126,7 +130,8 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
         limit = path.limits[error.label]
         raise UsageError(
             f"fastest: no speed satisfies the limits at s = {s[error.i]:.5g}, where '{limit.name}' ({limit.range}) is closest to it: "
-            "friction takes what is left of it. Raise this limit."
+            "friction takes what is left of it. Raise this limit.",
+            name=limit.name,
         ) from error
     if profile.x.max() > 0.99 * FASTER * span**2:
         i = int(np.argmax(profile.x))

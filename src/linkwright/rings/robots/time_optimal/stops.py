@@ -98,7 +98,9 @@ def _corners(paths: Sequence[PrescribedPath], s: np.ndarray) -> list[float]:
         bad = np.abs(found.jump) > JUMP * size.f
         if bad.any():
             at = float(found.t[np.argmax(bad.any(axis=1))])
-            raise UsageError(f"fastest: the path of '{w.name}' jumps at s = {at:.5g}. Join its ends, or compute the motions one by one.")
+            raise UsageError(
+                f"fastest: the path of '{w.name}' jumps at s = {at:.5g}. Join its ends, or compute the motions one by one.", name=w.name
+            )
         out += found.t.tolist()
     step = float(s[1] - s[0])
     return [x for i, x in enumerate(sorted(out)) if i == 0 or x - sorted(out)[i - 1] > 1e-3 * step]

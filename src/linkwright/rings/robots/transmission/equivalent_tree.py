@@ -93,7 +93,8 @@ def equivalent_tree(t: Transmission) -> EquivalentTree:
         head = coordinates.joint_name(several[0])
         raise UsageError(
             f"'{several[0]}' is one of several coordinates of '{head}', which share one armature: write '{head}' as single hinges and "
-            "sliders (`chain:` under joints) for an equivalent tree."
+            "sliders (`chain:` under joints) for an equivalent tree.",
+            name=several[0],
         )
     gone = set(t.parts)
     A = np.asarray(t.at(core.start).reflected.M)

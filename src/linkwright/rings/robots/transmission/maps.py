@@ -77,7 +77,7 @@ class Transmission(errors.Renamed):
     ):
         """`held` gives the same map with a floating base held at the start: positions do not depend on it, and code closes them."""
         if within is not None and not isinstance(within, Mapping):
-            raise UsageError(f"range is a dict of pairs by joint, {{'pitch': ('-20 deg', '30 deg')}}, not {within!r:.60}.")
+            raise UsageError(f"range is a dict of pairs by joint, {{'pitch': ('-20 deg', '30 deg')}}, not {within!r:.60}.", value=within)
         self.core = core
         names, self.terms = named(core, motors, joints)
         self.motors, self.joints, self.others = names
@@ -137,7 +137,7 @@ class Transmission(errors.Renamed):
 
     def _of_state(self, state: Any, v: Any = None) -> TransmissionTerms:
         if v is not None:
-            raise UsageError("v= belongs to joints= and motors=; a state has its own velocities.")
+            raise UsageError("v= belongs to joints= and motors=; a state has its own velocities.", name="v")
         if isinstance(state, State) and state.skel is self.core.skel:
             return TransmissionTerms(self, np.asarray(state.q), np.asarray(state.v), self.core.packed_references(state))
         if isinstance(state, Trajectory) and state.skel is self.core.skel:
@@ -174,13 +174,15 @@ class Transmission(errors.Renamed):
         if not isinstance(given, Mapping):
             x = np.asarray(given, dtype=float)
             if x.ndim not in (1, 2) or x.shape[-1] != len(names):
-                raise UsageError(f"{what}: an array has the {listing(names)} last, shape (..., {len(names)}), not {x.shape}.")
+                raise UsageError(
+                    f"{what}: an array has the {listing(names)} last, shape (..., {len(names)}), not {x.shape}.", name=what, value=x.shape
+                )
             given = {name: x[..., i] for i, name in enumerate(names)}
         for name in given:
             if name not in names:
-                raise UsageError(f"{what}: '{name}' is not one of {listing(names)}. {nearest(str(name), names, 'Names')}")
+                raise UsageError(f"{what}: '{name}' is not one of {listing(names)}.", nearest(str(name), names, "Names"))
         if what != "v" and len(given) < len(names):
-            raise UsageError(f"{what} of {listing([n for n in names if n not in given])} are missing.")
+            raise UsageError(f"{what} of {listing([n for n in names if n not in given])} are missing.", name=what)
         out: dict[str, Any] = {n: 0.0 for n in names if n not in given}
         for name, x in given.items():
             kind = KINDS[kinds[0 if self._rotary(name) else 1]]
@@ -209,12 +211,14 @@ class Transmission(errors.Renamed):
         if isinstance(given, Mapping):
             for name in given:
                 if name not in names:
-                    raise UsageError(f"{what}: '{name}' is not one of {listing(names)}. {nearest(str(name), names, 'Names')}")
+                    raise UsageError(f"{what}: '{name}' is not one of {listing(names)}.", nearest(str(name), names, "Names"))
             columns = [self._effort(name, given.get(name, 0.0)) for name in names]
             return np.stack(np.broadcast_arrays(*columns), axis=-1)
         x = np.asarray(given, dtype=float)
         if x.shape[-1:] != (len(names),):
-            raise UsageError(f"{what}: an array has the {listing(names)} last, shape (..., {len(names)}), not {x.shape}.")
+            raise UsageError(
+                f"{what}: an array has the {listing(names)} last, shape (..., {len(names)}), not {x.shape}.", name=what, value=x.shape
+            )
         return x
 
     def _effort(self, name: str, value: Any) -> np.ndarray:

@@ -32,7 +32,9 @@ def named(core: Compiled, motors: Any, joints: Any) -> tuple[TransmissionNames, 
     m, x = (_listed(independent, names, what) for names, what in ((motors, "motors"), (joints, "joints")))
     both = [n for n in m if n in x]
     if both:
-        raise UsageError(f"'{both[0]}' is a motor and a joint: a joint that is driven directly needs no transmission. Leave it out.")
+        raise UsageError(
+            f"'{both[0]}' is a motor and a joint: a joint that is driven directly needs no transmission. Leave it out.", name=both[0]
+        )
     if len(m) != len(x):
         raise UsageError(
             f"{_count(m, 'motor')} and {_count(x, 'joint')}: a transmission maps as many joints as it has motors. "
@@ -48,16 +50,16 @@ def named(core: Compiled, motors: Any, joints: Any) -> tuple[TransmissionNames, 
 def _listed(independent: Independent, names: Any, what: str) -> tuple[str, ...]:
     given = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else None
     if not given or not all(isinstance(n, str) for n in given):
-        raise UsageError(f"{what} of a transmission are a list of joints and cylinders by name, not {names!r:.60}.")
+        raise UsageError(f"{what} of a transmission are a list of joints and cylinders by name, not {names!r:.60}.", name=what, value=names)
     out = []
     for name in given:
         found = independent.expanded(name)
         if len(found) != 1:
-            raise UsageError(f"'{name}' has {counted(len(found), 'velocity')}; name one or several of them: {listing(found)}.")
+            raise UsageError(f"'{name}' has {counted(len(found), 'velocity')}; name one or several of them: {listing(found)}.", name=name)
         out += found
     twice = [n for i, n in enumerate(out) if n in out[:i]]
     if twice:
-        raise UsageError(f"'{twice[0]}' is named twice among the {what}.")
+        raise UsageError(f"'{twice[0]}' is named twice among the {what}.", name=twice[0])
     return tuple(out)
 
 
@@ -102,7 +104,8 @@ def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
         if name not in names.joints and moved:
             raise UsageError(
                 f"the motor{'s' * (len(moved) != 1)} {listing(moved)} also move{'s' * (len(moved) == 1)} with '{name}' while "
-                f"{listing(names.joints)} rest: name '{name}' among the joints, with the motor that belongs to it."
+                f"{listing(names.joints)} rest: name '{name}' among the joints, with the motor that belongs to it.",
+                name=name,
             )
 
 

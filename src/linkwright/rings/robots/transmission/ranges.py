@@ -135,13 +135,15 @@ class Ranges:
     def _pair(self, name: str, given: Any) -> tuple[float, float]:
         t = self.t
         if name not in t.joints:
-            raise UsageError(f"range: '{name}' is no joint of this transmission. {nearest(str(name), t.joints, 'Joints')}")
+            raise UsageError(f"range: '{name}' is no joint of this transmission.", nearest(str(name), t.joints, "Joints"))
         if isinstance(given, str) or not isinstance(given, (list, tuple, np.ndarray)) or len(given) != 2:
-            raise UsageError(f"range of '{name}' is a pair (lowest, highest), e.g. ('-20 deg', '30 deg'), not {given!r:.60}.")
+            raise UsageError(
+                f"range of '{name}' is a pair (lowest, highest), e.g. ('-20 deg', '30 deg'), not {given!r:.60}.", name=name, value=given
+            )
         kind = KINDS["angle" if t._rotary(name) else "length"]
         low, high = (quantity(x, kind, f"range of '{name}'") for x in given)
         if not low < high:
-            raise UsageError(f"range of '{name}': {position(t.core, name, low)} is not below {position(t.core, name, high)}.")
+            raise UsageError(f"range of '{name}': {position(t.core, name, low)} is not below {position(t.core, name, high)}.", name=name)
         return low, high
 
     def grid(self, box: Mapping[str, tuple[float, float]], most: int = MOST) -> np.ndarray:

@@ -63,7 +63,7 @@ def atlas(
 ) -> Workspace | WorkspaceModes:
     """See `System.map`."""
     if modes not in ("start", "all"):
-        raise UsageError(f"modes is 'start' (the working mode of the start) or 'all', not {modes!r}.")
+        raise UsageError(f"modes is 'start' (the working mode of the start) or 'all', not {modes!r}.", name="modes", value=modes)
     solver, names = _solver(core, freedoms, over, at, drives)
     here = core.start if start is None else start
     core.need_closed(here)
@@ -103,9 +103,13 @@ def workspace(
     if orientations is None:
         return atlas(core, freedoms, "reach", over, at=at, drives=drives, start=start, modes=modes, limits=limits)
     if not isinstance(orientations, Mapping) or not orientations:
-        raise UsageError(f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.")
+        raise UsageError(
+            f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.",
+            name="orientations",
+            value=orientations,
+        )
     if modes != "start":
-        raise UsageError("orientations= is for one working mode: that of the start, or of start=.")
+        raise UsageError("orientations= is for one working mode: that of the start, or of start=.", name="orientations")
     given = {n: None for n in request.names_over(over)} if not isinstance(over, Mapping) else dict(over)
     solver, _ = _solver(core, freedoms, [*given, *orientations], at, drives)
     turned = [n for n in orientations if n in solver.coordinates.names]
@@ -127,17 +131,17 @@ def workspace(
 def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> tuple[PoseSolver, list[str]]:
     """The solver, and names of the axes: those in `over`, of a body or point alone its first two places."""
     if at is not None and not isinstance(at, Mapping):
-        raise UsageError(f"at is a dict of fixed pose coordinates, {{'platform.angle': '20 deg'}}, not {at!r:.60}.")
+        raise UsageError(f"at is a dict of fixed pose coordinates, {{'platform.angle': '20 deg'}}, not {at!r:.60}.", name="at", value=at)
     given = request.names_over(over)
     both = [n for n in given if n in (at or {})]
     if both:
-        raise UsageError(f"'{both[0]}' is in over= and in at=: an axis is not fixed.")
+        raise UsageError(f"'{both[0]}' is in over= and in at=: an axis is not fixed.", name=both[0])
     coordinates = pose_coordinates(core.description, [*given, *(at or {})], freedoms)
     names = [n for n in given if n in coordinates.names]
     if not names:
         names = [n for n in coordinates.names if n not in (at or {})][:2]
     if len(names) > request.MOST_AXES:
-        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Fix others by at=.")
+        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Fix others by at=.", name="over")
     return pose_solver(core, coordinates, core.named_drives(drives), freedoms), names
 
 
@@ -146,7 +150,7 @@ def _fixed(coordinates: PoseCoordinates, pose: np.ndarray, at: Mapping[str, Any]
     out = pose.copy()
     for name, value in (at or {}).items():
         if name not in coordinates.names:
-            raise UsageError(f"at: '{name}' is no coordinate. {nearest(str(name), coordinates.names, 'Coordinates')}")
+            raise UsageError(f"at: '{name}' is no coordinate.", nearest(str(name), coordinates.names, "Coordinates"))
         k = coordinates.names.index(name)
         out[k] = unit_kinds.quantity(value, KINDS[coordinates.kinds[k]], f"at: '{name}'")
     return out
@@ -160,7 +164,7 @@ def _measures(solver: PoseSolver, data: measures.RobotData, dynamic: bool, what:
         asked = next((x for key, x in needs.items() if name.endswith(key)), None)
         if name in measures.UNITS and asked is not None:
             return f"'{name}' needs {asked} of the drives: a value for all, or a dict by drive."
-        return f"there is no measure '{name}'. {nearest(name, ['reach', 'efforts', *measures.UNITS], 'Measures')}"
+        return nearest(name, ["reach", "efforts", *measures.UNITS], "Measures").after(f"there is no measure '{name}'.")
 
     return request.wanted(what, known, measures.effort_names(solver), missing)
 
@@ -197,7 +201,7 @@ def _grid(
     values = [k for k in known if k is not None]
     total = int(np.prod([len(v) for v in values]))
     if total > request.MOST_POSES:
-        raise UsageError(f"over: {total:,} poses; {request.MOST_POSES:,} at most. Give fewer values to some axes.")
+        raise UsageError(f"over: {total:,} poses; {request.MOST_POSES:,} at most. Give fewer values to some axes.", name="over")
     return PoseGrid(tuple(values), tuple(places), base), notes
 
 

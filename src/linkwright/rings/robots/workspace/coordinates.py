@@ -102,9 +102,11 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
     (body, point), parts = places[0], []
     for name, (own, at, part) in zip(names, split, strict=True):
         if own != body or (at != point and part not in angles):
-            raise UsageError(f"'{name}' and '{names[0]}' are of different bodies or points: a map is over the pose of one of them.")
+            raise UsageError(
+                f"'{name}' and '{names[0]}' are of different bodies or points: a map is over the pose of one of them.", name=name
+            )
         if part in parts:
-            raise UsageError(f"'{name}' is named more than once.")
+            raise UsageError(f"'{name}' is named more than once.", name=name)
         parts += [part] if part else []
     every = PLANAR if d.planar else SPATIAL
     parts += [p for p in every if p not in parts][: max(0, freedoms - len(parts))]
@@ -114,7 +116,9 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
             f"name {freedoms} of them at most; the others follow from the loops."
         )
     if len(parts) < freedoms:
-        raise UsageError(f"'{body}' has {counted(len(parts), 'pose coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}.")
+        raise UsageError(
+            f"'{body}' has {counted(len(parts), 'pose coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}.", name=body
+        )
     at = d.body(body).point(point).at if point else (0.0, 0.0, 0.0)
     place = tuple(float(x) for x in (*at, 0.0)[:3])
     return PoseCoordinates(body, point, (place[0], place[1], place[2]), tuple(parts), d.planar, tuple(angles) if point else ())
@@ -126,7 +130,7 @@ def _split(d: Description, name: str) -> tuple[str, str, str]:
     every = PLANAR if d.planar else SPATIAL
     body, _, rest = name.partition(".")
     if body not in bodies:
-        raise UsageError(f"there is no moving body '{body}' in '{name}'. {nearest(body, bodies, 'Bodies')}")
+        raise UsageError(f"there is no moving body '{body}' in '{name}'.", nearest(body, bodies, "Bodies"))
     head, _, last = rest.rpartition(".")
     if not head and last in ("", *every):
         return body, "", last
@@ -134,5 +138,5 @@ def _split(d: Description, name: str) -> tuple[str, str, str]:
     points = [p.name for p in d.body(body).points]
     if point not in points:
         known = [f"{body}.{x}" for x in (*every, *points)]
-        raise UsageError(f"'{name}' is no coordinate of a pose and no point. {nearest(name, known, 'Allowed')}")
+        raise UsageError(f"'{name}' is no coordinate of a pose and no point.", nearest(name, known, "Allowed"))
     return body, point, part

@@ -59,11 +59,11 @@ def drive_map(system: System, what: Any, over: Any, options: Mapping[str, Any]) 
     d, names = core.description, request.names_over(over)
     for name in options:
         if name not in OPTIONS and not (name == "modes" and options[name] == "start"):
-            raise UsageError(f"a map over drives has no option {name!r}; it has {listing(OPTIONS)}.")
+            raise UsageError(f"a map over drives has no option {name!r}; it has {listing(OPTIONS)}.", name=name)
     for name in names:
         core.need_drive(name)
     if len(names) > request.MOST_AXES:
-        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Hold others by at=.")
+        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Hold others by at=.", name="over")
     kinds = ["angle" if is_rotary(d, n) else "length" for n in names]
     home = np.array([joint_limits.coordinate_now(core.loops, n, core.start.instant) for n in names])
     values = [_axis(core.described, n, over, kind, len(names), float(x)) for n, kind, x in zip(names, kinds, home, strict=True)]
@@ -114,18 +114,18 @@ def _axis(d: Description, name: str, over: Any, kind: str, axes: int, present: f
     lows, highs = joint_limits.stops_of(d, name)
     if not lows or not highs:
         example = "0..90 deg / 40" if kind == "angle" else "800..1200 mm / 40"
-        raise UsageError(f"over: '{name}' has no stroke: give a range, {{'{name}': '{example}'}}.")
+        raise UsageError(f"over: '{name}' has no stroke: give a range, {{'{name}': '{example}'}}.", name=name)
     return np.linspace(max(lows), min(highs), request.COUNTS[axes])
 
 
 def _held(core: Compiled, names: Sequence[str], at: Any) -> dict[str, float]:
     """Positions of the other drives: as in the start, or as `at` says."""
     if at is not None and not isinstance(at, Mapping):
-        raise UsageError(f"at is a dict of positions of other drives, {{'swing': '20 deg'}}, not {at!r:.60}.")
+        raise UsageError(f"at is a dict of positions of other drives, {{'swing': '20 deg'}}, not {at!r:.60}.", name="at", value=at)
     others = cycles.independent(core.loops, core.start.instant, names, core.drive_names)
     for name in at or {}:
         if name not in others:
-            raise UsageError(f"at: '{name}' is no drive beside the axes. {nearest(str(name), others, 'Drives')}")
+            raise UsageError(f"at: '{name}' is no drive beside the axes.", nearest(str(name), others, "Drives"))
     out = {}
     for n in others:
         kind = KINDS["angle" if is_rotary(core.description, n) else "length"]
@@ -260,7 +260,7 @@ def _read(
     for name in channels:
         kind = c.dimension(name)
         if len(some) and c[name].ndim > 1:
-            raise UsageError(f"'{name}' is a vector: name one component, such as {name}.x.")
+            raise UsageError(f"'{name}' is a vector: name one component, such as {name}.x.", name=name)
         out = np.full(len(q), np.nan)
         out[some] = c[name] if len(some) else 0.0
         found[name] = out

@@ -27,7 +27,7 @@ def inscribed(atlas: Workspace, shape: str) -> Inscribed:
     from scipy.spatial import KDTree  # here, because importing it takes longer than reading a model
 
     if shape not in SHAPES:
-        raise UsageError(f"shape is 'circle', 'sphere' or 'box', not {shape!r}.")
+        raise UsageError(f"shape is 'circle', 'sphere' or 'box', not {shape!r}.", name="shape", value=shape)
     if len(atlas.axes) not in (2, 3) or len({a.kind for a in atlas.axes}) != 1:
         raise UsageError("inscribed needs a slice or a volume whose axes have one unit; take a slice: a.slice({...}).")
     border = _border(atlas)

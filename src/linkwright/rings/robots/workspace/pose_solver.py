@@ -165,7 +165,8 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     if count != size or not s[-1] > independent * s[0]:
         raise UsageError(
             f"{listing(names)} do not determine the position of '{core.description.name}' at the start: the pose can stay while a joint "
-            "moves, or the loops do not let it move so. Name other coordinates in over= and at=, or another start."
+            "moves, or the loops do not let it move so. Name other coordinates in over= and at=, or another start.",
+            name=core.description.name,
         )
     return solver
 

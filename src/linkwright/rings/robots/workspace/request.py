@@ -41,7 +41,8 @@ def names_over(over: Any) -> list[str]:
         return [str(x) for x in over]
     raise UsageError(
         f"over names the coordinates of the map: a body ('platform'), coordinates (['platform.x', 'platform.y']), or a dict of ranges "
-        f"({{'platform.x': '-0.5..1.3 m / 100'}}), not {over!r:.60}."
+        f"({{'platform.x': '-0.5..1.3 m / 100'}}), not {over!r:.60}.",
+        value=over,
     )
 
 
@@ -63,7 +64,7 @@ def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, pre
         return np.linspace(*place.ends(meant), count)
     values = np.array(place.values(meant))
     if len(values) < 2 or not (np.diff(values) > 0.0).all():
-        raise UsageError(f"{place.name}: a list of values needs two at least, each larger than the one before.")
+        raise UsageError(f"{place.name}: a list of values needs two at least, each larger than the one before.", name=place.name)
     return values
 
 
@@ -78,17 +79,17 @@ def by_drive(drives: Sequence[str], d: Description, given: Any, kinds: tuple[str
     if isinstance(given, Mapping):
         for name in given:
             if name not in drives:
-                raise UsageError(f"{what}: '{name}' is no drive. {nearest(str(name), drives, 'Drives')}")
+                raise UsageError(f"{what}: '{name}' is no drive.", nearest(str(name), drives, "Drives"))
         missing = [n for n in drives if n not in given]
         if missing:
-            raise UsageError(f"{what} of {listing(missing)} is missing: give all drives, or one value for all of them.")
+            raise UsageError(f"{what} of {listing(missing)} is missing: give all drives, or one value for all of them.", name=what)
     out = []
     for name in drives:
         kind = kinds[0 if is_rotary(d, name) else 1]
         x = given[name] if isinstance(given, Mapping) else given
         value = unit_kinds.quantity(x, KINDS[kind], f"{what} of '{name}'")
         if not value > 0.0:
-            raise UsageError(f"{what} of '{name}' must be positive, not {x!r}.")
+            raise UsageError(f"{what} of '{name}' must be positive, not {x!r}.", name=name, value=x)
         out.append(value)
     return np.array(out)
 
@@ -114,15 +115,19 @@ def _payload(given: Any) -> tuple[float, np.ndarray]:
     parts = given if isinstance(given, Mapping) else {"mass": given}
     for name in parts:
         if name not in ("mass", "force", "moment"):
-            raise UsageError(f"payload has no '{name}'. {nearest(str(name), ['mass', 'force', 'moment'], 'Parts')}")
+            raise UsageError(f"payload has no '{name}'.", nearest(str(name), ["mass", "force", "moment"], "Parts"))
     mass = unit_kinds.quantity(parts.get("mass", 0.0), KINDS["mass"], "payload: mass")
     if mass < 0.0:
-        raise UsageError(f"payload: mass must not be negative, not {parts['mass']!r}.")
+        raise UsageError(f"payload: mass must not be negative, not {parts['mass']!r}.", name="payload", value=parts["mass"])
     for name, at, kind in (("moment", 0, "torque"), ("force", 3, "force")):
         if name in parts:
             items = parts[name]
             if isinstance(items, str) or not isinstance(items, (Sequence, np.ndarray)) or len(items) != 3:
-                raise UsageError(f"payload: {name} needs three components in world axes, such as [0, 0, '-50 N'], not {items!r:.40}.")
+                raise UsageError(
+                    f"payload: {name} needs three components in world axes, such as [0, 0, '-50 N'], not {items!r:.40}.",
+                    name="payload",
+                    value=items,
+                )
             wrench[at : at + 3] = [unit_kinds.quantity(x, KINDS[kind], f"payload: {name}") for x in items]
     return mass, wrench
 
@@ -133,7 +138,9 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
         ends = [(x.joint, *x.travel_ends) for x in elements.stopping(core.description)]
         return {n: (-np.inf if a is None else float(a), np.inf if b is None else float(b)) for n, a, b in ends}
     if not isinstance(given, Mapping):
-        raise UsageError(f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.")
+        raise UsageError(
+            f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.", value=given
+        )
     out = {}
     for name, ends in given.items():
         present = float(positions(core, str(name), core.start.q[None])[0])

@@ -127,7 +127,7 @@ class Workspace(Result):
             return self.reach
         found = {**{a.name: a.values for a in self.axes}, **self.values}
         if name not in found:
-            raise UsageError(f"the atlas has no '{name}'. {nearest(name, ['reach', *found], 'It has')}")
+            raise UsageError(f"the atlas has no '{name}'.", nearest(name, ["reach", *found], "It has"))
         return found[name]
 
     @property
@@ -189,13 +189,13 @@ class Workspace(Result):
         chosen: dict[int, int] = {}
         for name, value in at.items():
             if name not in names:
-                raise UsageError(f"slice: '{name}' is not an axis. {nearest(str(name), names, 'Axes')}")
+                raise UsageError(f"slice: '{name}' is not an axis.", nearest(str(name), names, "Axes"))
             k = names.index(name)
             chosen[k] = int(
                 np.argmin(np.abs(self.axes[k].values - unit_kinds.quantity(value, KINDS[self.axes[k].kind], f"slice: '{name}'")))
             )
         if len(names) - len(chosen) < 2:
-            raise UsageError(f"slice: two of {', '.join(names)} must stay axes.")
+            raise UsageError(f"slice: two of {', '.join(names)} must stay axes.", allowed=names)
         return self.cut(chosen)
 
     def cut(self, chosen: Mapping[int, int]) -> Workspace:

@@ -33,7 +33,7 @@ def backdrop_json(folder: Path, file: str) -> dict[str, Any]:
         return {"kind": "image", "data": f"data:{TYPES[ending]};base64,{base64.b64encode(data).decode('ascii')}", "size": size}
     if ending in DRAWINGS:
         return _lines(path, ending)
-    raise UsageError(f"'{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.")
+    raise UsageError(f"'{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.", name=file)
 
 
 def _lines(path: Path, ending: str) -> dict[str, Any]:
@@ -49,10 +49,10 @@ def _lines(path: Path, ending: str) -> dict[str, Any]:
     rings = [arc_points(m.at, m.radius, 0.0, 2.0 * np.pi) for m in sketch.marks if m.radius > 0.0]
     lines = [np.vstack([s.points, s.points[:1]]) if s.closed else s.points for s in sketch.strokes] + rings
     if not lines:
-        raise UsageError(f"'{path.name}' has no lines to show.")
+        raise UsageError(f"'{path.name}' has no lines to show.", name=path.name)
     most_points = 200_000  # of outlines
     if sum(len(line) for line in lines) > most_points:
-        raise UsageError(f"'{path.name}' has more than {most_points} points. Leave out layers and save it again.")
+        raise UsageError(f"'{path.name}' has more than {most_points} points. Leave out layers and save it again.", name=path.name)
     every = np.concatenate(lines)
     digits = 6  # of a millimeter
     shown = [[[round(float(x), digits), round(float(y), digits)] for x, y in line] for line in lines]
@@ -89,7 +89,7 @@ def stored(folder: Path, name: str, data: bytes) -> str:
 def _need_mark(name: str, data: bytes) -> None:
     ending = Path(name).suffix.lower()
     if not data.startswith(MARKS[ending]) or (ending == ".webp" and data[8:12] != b"WEBP"):
-        raise UsageError(f"'{name}' does not hold the picture that its ending promises. Save it again as {', '.join(IMAGES)}.")
+        raise UsageError(f"'{name}' does not hold the picture that its ending promises. Save it again as {', '.join(IMAGES)}.", name=name)
 
 
 def image_size(ending: str, data: bytes) -> list[int] | None:

@@ -135,7 +135,10 @@ class Editor:
         drag, label = (str(given.get(k) or "")[:200] for k in ("drag", "label"))
         answers = {str(k): str(x) for k, x in answers.items()}
         if self.answers.reader.reading().stale and not any(op.get("do") == "set_text" for op in operations):
-            raise UsageError(f"{self.session.path.name} cannot be read at the moment, so nothing can be drawn. Correct the text, or undo.")
+            raise UsageError(
+                f"{self.session.path.name} cannot be read at the moment, so nothing can be drawn. Correct the text, or undo.",
+                name=self.session.path.name,
+            )
         found = self.session.edit(_version_of(given), operations, answers, drag=drag, label=label)
         if isinstance(found, Conflict):
             return Reply(HTTPStatus.OK, conflict_json(self.session, found))

@@ -280,12 +280,12 @@ class Session:
                     raise UsageError("give the name of a file beside the model, without a folder.")
                 path = self.path.with_name(name if name.lower().endswith(files.MODELS) else f"{name}.yaml")
                 if files.checked(path, files.MODELS).exists():
-                    raise UsageError(f"{path.name} already exists. Choose another name.")
+                    raise UsageError(f"{path.name} already exists. Choose another name.", name=path.name)
                 files.write_text(path, files.MODELS, self.text)
                 self.path = path
             else:
                 if self.path.exists() and not _writable(self.path):
-                    raise UsageError(f"{self.path.name} is read-only. Save a copy under another name.")
+                    raise UsageError(f"{self.path.name} is read-only. Save a copy under another name.", name=self.path.name)
                 files.write_text(self.path, files.MODELS, self.text)
             self._written()
 

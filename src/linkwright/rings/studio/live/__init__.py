@@ -106,7 +106,10 @@ def _system(subject: Any, run: Trajectory | None) -> System:
     """The subject's System; with the cuts of the run, whose coordinates depend on them."""
     system: System = getattr(subject, "system", subject)
     if len(system.description.bodies) < 2:
-        raise UsageError(f"'{system.description.name}' has no moving body, so there is nothing to show. Add one under `bodies`.")
+        raise UsageError(
+            f"'{system.description.name}' has no moving body, so there is nothing to show. Add one under `bodies`.",
+            name=system.description.name,
+        )
     if run is not None and not _same_machine(run, system):
         raise UsageError("the run was computed with other values than this mechanism has. Show it by itself: run.show('run.html').")
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:

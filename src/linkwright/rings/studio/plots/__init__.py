@@ -87,16 +87,16 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
             return entry.draw(subject, path, **options)
         if entry.takes == "run" and not isinstance(subject, Trajectory):
             system_of(subject)
-            raise UsageError(f"'{what}' is a plot of a simulation: m.simulate(2).plot('{what}').")
+            raise UsageError(f"'{what}' is a plot of a simulation: m.simulate(2).plot('{what}').", name=what)
         return entry.draw(trajectory_of(subject), path, **options)
     c = trajectory_of(subject)
     names = [what] if isinstance(what, str) else what
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
-        raise UsageError(f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.")
+        raise UsageError(f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.", value=what, allowed=PLOTS)
     if isinstance(what, str) and what not in c.channels and ".advantage." not in what:
         family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []
-        hint = f"{errors.renamed_channel(what)}{nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}"
-        raise UsageError(f"there is no plot and no channel '{what}'. {hint}")
+        hint = nearest(what, family or [*PLOTS, *_heads(c)], "Plots and channels")
+        raise UsageError(f"there is no plot and no channel '{what}'.", errors.renamed_channel(what).strip(), hint)
     checked_options("channels", options, Entry(plot, "").options)
     return plot(c, names, path, **options)
 

@@ -64,9 +64,11 @@ def _one_axis(panels: list[Any]) -> list[Any]:
 
 def _controlled(c: Any, who: str) -> None:
     if not isinstance(c, Trajectory):
-        raise UsageError(f"'{who}' is {type(c).__name__}, not a run.")
+        raise UsageError(f"'{who}' is {type(c).__name__}, not a run.", name=who)
     if not errors(c) or len(c) < 2:
-        raise UsageError(f"{who} followed nothing: 'control' shows a run with a controller, such as control=lw.control.projected(...).")
+        raise UsageError(
+            f"{who} followed nothing: 'control' shows a run with a controller, such as control=lw.control.projected(...).", name=who
+        )
 
 
 def _kinds(c: Trajectory, names: Iterable[str]) -> dict[str, list[str]]:

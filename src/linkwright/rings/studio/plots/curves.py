@@ -88,7 +88,9 @@ def _others(other: Any) -> dict[str, Trajectory]:
     named = other if isinstance(other, Mapping) else {"other": other}
     for key, run in named.items():
         if not isinstance(run, Trajectory):
-            raise UsageError(f"other is a run to compare with, or runs by name, {{'coarse': run2}}; '{key}' is {type(run).__name__}.")
+            raise UsageError(
+                f"other is a run to compare with, or runs by name, {{'coarse': run2}}; '{key}' is {type(run).__name__}.", name=key
+            )
     if not 0 < len(named) <= len(DASHES):
         raise UsageError(f"one to {len(DASHES)} other runs can be distinguished in one plot, not {len(named)}.")
     return dict(named)
@@ -133,7 +135,7 @@ class _Panel:
         try:
             return run.read(names)
         except ChannelError as problem:
-            raise ChannelError(f"the run '{key}' cannot be compared: {problem}") from problem
+            raise ChannelError(f"the run '{key}' cannot be compared: {problem}", name=key) from problem
 
     def _parts(self, key: str, run: Trajectory) -> list[tuple[str, np.ndarray]]:
         read = self._of(key, run, self.names)

@@ -57,7 +57,7 @@ def torque(
         named = {name.rpartition(".")[0]: name for name in efforts}
         for d in [drives] if isinstance(drives, str) else drives:
             if d not in named:
-                raise ChannelError(f"there is no drive '{d}'. {nearest(d, named, 'Drives')}")
+                raise ChannelError(f"there is no drive '{d}'.", nearest(d, named, "Drives"))
         efforts = [named[d] for d in ([drives] if isinstance(drives, str) else drives)]
     if not efforts:
         raise UsageError("nothing drives the mechanism, so there is no effort to show.")

@@ -209,7 +209,7 @@ def _finish(frame: Frame, figure: Any, final: bool) -> None:
                 laid_out(figure)
         except UserWarning as problem:
             w, h = figure.get_size_inches()
-            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.") from problem
+            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.", name=w) from problem
     if final:
         figure.set_layout_engine("none")
 
@@ -229,7 +229,11 @@ def _inches(size: Any) -> tuple[float, float] | None:
     except (TypeError, ValueError):
         w = h = 0.0
     if not (1.0 <= w <= 60.0 and 1.0 <= h <= 60.0):
-        raise UsageError(f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6); not {size!r:.60}.")
+        raise UsageError(
+            f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6); not {size!r:.60}.",
+            name="size",
+            value=size,
+        )
     return w, h
 
 
@@ -263,7 +267,7 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
     symbol, size = c.unit(over)
     values = c[over]
     if values.ndim != 1:
-        raise UsageError(f"'{over}' has {counted(values.shape[1], 'component')}; plot over one number, for example over='t'.")
+        raise UsageError(f"'{over}' has {counted(values.shape[1], 'component')}; plot over one number, for example over='t'.", name=over)
     x = values / size
     axes.set_xlabel(with_unit(over, symbol), parse_math=False)
     for panel in axes.get_shared_x_axes().get_siblings(axes):

@@ -44,10 +44,10 @@ def hodograph(
     bodies = [b for j in d.joints if (j.pin or j.name) == pin for b in (j.first, j.second)]
     names = list(dict.fromkeys(j.pin or j.name for j in d.joints))
     if not bodies:
-        raise ChannelError(f"there is no pin '{pin}'. {nearest(pin, names, 'Pins')}")
+        raise ChannelError(f"there is no pin '{pin}'.", nearest(pin, names, "Pins"))
     bodies = list(dict.fromkeys(bodies))
     if on is not None and on not in bodies:
-        raise ChannelError(f"pin '{pin}' does not join '{on}'. {nearest(on, bodies, 'Bodies there')}")
+        raise ChannelError(f"pin '{pin}' does not join '{on}'.", nearest(on, bodies, "Bodies there"))
     ground = d.bodies[0].name
     body = on or next((b for b in reversed(bodies) if b != ground), bodies[-1])
     chosen = list(frames) if frames is not None else [("world" if b == ground else b) for b in bodies][:3]

@@ -38,7 +38,7 @@ def motor(
     driven = [n.split(".")[1] for n in c.columns if n.startswith("motor.") and n.endswith(".current")]
     if motor is None and driven:
         if drive is not None and drive not in driven:
-            raise ChannelError(f"'{drive}' has no motor in this run. {nearest(drive, driven, 'Motors')}")
+            raise ChannelError(f"'{drive}' has no motor in this run.", nearest(drive, driven, "Motors"))
         return _of_run(c, [drive] if drive is not None else driven[:MOST_MOTORS], path, **paper)
     if c.system is None:
         raise UsageError("no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).")

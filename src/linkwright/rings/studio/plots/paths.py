@@ -69,7 +69,7 @@ def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
         raise UsageError(f"{len(names)} paths are too many for one picture; name at most {most_points}.")
     for name in names:
         if name not in known:
-            raise ChannelError(f"there is no point '{name}' of a moving body. {nearest(name, known, 'Points')}")
+            raise ChannelError(f"there is no point '{name}' of a moving body.", nearest(name, known, "Points"))
     return names
 
 

@@ -30,7 +30,9 @@ def phase(c: Trajectory, path: Place = None, *, channels: str | Sequence[str] | 
         if f"{name}.v" not in c.channels or c.dimension(name) not in ("angle", "length") or c[name].ndim != 1:
             fitting = [n for n in c.channels if f"{n}.v" in c.channels and c.dimension(n) == "angle"]
             what = "has more than one component" if name in c.channels else "is no coordinate"
-            raise ChannelError(f"'{name}' {what}: a phase portrait needs a position and its speed, such as {', '.join(fitting[:6])}.")
+            raise ChannelError(
+                f"'{name}' {what}: a phase portrait needs a position and its speed, such as {', '.join(fitting[:6])}.", name=name
+            )
 
     def make(frame: Frame) -> Any:
         columns = min(len(names), 3 if len(names) != 4 else 2)

@@ -89,7 +89,7 @@ def _keyframe(there: CompiledMjcf, wanted: str | int | None) -> int | None:
         return wanted
     if wanted in every:
         return every.index(wanted)
-    raise UsageError(f"there is no keyframe '{wanted}'. {nearest(str(wanted), [*every, REFERENCE], 'Keyframes')}")
+    raise UsageError(f"there is no keyframe '{wanted}'.", nearest(str(wanted), [*every, REFERENCE], "Keyframes"))
 
 
 def _started(

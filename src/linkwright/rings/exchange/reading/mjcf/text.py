@@ -105,9 +105,9 @@ def _content(include: XmlElement, folders: Folders, notes: ImportNotes, chain: t
     if path is None:
         path, _ = folders.beside(chain[-1]).find(name)
     if path is None:
-        raise include.error(f"'{name}' is not read: {why}. {MORE}.")
+        raise include.error(f"'{name}' is not read: {why}. {MORE}.", name=name)
     if path in chain:
-        raise include.error(f"'{name}' includes itself, by way of {', '.join(p.name for p in chain[chain.index(path) :])}.")
+        raise include.error(f"'{name}' includes itself, by way of {', '.join(p.name for p in chain[chain.index(path) :])}.", name=name)
     if len(chain) >= DEEPEST:
         raise include.error(f"includes nest more than {DEEPEST} deep; such a model is not read.")
     found = read_xml(path, ROOTS)
@@ -210,7 +210,7 @@ class _TextWriter:
         name = e.attribute("file")
         path, why = self.folders.find(name)
         if path is None:
-            raise e.error(f"'{name}' is not read: {why}. {MORE}.")
+            raise e.error(f"'{name}' is not read: {why}. {MORE}.", name=name)
         if len(self.out.models) >= DEEPEST:
             raise e.error(f"more than {DEEPEST} models are attached; such a model is not read.")
         handed = f"model_{len(self.out.models)}.xml"
@@ -234,7 +234,7 @@ def _finite(e: XmlElement) -> None:
     for name, value in e.attributes.items():
         found = () if name in NAMING else [x for x in value.split() if NOT_FINITE.match(x)]
         if found:
-            raise e.error(f"{name}: '{found[0]}' is not a number. Numbers must be finite.")
+            raise e.error(f"{name}: '{found[0]}' is not a number. Numbers must be finite.", name=found[0])
 
 
 def _tag(e: XmlElement, end: str) -> str:

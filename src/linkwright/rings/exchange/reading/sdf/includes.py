@@ -49,9 +49,9 @@ class Includer:
         uri = include.need("uri").text.strip()
         found = self._file(include, uri, folders)
         if found is None:
-            raise include.error(f"'{uri}' is not read: {folders.find(uri)[1]}. {MORE}.")
+            raise include.error(f"'{uri}' is not read: {folders.find(uri)[1]}. {MORE}.", name=uri)
         if found in opened:
-            raise include.error(f"'{uri}' includes itself, by way of {found.name}.")
+            raise include.error(f"'{uri}' includes itself, by way of {found.name}.", name=uri)
         self.size += found.stat().st_size
         deepest = 20  # includes inside includes
         if len(opened) >= deepest or self.size > MOST_BYTES:

@@ -61,7 +61,7 @@ def joints_of(draft: RobotDraft, scope: Scope, graph: PoseGraph) -> list[SdfJoin
             if bodies[0] == GROUND:
                 draft.notes.infer(f"joint '{scope.full(name)}' connects two parts of the ground and is left out")
                 continue
-            raise element.error(f"it connects link '{ends[0].name}' with itself.")
+            raise element.error(f"it connects link '{ends[0].name}' with itself.", name=ends[0].name)
         at = graph.of(FrameRef(scope, name))
         out.append(SdfJoint(scope, name, element, (bodies[0], bodies[1]), (ends[0], ends[1]), at))
     return out
@@ -212,7 +212,7 @@ def _attached(draft: RobotDraft, j: SdfJoint, name: str, tag: str) -> None:
 def _not_negative(element: XmlElement, tag: str) -> float:
     value = element.content(tag, 0.0)
     if value < 0.0:
-        raise element.error(f"{tag} is {value:g}; it is zero or more.")
+        raise element.error(f"{tag} is {value:g}; it is zero or more.", name=tag, value=value)
     return value
 
 
@@ -250,7 +250,7 @@ def read_mimics(draft: RobotDraft, found: Sequence[SdfJoint]) -> None:
                 _coordinate(draft, leader.scope.full(leader.name), "angle2" if mimic.get("axis", "axis") == "axis2" else "angle1"),
             ]
             if names[0] == names[1]:
-                raise mimic.error(f"joint '{j.name}' mimics itself.")
+                raise mimic.error(f"joint '{j.name}' mimics itself.", name=j.name)
             ratio, offset, reference = (mimic.content(k, x) for k, x in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0)))
             draft.couple(draft.coupling_name(f"{j.full}_mimic"), names[1], names[0], ratio, offset - ratio * reference, mimic.where)
 

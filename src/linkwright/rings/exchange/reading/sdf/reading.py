@@ -83,7 +83,7 @@ def _world(root: XmlElement, wanted: str) -> Scope:
     if wanted:
         known = [x.attribute("name") for x in models]
         if wanted not in known:
-            raise UsageError(f"the file has no model '{wanted}'. {nearest(wanted, known, 'Models')}")
+            raise UsageError(f"the file has no model '{wanted}'.", nearest(wanted, known, "Models"))
         place = replace(place, children=tuple(x for x in place if x.tag != "model" or x.get("name") == wanted))
     return _without_prefix(scope_of(place))
 
@@ -174,7 +174,7 @@ def _ends(draft: RobotDraft, scope: Scope, element: XmlElement) -> tuple[list[st
         place = element.need(f"{element.tag}_{point}")
         at.append(as_vector(place.as_numbers(place.text, point, 3)))
     if bodies[0] == bodies[1]:
-        raise element.error(f"it connects '{bodies[0]}' with itself.")
+        raise element.error(f"it connects '{bodies[0]}' with itself.", name=bodies[0])
     return bodies, at
 
 
@@ -210,7 +210,7 @@ def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> t
         draft.notes.warn(f"link '{scope.full(name)}': inertia from its collision shapes (auto) is not computed; give <mass> and <inertia>")
     mass = found.content("mass", MASS)
     if mass < 0.0:
-        raise found.error(f"the mass of link '{name}' is {mass:g} kg; mass is zero or more.")
+        raise found.error(f"the mass of link '{name}' is {mass:g} kg; mass is zero or more.", name=name, value=mass)
     at = times(inverse(graph.of(link)), graph.within(found, scope, link))
     tensor = found.one("inertia")
     default = {k: MOMENT if k[1] == k[2] else 0.0 for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}

@@ -84,7 +84,7 @@ def scope_of(element: XmlElement, path: str = "", parent: Scope | None = None) -
         if name in out.named:
             raise x.error("a second thing of this name in the same model; names of links, joints, frames and models are unique.")
         if SEPARATOR in name and parent is None and x.tag == "model":
-            raise x.error(f"a name may not hold '{SEPARATOR}'.")
+            raise x.error(f"a name may not hold '{SEPARATOR}'.", name=SEPARATOR)
         out.named[name] = x
         if x.tag == "model":
             out.models[name] = scope_of(x, out.full(name), out)
@@ -103,12 +103,12 @@ def find(scope: Scope, name: str, element: XmlElement, what: str) -> FrameRef:
     while SEPARATOR in rest:
         head, _, rest = rest.partition(SEPARATOR)
         if head not in at.models:
-            raise ModelError(f"{element.shown}: {what}: there is no model '{head}'. {nearest(head, at.models, 'Models')}", element.where)
+            raise ModelError(f"{element.shown}: {what}: there is no model '{head}'.", element.where, nearest(head, at.models, "Models"))
         at = at.models[head]
     if rest == MODEL:
         return FrameRef(at)
     if rest in at.models:
         return FrameRef(at.models[rest])
     if rest not in at.named:
-        raise ModelError(f"{element.shown}: {what}: there is no frame '{name}'. {nearest(rest, at.named, 'Names')}", element.where)
+        raise ModelError(f"{element.shown}: {what}: there is no frame '{name}'.", element.where, nearest(rest, at.named, "Names"))
     return FrameRef(at, rest)

@@ -77,7 +77,7 @@ def _length(given: Any) -> float | None:
     plain = isinstance(given, (int, float)) or re.fullmatch(r"\s*[\d.]+(e-?\d+)?\s*", str(given)) is not None
     value = 1e3 * modelfile.quantity(f"{given} mm" if plain else given, KINDS["length"], "gap")
     if not value > 0.0:
-        raise UsageError(f"gap is a length above 0, such as 0.5 mm, not {given}.")
+        raise UsageError(f"gap is a length above 0, such as 0.5 mm, not {given}.", name="gap", value=given)
     return value
 
 

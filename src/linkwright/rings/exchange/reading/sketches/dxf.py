@@ -102,7 +102,7 @@ def _scale(document: Any, unit: str | None) -> tuple[float, str]:
         try:
             size = quantity(f"1 {unit}", KINDS["length"], "unit")
         except UsageError as problem:
-            raise UsageError(f"unit is a length such as mm, cm, m or in, not '{unit}'.") from problem
+            raise UsageError(f"unit is a length such as mm, cm, m or in, not '{unit}'.", name="unit", value=unit) from problem
         return 1e3 * size, ""
     units = package("ezdxf.units", "cad")
     code = int(document.units or 0)

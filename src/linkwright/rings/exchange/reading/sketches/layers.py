@@ -69,7 +69,7 @@ def _chosen(layers: Sequence[str], given: Any, what: str) -> list[str]:
     for text in wanted:
         fitting = [n for n in layers if patterns.matching(str(text).lower(), [n.lower()])]
         if not fitting and what != GROUND:
-            raise UsageError(f"{what}: there is no layer '{text}'. {nearest(str(text), layers, 'Layers')}")
+            raise UsageError(f"{what}: there is no layer '{text}'.", nearest(str(text), layers, "Layers"))
         out += fitting
     return out
 

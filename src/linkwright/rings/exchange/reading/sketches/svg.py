@@ -85,7 +85,9 @@ def _scale(root: XmlElement, width: float, unit: str | None) -> tuple[float, str
     if unit is not None:
         size = _millimeters(unit.lower())
         if size is None:
-            raise UsageError(f"unit is one of {', '.join([*MILLIMETERS, 'px'])}, not '{unit}'.")
+            raise UsageError(
+                f"unit is one of {', '.join([*MILLIMETERS, 'px'])}, not '{unit}'.", name="unit", value=unit, allowed=[*MILLIMETERS, "px"]
+            )
         return size, ""
     found = LENGTH.match(root.get("width", ""))
     size = None if found is None else _millimeters(found[2].lower())
@@ -133,7 +135,7 @@ class _SvgReader:
             else:
                 self._shape(e, tag, here, layer, groups)
         except Malformed as problem:
-            raise e.error(f"{problem}.") from problem
+            raise e.error(f"{problem}.", name=problem) from problem
 
     def _group(self, e: XmlElement, tag: str, here: Affine, layer: str, groups: tuple[str, ...], depth: int) -> None:
         name = _name(e)

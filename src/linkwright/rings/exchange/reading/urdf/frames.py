@@ -50,7 +50,7 @@ def _loop_file(root: file_nodes.FileNode) -> LoopFile:
         first, second = node.sequence("closed_loop", 2)
         kind = kinds[i] if i < len(kinds) else "6d"
         if kind not in ("3d", "6d"):
-            raise node.error(f"type of a closed loop is 3d (a point) or 6d (a frame), not '{kind}'.")
+            raise node.error(f"type of a closed loop is 3d (a point) or 6d (a frame), not '{kind}'.", value=kind)
         pairs.append((first, second, kind))
     types = [x.string("joint_type").upper() for x in lists["joint_type"]]
     if len(types) != len(lists["joint_name"]):
@@ -90,7 +90,9 @@ def _retyped(joint: Joint, kind: str, at: Placement, node: file_nodes.FileNode) 
         return replace(plain, type="fixed")
     pair = UNIVERSAL.match("XY" if kind == "CARDAN" else kind)
     if pair is None or pair[1] == pair[2]:
-        raise node.error(f"joint_type: '{kind}' is not known. Allowed: SPHERICAL, FIXED, CARDAN, UJOINT_XY and other pairs of axes.")
+        raise node.error(
+            f"joint_type: '{kind}' is not known. Allowed: SPHERICAL, FIXED, CARDAN, UJOINT_XY and other pairs of axes.", name=kind
+        )
     x, y = AXES[pair[1]], AXES[pair[2]]
     own = Placement((0.0, 0.0, 0.0), geometry.columns(x, y, geometry.cross(x, y)))
     return replace(plain, type="universal", frame_first=times(at, own), frame_second=own)
@@ -122,7 +124,7 @@ def _frame(draft: RobotDraft, node: file_nodes.FileNode, joints: dict[str, str])
     name = node.string("closed_loop")
     link = name if name in draft.links.of else joints.get(name)
     if link is None:
-        raise node.error(f"closed_loop: there is no frame '{name}'. {nearest(name, draft.links.of, 'Links')}")
+        raise node.error(f"closed_loop: there is no frame '{name}'.", nearest(name, draft.links.of, "Links"))
     return link
 
 
@@ -156,10 +158,12 @@ def _towards(draft: RobotDraft, link: str, other: str) -> Placement:
         fixed = [j for j in draft.joints.values() if j.second == draft.links.of[name] and j.type == "fixed"]
         if len(fixed) != 1:
             raise ModelError(
-                f"link '{name}' closes a loop by its name, but is not held by a fixed joint.", draft.bodies[draft.links.of[name]].where
+                f"link '{name}' closes a loop by its name, but is not held by a fixed joint.",
+                draft.bodies[draft.links.of[name]].where,
+                name=name,
             )
         at.append(fixed[0])
     if at[0].first != at[1].first:
-        raise ModelError(f"links '{link}' and '{other}' mark an axis, but are fixed to different links.", at[1].where)
+        raise ModelError(f"links '{link}' and '{other}' mark an axis, but are fixed to different links.", at[1].where, name=link)
     back = geometry.transpose(at[0].frame_first.rotation)
     return axes_along("z", geometry.rotate(back, geometry.sub(at[1].frame_first.at, at[0].frame_first.at)))

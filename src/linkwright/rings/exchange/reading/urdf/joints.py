@@ -57,7 +57,7 @@ def tree_of(robot: XmlElement) -> TreeJoints:
     for j in joints:
         for link in (parent_of(j), child_of(j)):
             if link not in links:
-                raise j.error(f"there is no link '{link}'. {nearest(link, links, 'Links')}")
+                raise j.error(f"there is no link '{link}'.", nearest(link, links, "Links"))
         if parent_of(j) == child_of(j):
             raise j.error(f"link '{child_of(j)}' is its own parent.")
     children = {child_of(j) for j in joints}
@@ -75,7 +75,7 @@ def tree_of(robot: XmlElement) -> TreeJoints:
     if len(carrying) < len(links) - 1:
         reached = {roots[0], *map(child_of, carrying)}
         lost = [x for x in links if x not in reached]
-        raise robot.error(f"no chain of joints leads from the root link '{roots[0]}' to {listing(lost)}.")
+        raise robot.error(f"no chain of joints leads from the root link '{roots[0]}' to {listing(lost)}.", name=roots[0])
     return TreeJoints(roots[0], tuple(carrying), tuple(j for j in joints if not any(j is x for x in carrying)))
 
 
@@ -171,7 +171,7 @@ def _attached(draft: RobotDraft, j: XmlElement) -> None:
 def _not_negative(element: XmlElement, name: str) -> float:
     value = element.number(name, 0.0)
     if value < 0.0:
-        raise element.error(f"{name} is {value:g}; it is zero or more.")
+        raise element.error(f"{name} is {value:g}; it is zero or more.", name=name, value=value)
     return value
 
 
@@ -218,5 +218,5 @@ def starting(draft: RobotDraft, in_limits: bool) -> dict[str, float]:
 
 def need_known_base(base: str) -> str:
     if base not in ("fixed", "free"):
-        raise UsageError(f"base is 'fixed' (the root link is the ground) or 'free' (it floats), not '{base}'.")
+        raise UsageError(f"base is 'fixed' (the root link is the ground) or 'free' (it floats), not '{base}'.", name="base", value=base)
     return base

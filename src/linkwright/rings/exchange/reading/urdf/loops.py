@@ -37,7 +37,7 @@ def close(
     """Add a closing joint between frames of two links of the file and return its name."""
     first, second = (draft.body_of(x, element.where, element.shown) for x in links)
     if first == second:
-        raise element.error(f"it connects link '{links[0]}' with itself.")
+        raise element.error(f"it connects link '{links[0]}' with itself.", name=links[0])
     name = draft.joint_names.add(element.get("name") or f"{links[0]}_{links[1]}")
     draft.add_joint(framed(name, kind, (first, second), frames, own, element), closes=True)
     return name

@@ -167,7 +167,7 @@ def read_mimics(draft: RobotDraft, robot: XmlElement) -> None:
             continue
         found[name] = other
         if _circle(found, name):
-            raise element.error(f"joint '{name}' mimics itself, by way of '{other}'.")
+            raise element.error(f"joint '{name}' mimics itself, by way of '{other}'.", name=name)
         draft.couple(f"{name}_mimic", other, name, multiplier, offset, element.where)
 
 

@@ -128,13 +128,15 @@ def _version(version: Any) -> str:
     text = str(version)
     known = {"2": "2.0", "2.0": "2.0", "3": "3.0", "3.0": "3.0"}
     if text not in known:
-        raise UsageError(f"there is no FMI version {version!r} here; use '2.0' or '3.0'.")
+        raise UsageError(f"there is no FMI version {version!r} here; use '2.0' or '3.0'.", name=version)
     return known[text]
 
 
 def _kinds(interface: Any) -> tuple[str, ...]:
     if interface not in KINDS_OF_FMU:
-        raise UsageError(f"interface is 'me' (model exchange), 'cs' (co-simulation) or 'both', not {interface!r}.")
+        raise UsageError(
+            f"interface is 'me' (model exchange), 'cs' (co-simulation) or 'both', not {interface!r}.", name="interface", value=interface
+        )
     return KINDS_OF_FMU[interface]
 
 
@@ -146,7 +148,8 @@ def _identifier(text: str, *, given: bool) -> str:
     if given:
         if not re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) or is_reserved(text) or len(text) > longest_name:
             raise UsageError(
-                f"{text!r:.80} cannot be the name of an FMU: take letters, digits and _, at most {longest_name}, and no C keyword."
+                f"{text!r:.80} cannot be the name of an FMU: take letters, digits and _, at most {longest_name}, and no C keyword.",
+                name=text,
             )
         return text
     plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:longest_name] or "model"

@@ -75,7 +75,7 @@ def chosen_platforms(wanted: str | Iterable[str] | None) -> list[Platform]:
     out: dict[str, Platform] = {}
     for name in names:
         if name not in known:
-            raise UsageError(f"there is no platform '{name}'. {nearest(str(name), [*PLATFORMS, 'all'], 'Platforms')}")
+            raise UsageError(f"there is no platform '{name}'.", nearest(str(name), [*PLATFORMS, "all"], "Platforms"))
         out[known[name].fmi3] = known[name]
     return list(out.values())
 
@@ -86,7 +86,7 @@ def compiler_for(target: Platform) -> tuple[str, ...]:
         own = shlex.split(os.environ.get("CC", ""))
         if own:
             if shutil.which(own[0]) is None:
-                raise UsageError(f"the compiler that CC names, '{own[0]}', is not there: install it or unset CC.")
+                raise UsageError(f"the compiler that CC names, '{own[0]}', is not there: install it or unset CC.", name=own[0])
             return tuple(own)
         found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
         if found is not None:

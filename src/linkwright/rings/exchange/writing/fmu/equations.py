@@ -348,7 +348,8 @@ class OutputReader:
             if found is None:
                 if name in exact:
                     raise UsageError(
-                        f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled; leave it out."
+                        f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled; leave it out.",
+                        name=name,
                     )
                 continue  # a pattern takes what can be had
             for key, value in self._components(name, found):
@@ -393,8 +394,8 @@ class OutputReader:
             if not hits:
                 head = str(name).split(".")[0]
                 family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})
-                hint = f"{errors.renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}"
-                raise UsageError(f"outputs: there is no channel '{name}'. {hint}")
+                hint = nearest(str(name), family, "Channels")
+                raise UsageError(f"outputs: there is no channel '{name}'.", errors.renamed_channel(str(name)).strip(), hint)
             out |= dict.fromkeys(hits)
         return list(out)
 

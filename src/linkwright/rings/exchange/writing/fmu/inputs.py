@@ -293,7 +293,9 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
     if isinstance(inputs, str):
         inputs = [inputs]
     if not isinstance(inputs, (Mapping, Iterable)):
-        raise UsageError(f"inputs is a dict, inputs={{'A': 'torque'}}, or a list of names, not {type(inputs).__name__}.")
+        raise UsageError(
+            f"inputs is a dict, inputs={{'A': 'torque'}}, or a list of names, not {type(inputs).__name__}.", name="inputs", value=inputs
+        )
     given = dict(inputs) if isinstance(inputs, Mapping) else dict.fromkeys(inputs)
     d = system.description
     bodies = [b.name for b in d.moving]
@@ -306,13 +308,13 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
             continue
         if not known:
             every = [*movers, *bodies, *dict(d.parameters)]
-            raise UsageError(f"inputs: there is no joint, cylinder, body or parameter '{name}'. {nearest(str(name), every, 'Names')}")
+            raise UsageError(f"inputs: there is no joint, cylinder, body or parameter '{name}'.", nearest(str(name), every, "Names"))
         found = _own_kind(system, str(name), drive, bodies) if kind is None else str(kind)
         if found not in KINDS_OF_INPUT:
-            raise UsageError(f"inputs: '{name}' cannot be a {found!r}. {nearest(found, [*KINDS_OF_INPUT, PARAMETER], 'Kinds')}")
+            raise UsageError(f"inputs: '{name}' cannot be a {found!r}.", nearest(found, [*KINDS_OF_INPUT, PARAMETER], "Kinds"))
         if (found == "wrench") != (str(name) in bodies) and (found == "wrench" or str(name) not in movers):
             what = "a joint or cylinder, which has no wrench" if found == "wrench" else f"a body, which has no {found}"
-            raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}; bodies take wrench.")
+            raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}; bodies take wrench.", name=name)
         out[str(name)] = found
     return out
 
@@ -346,7 +348,7 @@ def _external(on: drive_base.DriveTarget, kind: str, d: Any, at: drive_base.Star
     name = on.name
     if kind in ("torque", "force"):
         if kind != on.effort_kind:
-            raise UsageError(f"inputs: '{name}' takes a {on.effort_kind}, not a {kind}.")
+            raise UsageError(f"inputs: '{name}' takes a {on.effort_kind}, not a {kind}.", name=name)
         start, own = _effort_at_start(d, on, at), next((x for x in at.description.drives if x.joint == name), None)
         limits = None if own is None or own.limits == (None, None) else own.limits
         acting = d.bind(on, at) if isinstance(d, Torque) and (d.limits is not None or d.gear_ratio != 1.0) else None
@@ -359,7 +361,9 @@ def _external(on: drive_base.DriveTarget, kind: str, d: Any, at: drive_base.Star
         u = FmuVariable(f"{name}.voltage", "voltage", volts, f"voltage at the motor of {name}")
         return ExternalDrive(on, kind, (u,), tuple(_motor_data(plate)), plate)
     if not on.alone:
-        raise UsageError(f"inputs: the motion of '{name}' cannot be prescribed: its joint has several degrees of freedom. Use an effort.")
+        raise UsageError(
+            f"inputs: the motion of '{name}' cannot be prescribed: its joint has several degrees of freedom. Use an effort.", name=name
+        )
     where, speed, acceleration = _motion_at_start(d, on, at)
     size = 1.0 if on.rotary else float(at.kappa)
     kinds = (on.position_kind, on.speed_kind, on.on.acceleration_kind)
@@ -424,16 +428,20 @@ def _wrench(system: Any, body: str) -> ExternalWrench:
 def _internal(system: Any, on: drive_base.DriveTarget, d: Any, at: drive_base.Start, st: State) -> drive_base.Bound:
     """A drive that stays inside: its law must be one that can be compiled."""
     if not hasattr(d, "bind"):
-        raise UsageError(f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives.")
+        raise UsageError(
+            f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives.", name=on.name
+        )
     bound = d.bind(on, at)
     if isinstance(bound, BoundMotion) and not on.alone:
-        raise UsageError(f"drive: the motion of '{on.name}' cannot be prescribed: its joint has several degrees of freedom.")
+        raise UsageError(f"drive: the motion of '{on.name}' cannot be prescribed: its joint has several degrees of freedom.", name=on.name)
     advice = f"make it an input, inputs={{'{on.name}': '{_own_kind(system, on.name, {on.name: d}, ())}'}}."
     if bound.every:
-        raise UsageError(f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}")
+        raise UsageError(
+            f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}", name=on.name
+        )
     alone = InputEquations(system.core, (bound,))
     if isinstance(bound.signal, drive_base.Called) and cannot_be_traced(alone, bound.signal):
         raise UsageError(f"the {bound.signal.function.label} is Python code that cannot be compiled: {advice}")
     if not isinstance(bound.signal, drive_base.OfInstant) and not bound.signal.traceable:
-        raise UsageError(f"the law of '{on.name}' has too many points to be compiled: {advice}")
+        raise UsageError(f"the law of '{on.name}' has too many points to be compiled: {advice}", name=on.name)
     return bound

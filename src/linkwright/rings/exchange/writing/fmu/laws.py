@@ -90,7 +90,8 @@ def need_outside(names: Iterable[str], described: Description) -> None:
         if name in inside(described):
             raise UsageError(
                 f"parameters: '{name}' is part of the motion, voltage or motor of a drive, which an FMU has with numbers. Leave it out, "
-                "and make the drive an input: inputs={'A': 'speed'} (position, voltage)."
+                "and make the drive an input: inputs={'A': 'speed'} (position, voltage).",
+                name=name,
             )
 
 
@@ -98,5 +99,5 @@ def steered_kind(d: Description, name: str) -> str:
     """The kind of an input that is a parameter, which may move nothing."""
     if name not in (may := steering(d)):
         what = "places bodies or prescribes motions" if name in dict(d.parameters) else "is no parameter of the model"
-        raise UsageError(f"inputs: '{name}' {what}. {nearest(name, sorted(may), 'Parameters of forces and efforts')}")
+        raise UsageError(f"inputs: '{name}' {what}.", nearest(name, sorted(may), "Parameters of forces and efforts"))
     return PARAMETER

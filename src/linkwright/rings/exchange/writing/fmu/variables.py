@@ -119,7 +119,9 @@ def _distinct(entries: Sequence[FmuEntry]) -> list[FmuEntry]:
     out = []
     for x in entries:
         if not _ALLOWED.fullmatch(x.name):
-            raise UsageError(f"the name {x.name!r} cannot be written to an FMU: XML holds no control characters. Rename it in the model.")
+            raise UsageError(
+                f"the name {x.name!r} cannot be written to an FMU: XML holds no control characters. Rename it in the model.", name=x.name
+            )
         name = x.name if x.name not in taken else f"{x.name} ({x.causality})"
         while name in taken:
             name += "'"
@@ -153,4 +155,6 @@ def finite_starts(entries: Iterable[FmuEntry]) -> None:
     """Raise UsageError where a start value is not finite."""
     for x in entries:
         if x.start is not None and not np.isfinite(x.start):
-            raise UsageError(f"'{x.name}' starts at {x.start}; an FMU needs finite start values. Give the model another start.")
+            raise UsageError(
+                f"'{x.name}' starts at {x.start}; an FMU needs finite start values. Give the model another start.", name=x.name
+            )

@@ -118,7 +118,7 @@ class MujocoMap:
         names = [model.joint(k).name for k in range(model.njnt)]
         if sorted(names) != sorted(known):
             name = system.description.name
-            raise UsageError(f"the MuJoCo model was not exported from '{name}': its joints are {listing(names)}.")
+            raise UsageError(f"the MuJoCo model was not exported from '{name}': its joints are {listing(names)}.", name=name, allowed=names)
         return cls(model, tree, tuple(known[name] for name in names))
 
     def qpos(self, state: State) -> np.ndarray:

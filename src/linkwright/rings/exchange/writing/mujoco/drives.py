@@ -116,7 +116,7 @@ def _transmission(system: System, name: str) -> dict[str, str]:
         return {"tendon": name}
     joint, i, _ = system.assembler.coordinate(name)
     if joint.name not in system.tree.node_of_joint:
-        raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.")
+        raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.", name=joint.name)
     node = system.tree.node_of_joint[joint.name]
     return {"joint": next(at for at in placed_pieces(system, node) if at.piece and at.piece.v.start == i).name}
 

@@ -59,7 +59,7 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
     """The mechanism as MJCF text with its losses. Mesh files are named relative to `folder`, or by their whole path."""
     need_floor(floor)
     if not timestep > 0.0:
-        raise UsageError(f"the time step must be positive, not {timestep!r}.")
+        raise UsageError(f"the time step must be positive, not {timestep!r}.", value=timestep)
     system = loops.convertible(model, "MuJoCo", regular=True)
     system.M(system.start)  # says which masses are missing
     root = xml.Element("mujoco", model=system.description.name)
@@ -260,7 +260,9 @@ def _equalities(root: xml.Element, system: System) -> None:
             more = " and more joints" if c.plus else ""
             law_text = f"a polynomial of degree {len(terms) - 1}{more}" if terms else "motion laws" if c.moves else "a table"
             kind = "coupling" if c.cam is None else "cam"
-            raise UsageError(f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the {kind} '{c.name}' does.")
+            raise UsageError(
+                f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the {kind} '{c.name}' does.", name=c.name
+            )
         if c.plus:
             xml.SubElement(section, "tendon", name=c.name, tendon1=f"tie:{c.name}", polycoef=numbers((terms[0], 0, 0, 0, 0)))
             continue
@@ -271,7 +273,9 @@ def _equalities(root: xml.Element, system: System) -> None:
         _tie(section, g.name, _only(system, g.second, g.name), _only(system, g.first, g.name), mesh.offset / mesh.factor_second, ratio)
     for b in d.belts:
         if not b.carrier:
-            raise UsageError(f"the belt '{b.name}' is a rope, or runs over moving pulleys: MJCF gets closed belts on one carrier only.")
+            raise UsageError(
+                f"the belt '{b.name}' is a rope, or runs over moving pulleys: MJCF gets closed belts on one carrier only.", name=b.name
+            )
         for k, (first, second, ratio, offset) in enumerate(belt_constraints.BeltConstraint.of(system.skel, b).ties(system.skel)):
             follower, leader = (_only(system, joint, b.name) for joint in (second, first))
             _tie(section, b.name if not k else f"{b.name}:{k + 1}", follower, leader, offset, ratio)
@@ -288,7 +292,9 @@ def _only(system: System, joint: str, what: str) -> str:
     """MuJoCo's name of a joint's only coordinate; the joint must be in the tree."""
     j = system.description.joint(joint)
     if joint not in system.tree.node_of_joint or joints.create(j.type, j.options).nv != 1:
-        raise UsageError(f"MuJoCo needs the joint '{joint}' of '{what}' in the tree, with one degree of freedom. Cut another of its loop.")
+        raise UsageError(
+            f"MuJoCo needs the joint '{joint}' of '{what}' in the tree, with one degree of freedom. Cut another of its loop.", name=joint
+        )
     return joint
 
 

@@ -34,12 +34,16 @@ def urdf_text(
     (with a YAML file beside), "onshape" or "two-parents". Joints are zero at the start of the model, or with zero="model" where ours are.
     Bodies below `floor`, a share of the mechanism's inertia, are raised to it. Meshes are named relative to `folder`."""
     if not isinstance(dialect, str) or dialect not in dialects.DIALECTS:
-        raise UsageError(f"there is no dialect '{dialect}' of URDF. {nearest(str(dialect), dialects.DIALECTS, 'Dialects')}")
+        raise UsageError(f"there is no dialect '{dialect}' of URDF.", nearest(str(dialect), dialects.DIALECTS, "Dialects"))
     if zero not in ("start", "model"):
-        raise UsageError(f"zero is 'start' (joints count from the start) or 'model' (as in the model), not '{zero}'.")
+        raise UsageError(
+            f"zero is 'start' (joints count from the start) or 'model' (as in the model), not '{zero}'.", name="zero", value=zero
+        )
     chosen = dialects.DIALECTS[dialect]
     if zero == "model" and chosen.needs_closed:
-        raise UsageError(f"the dialect '{dialect}' reads loops off the file's pose, in which they are closed: use zero='start'.")
+        raise UsageError(
+            f"the dialect '{dialect}' reads loops off the file's pose, in which they are closed: use zero='start'.", name=dialect
+        )
     system, start = prepared(model, "URDF", floor)
     state = start if zero == "start" else zero_state(system)
     robot = Robot.of(system, state, upright(system), chosen.whole, floor)

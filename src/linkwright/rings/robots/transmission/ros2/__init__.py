@@ -26,7 +26,7 @@ def texts(
     """The C++ and XML of a transmission whose C has the prefix `name`."""
     for what, word in (("name", name), ("namespace", namespace)):
         if not isinstance(word, str) or not _WORD.fullmatch(word):
-            raise UsageError(f"{what} of a transmission of ROS 2 is an identifier of C++, not {word!r:.60}.")
+            raise UsageError(f"{what} of a transmission of ROS 2 is an identifier of C++, not {word!r:.60}.", name=what, value=word)
     kind = "".join(part.capitalize() for part in name.split("_")) + "Transmission"
     values = {
         "HEAD": title, "MOTORS": ", ".join(motors), "JOINTS": ", ".join(joints), "COUNT": str(len(joints)), "SPACE": namespace,
