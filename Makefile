@@ -15,7 +15,7 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/rings/studio/live/test
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: help demo test test-all test-oldest check check-style check-types check-layers check-builds browser firefox \
-  firefox-esr compiler controller video pictures gallery docs clean
+  firefox-esr compiler controller shells video pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
@@ -43,14 +43,14 @@ define tests
 	test $$checked = 0 && test "$$(cat build/tests.status)" = 0
 endef
 
-test: $(VENV)/installed-test browser firefox compiler video build/node/installed
+test: $(VENV)/installed-test browser firefox compiler shells video build/node/installed
 	$(call tests)
 
 # The wheel of PyTorch on PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that it is not installed here.
 # Machine code is optimized as for users; zig's cache is in build, so that the C libraries of other systems are built once.
 test-all: SELECTION := -m ""
 TORCH = $(PY) -c "import torch" >/dev/null 2>&1
-test-all: $(VENV)/installed-all browser firefox compiler controller video build/node/installed
+test-all: $(VENV)/installed-all browser firefox compiler controller shells video build/node/installed
 	@$(TORCH) || echo "PyTorch is not installed: tests/rings/exchange/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
 	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/rings/exchange/bridges/test_torch.py))
 
@@ -109,6 +109,9 @@ compiler:
 
 video:
 	$(call packages,ffmpeg,ffmpeg,the tests of videos)
+
+shells:
+	$(call packages,zsh fish,zsh fish,the tests of completion in shells)
 
 controller:
 	$(call packages,arm-none-eabi-gcc qemu-system-arm,gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm,the tests on a Cortex-M4)

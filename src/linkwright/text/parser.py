@@ -131,9 +131,7 @@ class _Parser:
     def error(self, what: str, **data: Any) -> ModelError:
         data.setdefault("name", self.text)
         near = self.tokens[self.next].at if self.next < len(self.tokens) else len(self.text.rstrip())
-        return _at(
-            near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}", **{"name": self.text, **data})
-        )
+        return _at(near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}", None, **data))
 
     def sum(self, depth: int) -> Any:
         if depth > DEEPEST:
