@@ -105,7 +105,7 @@ class LinkwrightError(Exception):
         return self._from_cause(self._name, "name")
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """The value that cannot be used."""
         return self._from_cause(self._value, "value")
 
