@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 
 MODELS = ("four-bar", "carpet-scraper", "stewart")
 LARGE = 2000  # operations from which expressions are left out: their maps and compilers take minutes
@@ -54,7 +55,7 @@ class Sample(NamedTuple):
 def sample(model: str) -> Sample:
     """States around the start, 64 different ones."""
     s, rng = lw.compile(model), np.random.default_rng(0)
-    drive = s.core.drive_names[0]
+    drive = compiled_of(s).drive_names[0]
     found = [s.assemble(q={drive: s.start[drive] + 0.3 * x}, v={drive: 3 * y}) for x, y in rng.uniform(-1, 1, (64, 2))]
     Q, V = (np.array([getattr(found[i % 64], key) for i in range(COUNT)]) for key in "qv")
     return Sample(s, Q, V, rng.normal(size=V.shape))

@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
+from linkwright.api import compiled_of
 from linkwright.joints import create, is_cross, is_hinge, is_slider
 from linkwright.model.description import CoilSpring, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
@@ -125,7 +126,7 @@ def model(case: BenchCase, step: float) -> Plant:
         else:
             plant.AddBallConstraint(first, np.array(c.at_first.at, float), second, np.array(c.at_second.at, float))
     _springs(tree, plant, s, bodies)
-    plant.mutable_gravity_field().set_gravity_vector(np.asarray(s.skel.gravity, float))
+    plant.mutable_gravity_field().set_gravity_vector(np.asarray(compiled_of(s).skel.gravity, float))
     plant.Finalize()
     return Plant(plant, joints)
 

@@ -22,6 +22,7 @@ from benchmarks.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavail
 from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
+from linkwright.api import compiled_of
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import CoilSpring, Description, Joint, Placement
 from linkwright.numerics.spatial import rotation_quaternion
@@ -127,7 +128,7 @@ def _built(mbs: Any, case: BenchCase) -> Built:
         nodes[n.body], bodies[n.body] = _body(items, mbs, case, i, solid)
         centers[n.body] = solid.com
         weight = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=bodies[n.body]))
-        mbs.AddLoad(items.LoadMassProportional(markerNumber=weight, loadVector=[float(g) for g in s.skel.gravity]))
+        mbs.AddLoad(items.LoadMassProportional(markerNumber=weight, loadVector=[float(g) for g in compiled_of(s).skel.gravity]))
     built = Built(mbs, bodies, nodes, centers)
     for joint in d.joints:
         ends = ((joint.first, joint.frame_first), (joint.second, joint.frame_second))
@@ -161,8 +162,8 @@ def _body(items: Any, mbs: Any, case: BenchCase, i: int, solid: Solid) -> tuple[
     X = s.pose(st, s.tree.nodes[i].body)
     R = np.asarray(X.R, float)
     center = np.asarray(X.p, float) + R @ solid.com
-    V = body_jacobian(s.skel, s.motion(st), i) @ st.v
-    w, v = V[:3], V[3:] + np.cross(V[:3], center - np.asarray(s.skel.origin(i), float))
+    V = body_jacobian(compiled_of(s).skel, s.motion(st), i) @ st.v
+    w, v = V[:3], V[3:] + np.cross(V[:3], center - np.asarray(compiled_of(s).skel.origin(i), float))
     if s.description.planar:
         place = [center[0], center[1], float(np.arctan2(R[1, 0], R[0, 0]))]
         node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=place, initialVelocities=[v[0], v[1], w[2]]))

@@ -30,6 +30,7 @@ from benchmarks.bench.cases import BenchRow, Contender, Unavailable
 from benchmarks.bench.clocks import best_call, seconds_of
 from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
+from linkwright.api import compiled_of
 from linkwright.system.system import System
 
 STEP = 1e-3
@@ -50,7 +51,7 @@ def quantity(n: int) -> str:
 
 def efforts(name: str, system: System, n: int, steps: int) -> np.ndarray:
     """Efforts (n, steps, nv) of the drives: those that hold the start, where they can, and normally distributed ones."""
-    drives = system.core.drive_names
+    drives = compiled_of(system).drive_names
     hold = np.zeros(len(drives)) if name == "leg" else np.array([system.inverse(system.start).tau[d] for d in drives])
     out = np.zeros((n, steps, system.tree.nv))
     out[..., [system.names.v.index(d) for d in drives]] = hold + PUSH[name] * np.random.default_rng(0).normal(size=(n, steps, len(drives)))
@@ -62,15 +63,15 @@ def judged(system: System, tau: np.ndarray) -> np.ndarray:
     st = system.start
     for row in tau:
         push = {
-            name: lw.drives.force(x) if system.assembler.coordinate(name)[2] == "length" else lw.drives.torque(x)
+            name: lw.drives.force(x) if compiled_of(system).assembler.coordinate(name)[2] == "length" else lw.drives.torque(x)
             for name, x in _named(system, row).items()
         }
         st = system.simulate(st, STEP, drive=push, tolerance=1e-12, sample_interval=[st.t + STEP], progress=False).state(-1)
-    return np.array([float(st[d]) for d in system.core.drive_names])
+    return np.array([float(st[d]) for d in compiled_of(system).drive_names])
 
 
 def _named(system: System, row: np.ndarray) -> dict[str, float]:
-    return {d: float(row[system.names.v.index(d)]) for d in system.core.drive_names}
+    return {d: float(row[system.names.v.index(d)]) for d in compiled_of(system).drive_names}
 
 
 # -------------------------------------------------------------------- contenders
@@ -79,7 +80,7 @@ def _named(system: System, row: np.ndarray) -> dict[str, float]:
 def ours(name: str, system: System, n: int, integrator: str, tau: np.ndarray, exact: np.ndarray) -> Contender:
     """Rollouts by `s.stepper(n)`."""
     env = system.stepper(n, dt=STEP, integrator=integrator, threads=1)
-    at = [system.names.q.index(d) for d in system.core.drive_names]
+    at = [system.names.q.index(d) for d in compiled_of(system).drive_names]
     q, _ = env.rollout(efforts(name, system, 1, STEPS)[0])
     error = float(np.abs(q[0, -1, at] - exact).max())
 
@@ -105,8 +106,8 @@ def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarra
     start = np.zeros((n, mujoco.mj_stateSize(model, full)))
     mujoco.mj_getState(model, data, start[0], full)
     start[:] = start[0]
-    columns = [int(model.joint(d).dofadr[0]) for d in system.core.drive_names]
-    mine = [system.names.v.index(d) for d in system.core.drive_names]
+    columns = [int(model.joint(d).dofadr[0]) for d in compiled_of(system).drive_names]
+    mine = [system.names.v.index(d) for d in compiled_of(system).drive_names]
 
     def pushes(given: np.ndarray) -> np.ndarray:
         out = np.zeros((*given.shape[:2], model.nv))
@@ -119,7 +120,9 @@ def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarra
         states, _ = one.rollout(model, [worker], start[:1].copy(), first, control_spec=kind)
     end = mujoco.MjData(model)
     mujoco.mj_setState(model, end, states[0, -1], full)
-    error = float(np.abs(np.array([float(end.qpos[int(model.joint(d).qposadr[0])]) for d in system.core.drive_names]) - exact).max())
+    error = float(
+        np.abs(np.array([float(end.qpos[int(model.joint(d).qposadr[0])]) for d in compiled_of(system).drive_names]) - exact).max()
+    )
     roller = rollout.Rollout(nthread=0)
     written = np.zeros((n, tau.shape[1], start.shape[1]))
     sensors = np.zeros((n, tau.shape[1], model.nsensordata))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing.idle_motions import idle_motions
 
 Model = dict[str, Any]
@@ -131,7 +132,7 @@ def hinged(model: Model, mass: float = 1e-9) -> Model:
 
 def spun(s: lw.System, st: lw.State, rng: np.random.Generator) -> lw.State:
     """The state with random idle spins added to its velocities."""
-    loops = s.loops
+    loops = compiled_of(s).loops
     null = loops.factored(loops.at(st.q, st.v, 0.0, st.references)).null
     spins = [v for _, v in idle_motions(loops, st.q, null)]
     return s.state(st.q, st.v + sum((rng.normal() * v for v in spins), np.zeros(len(st.v))) * loops.columns)
@@ -147,7 +148,7 @@ class Maximal:
         self.d, m = s.description, st.instant.motion
         self.pose = {self.d.bodies[0].name: (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))}
         for i, n in enumerate(s.tree.nodes):
-            R, o, V = np.asarray(m.X[i].R), np.asarray(m.X[i].p) + s.skel.origin(i), np.asarray(m.V[i])
+            R, o, V = np.asarray(m.X[i].R), np.asarray(m.X[i].p) + compiled_of(s).skel.origin(i), np.asarray(m.V[i])
             self.pose[n.body] = (R, o, V[:3], V[3:] + np.cross(V[:3], m.X[i].p))  # velocity of the body's origin
         self.bodies = [b.name for b in self.d.moving]
         M, force = np.zeros((6 * len(self.bodies),) * 2), np.zeros(6 * len(self.bodies))

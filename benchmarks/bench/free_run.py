@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench.cases import SETTINGS, BenchCase, BenchRow
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.integrators import Solution, integrate
 from linkwright.model import file as modelfile
@@ -76,7 +77,7 @@ def free_run(duration: float = DURATION) -> FreeRun:
     system = System(modelfile.read(models.path(MECHANISM)))
     state = system.assemble(q=setting.q, v=setting.v)
     case = BenchCase(MECHANISM, system, state, {}, system.forward(state).a)
-    setup = time_stepping.setup(system.core, references=state.references)
+    setup = time_stepping.setup(compiled_of(system), references=state.references)
     start = np.concatenate([state.q, state.v])
     bare = FreeRun(case, duration, setup, start, 0.0, 0.0, energy(system, state.q, state.v))
     angle, doubt = _reference(bare)

@@ -22,6 +22,7 @@ from benchmarks.bench.clocks import timed
 from benchmarks.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from benchmarks.bench.known_motions import chain_angle, change_point_error
 from linkwright import __version__
+from linkwright.api import compiled_of
 from linkwright.compiler import native_loops
 from linkwright.errors import counted
 from linkwright.model import file as modelfile
@@ -142,7 +143,7 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
         for name, threads in ways.items():
             begin, used = time.perf_counter(), time.thread_time()
             how: dict[str, Any] = {"threads": threads, "tolerance": BATCH_TOLERANCE, "sample_interval": [seconds], "progress": False}
-            done = run_batch(system.core, states, seconds, **how)
+            done = run_batch(compiled_of(system), states, seconds, **how)
             wall[name], own[name] = min(wall[name], time.perf_counter() - begin), min(own[name], time.thread_time() - used)
             ends[name] = done["A"][:, -1]
     one, many = ways

@@ -19,6 +19,7 @@ from benchmarks.bench import processes, table
 from benchmarks.bench.cases import BenchRow
 from benchmarks.bench.clocks import seconds_of
 from linkwright import files
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from linkwright.simulation.run_batch import run_batch
@@ -83,7 +84,7 @@ def _of_inputs(m: Any) -> list[BenchRow]:
     """Kernels with all numbers of the mechanism as inputs, which verbs use, against those of `s.kernel`, which have them folded in: ns of
     machine code at one state."""
     s, found = m.system, []
-    core, drives = s.core, s.core.drive_names
+    core, drives = compiled_of(s), compiled_of(s).drive_names
     given = {**s.kernels.defaults, "q": s.start.q, "drive": core.drive_positions(s.start)}
     for name in WITH_NUMBERS:
         free, folded = core.ready(name, drives if name == "walk" else None, seconds=MAKE), s.kernel(name)
@@ -138,11 +139,11 @@ def _burst(call: Call, calls: int) -> float:
 def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     """Verbs at one state: a moving one on the loops."""
     s = m.system
-    drives, rng = s.core.drive_names, np.random.default_rng(0)
+    drives, rng = compiled_of(s).drive_names, np.random.default_rng(0)
     st = s.assemble(v={d: float(x) for d, x in zip(drives, rng.normal(size=len(drives)), strict=True)})
     q, v, tau = st.q, st.v, rng.normal(size=len(st.v))
     body = s.description.bodies[-1].name
-    near = {d: float(x) for d, x in zip(drives, s.core.drive_positions(st) + 0.01, strict=True)}
+    near = {d: float(x) for d, x in zip(drives, compiled_of(s).drive_positions(st) + 0.01, strict=True)}
     spread = {d: x + np.linspace(-0.01, 0.01, 1000) for d, x in near.items()}
     path = {d: lambda t, x=x: x + 0.01 * np.sin(3.0 * t) for d, x in near.items()}
     forward, loads, many = s.kernel("forward"), s.kernel("loads"), [np.tile(x, (1, 1)) for x in (q, v, tau)]
@@ -181,14 +182,14 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
 
     c = m.cycle()
     walk = m.system.kernel("kinematics")
-    zero = np.zeros((len(c), len(m.system.core.drive_names)))
+    zero = np.zeros((len(c), len(compiled_of(m.system).drive_names)))
     many = (c.q, c.v, zero, zero, zero)
     efforts = [n for n in c.channels if n.endswith((".torque", ".force"))][:1]
     loads = [n for n in c.channels if ".on." in n or n in efforts]
 
     def turned() -> Any:
-        CYCLES.of(m.system.core).clear()
-        return cycle_of(m.system.core, None, 360, None, None)
+        CYCLES.of(compiled_of(m.system)).clear()
+        return cycle_of(compiled_of(m.system), None, 360, None, None)
 
     parameter = next((p for p, x in m.description.parameters if isinstance(x, float) and p not in ("g", "N")), None)
     calls: list[tuple[str, Call, Call | None, str]] = [
@@ -197,7 +198,7 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     ]
     numbers = _numbers(m)
     if numbers:
-        system, drives = m.system, tuple(m.system.core.drive_names)
+        system, drives = m.system, tuple(compiled_of(m.system).drive_names)
 
         def loaded() -> Any:
             c = replace(turned(), system=system, drives=drives)
@@ -266,7 +267,9 @@ def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
         starts = s.start if free else [s.start] * RUNS
 
         def batch(s: Any = s, starts: Any = starts, more: Any = more) -> Any:
-            return run_batch(s.core, starts, 1.0, integrator="rk4", step=1e-3, sample_interval=0.1, threads=1, progress=False, **more)
+            return run_batch(
+                compiled_of(s), starts, 1.0, integrator="rk4", step=1e-3, sample_interval=0.1, threads=1, progress=False, **more
+            )
 
         calls.append((f"batch of runs, {label}", batch, RUNS))
     return calls
@@ -277,7 +280,7 @@ def _of_controllers(m: Any) -> tuple[str, Call, int]:
     from linkwright.drives import torque
 
     s = m.system
-    body, drives = s.description.bodies[-1].name, s.core.drive_names
+    body, drives = s.description.bodies[-1].name, compiled_of(s).drive_names
 
     def controlled(t: float, st: Any) -> float:
         s.jacobian(st, body)

@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.bench.cases import BenchCase
 from benchmarks.closed_loop_set.cases import Case, Task
+from linkwright.api import compiled_of
 from linkwright.joints import create
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import GROUND, Body, CoilSpring, Damper, Description, Joint, Mat3, Placement, Point, Vec3
@@ -62,8 +63,8 @@ def _built(name: str, held: _Held) -> tuple[System, State]:
     for i, node in enumerate(system.tree.nodes):
         twist = given.get(node.body, {"angular": [0.0] * 3, "linear": [0.0] * 3})
         w, v = np.array(twist["angular"], float), np.array(twist["linear"], float)
-        arm = np.asarray(system.skel.origin(i), float) - np.array(_body(case, node.body)["center"], float)
-        rows.append(body_jacobian(system.skel, motion, i))
+        arm = np.asarray(compiled_of(system).skel.origin(i), float) - np.array(_body(case, node.body)["center"], float)
+        rows.append(body_jacobian(compiled_of(system).skel, motion, i))
         twists.append(np.concatenate([w, v + np.cross(w, arm)]))
     J, V = np.concatenate(rows), np.concatenate(twists)
     v = np.linalg.lstsq(J, V, rcond=None)[0]

@@ -189,6 +189,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.feedback.controller_inputs import Situation as Situation
     from linkwright.system import inertia_regressor as inertia_regressor
     from linkwright.system.compiled import Compiled as Compiled
+    from linkwright.system.compiled import compiled_of as compiled_of
     from linkwright.system.mechanism import Mechanism as Mechanism
     from linkwright.system.mechanism import compile as compile
     from linkwright.system.mechanism import load as load
@@ -389,7 +390,7 @@ NAMES = {  # module: its classes and functions
     ),
     "simulation.feedback.base": ("Control",),
     "simulation.feedback.controller_inputs": ("Situation",),
-    "system.compiled": ("Compiled",),
+    "system.compiled": ("Compiled", "compiled_of"),
     "system.mechanism": (
         "Mechanism",
         "compile",

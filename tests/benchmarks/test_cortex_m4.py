@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from benchmarks import cortex_m4
+from linkwright.api import compiled_of
 
 pytestmark = pytest.mark.slow  # `make test-all` installs the cross compiler and qemu
 
@@ -18,7 +19,11 @@ def test_a_hundred_steps(name: str, precision: str) -> None:
     found = cortex_m4.measured(name, precision)
     s = lw.compile(name)
     run = s.simulate(
-        lw.State(s.skel, s.start.q, 0.0 * s.start.v, s.start.references), 0.1, drive={}, sample_interval=[0.0, 0.1], tolerance=1e-11
+        lw.State(compiled_of(s).skel, s.start.q, 0.0 * s.start.v, s.start.references),
+        0.1,
+        drive={},
+        sample_interval=[0.0, 0.1],
+        tolerance=1e-11,
     )
     assert found.status == 0
     assert np.abs(np.array(found.q) - run.q[-1]).max() < (2e-6 if precision == "double" else 1e-4)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Op, Program, pruned
 from linkwright.mechanics.dynamics.terms import terms
@@ -93,7 +94,7 @@ def forward_of(name: str, formulation: str = "sslm") -> tuple[Program, np.ndarra
     s = lw.compile(lw.load(name))
     g = TraceGraph()
     q, v, tau = g.input("q", s.tree.nq), g.input("v", s.tree.nv), g.input("tau", s.tree.nv)
-    raw = create(formulation)(terms(s.loops, q, v, 0.0, s.start.references), tau)
+    raw = create(formulation)(terms(compiled_of(s).loops, q, v, 0.0, s.start.references), tau)
     efforts = np.linspace(-1.0, 2.0, s.tree.nv)
     return g.program([("a", raw.a), ("lam", raw.lam)]), np.concatenate([s.start.q, s.start.v, efforts])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.drives import actuation, drives_of_description, prescribed
 from tests.drives.rows import Row, called, near_of
 
@@ -44,12 +45,12 @@ def mixture(st):
 
 def test_compiled_interpreted_and_direct(scraper):
     s, st = scraper
-    a = actuation(s.core, mixture(st), st)
+    a = actuation(compiled_of(s), mixture(st), st)
     assert a.how == "compiled" and a.drivers == ("J5",) and a.n_u == 7 + 3 and a.x_names == ("motor.J1.current", "J5.prescribed")
     assert a.armature[s.names.v.index("J1")] == pytest.approx(0.04) and np.count_nonzero(a.armature) == 1
     row = Row(s, a)
     slow = lw.compile("carpet-scraper", cuts=["J8", "J9", "J10"], engine="python")
-    b = actuation(slow.core, mixture(st), st)
+    b = actuation(compiled_of(slow), mixture(st), st)
     assert b.how == "interpreted"
     rng = np.random.default_rng(3)
     near = near_of(s, st)
@@ -70,7 +71,7 @@ def test_compiled_interpreted_and_direct(scraper):
 
 def test_an_effort_in_a_cut_joint_does_the_work_of_that_joint(scraper):
     s, st = scraper
-    a = actuation(s.core, {"J9": lw.drives.torque("2 N m")}, st)
+    a = actuation(compiled_of(s), {"J9": lw.drives.torque("2 N m")}, st)
     assert a.needs_kernel and not a.counts_turns  # a hinge pushes alike however often it has turned
     u = a.equations.inputs(a.start)
     assert u @ st.v == pytest.approx(2.0 * float(st["J9.v"]), rel=1e-10)
@@ -82,11 +83,11 @@ def test_an_effort_in_a_cut_joint_does_the_work_of_that_joint(scraper):
 def test_a_cylinder_is_pushed_and_moved():
     s = lw.compile(lw.load(BOOM))
     st = s.assemble(q={"O": 0.3}, v={"O": 0.7})
-    a = actuation(s.core, {"lift": lw.drives.force("1.5 kN")}, st)
+    a = actuation(compiled_of(s), {"lift": lw.drives.force("1.5 kN")}, st)
     assert a.equations.inputs(a.start)[0] * 0.7 == pytest.approx(1500.0 * float(st["lift.v"]), rel=1e-12)
-    b = actuation(s.core, {"lift": lw.drives.speed(float(st["lift.v"]))}, st)
+    b = actuation(compiled_of(s), {"lift": lw.drives.speed(float(st["lift.v"]))}, st)
     np.testing.assert_allclose(b.equations.inputs(b.start)[1:], [float(st["lift"]), float(st["lift.v"]), 0.0], rtol=1e-12)
-    assert prescribed(s.core, {"lift": lw.drives.speed("2 m/s")}, st).motions["lift"] == (pytest.approx(float(st["lift"])), 2.0)
+    assert prescribed(compiled_of(s), {"lift": lw.drives.speed("2 m/s")}, st).motions["lift"] == (pytest.approx(float(st["lift"])), 2.0)
 
 
 def test_wrenches_push_as_in_forward_dynamics(scraper):
@@ -95,20 +96,20 @@ def test_wrenches_push_as_in_forward_dynamics(scraper):
     w = np.array([0.0, 0.0, 1.5, 2.0, -3.0, 0.0])
     expected = s.forward(st, wrench={body: w}).a
     for given in (list(w), lambda t: w, lambda t, st: w):
-        a = actuation(s.core, {}, st, wrench={body: given})
+        a = actuation(compiled_of(s), {}, st, wrench={body: given})
         np.testing.assert_allclose(s.forward(st, tau=a.equations.inputs(a.start)).a, expected, rtol=1e-9)
     with pytest.raises(lw.UsageError, match="must give 6 numbers"):
-        actuation(s.core, {}, st, wrench={body: lambda t: [1.0, 2.0]})
+        actuation(compiled_of(s), {}, st, wrench={body: lambda t: [1.0, 2.0]})
     with pytest.raises(lw.UsageError, match="ground does not move"):
-        actuation(s.core, {}, st, wrench={"ground": w})
+        actuation(compiled_of(s), {}, st, wrench={"ground": w})
 
 
 def test_constant_efforts_need_no_kernel(scraper):
     s, st = scraper
-    a = actuation(s.core, {"J1": lw.drives.torque("2 N m"), "J3": lw.drives.torque(-1)}, st)
+    a = actuation(compiled_of(s), {"J1": lw.drives.torque("2 N m"), "J3": lw.drives.torque(-1)}, st)
     assert not a.needs_kernel and a.how == "constant" and a.inputs(None) is None and a.n_u == 0 and a.sampler(None) is None
     assert a.tau0[s.names.v.index("J1")] == 2.0 and a.tau0[s.names.v.index("J3")] == -1.0 and np.count_nonzero(a.tau0) == 2
-    assert actuation(s.core, None, st).tau0.tolist() == [0.0] * 7
+    assert actuation(compiled_of(s), None, st).tau0.tolist() == [0.0] * 7
 
 
 def test_functions_that_cannot_be_traced_are_called_back(scraper):
@@ -119,7 +120,9 @@ def test_functions_that_cannot_be_traced_are_called_back(scraper):
 
     many = np.linspace(0.0, 1.0, 1000)
     a = actuation(
-        s.core, {"J1": lw.drives.torque(relay), "J2": lw.drives.torque((many, many**2)), "J3": lw.drives.torque(lambda t: math.cos(t))}, st
+        compiled_of(s),
+        {"J1": lw.drives.torque(relay), "J2": lw.drives.torque((many, many**2)), "J3": lw.drives.torque(lambda t: math.cos(t))},
+        st,
     )
     assert a.program is None and a.how.startswith("called back")
     assert any("'relay' of the torque of 'J1': called back once per stage (it cannot be traced)" in n for n in a.notes)
@@ -141,7 +144,7 @@ def test_sampled_functions_remember_and_are_held(scraper):
         calls.append(t)
         return float(len(calls))
 
-    a = actuation(s.core, {"J1": lw.drives.torque(integral, every="1 ms"), "J2": lw.drives.torque(lambda t: t, every="3 ms")}, st)
+    a = actuation(compiled_of(s), {"J1": lw.drives.torque(integral, every="1 ms"), "J2": lw.drives.torque(lambda t: t, every="3 ms")}, st)
     assert a.n_held == 2 and a.every == 1e-3 and not calls
     row = Row(s, a)
     sampler, inputs = a.sampler(row), a.inputs(row)
@@ -162,7 +165,7 @@ def test_sampled_functions_remember_and_are_held(scraper):
 def test_not_finite_numbers_are_named(scraper):
     """Compiled code reports them; asked again in Python the function is named, with the joint and the time."""
     s, st = scraper
-    a = actuation(s.core, {"J1": lw.drives.torque(lambda t: 1.0 / np.sqrt(0.5 - t))}, st)
+    a = actuation(compiled_of(s), {"J1": lw.drives.torque(lambda t: 1.0 / np.sqrt(0.5 - t))}, st)
     row = Row(s, a)
     k = a.inputs(row)
     assert k is not None and a.how == "compiled" and k.backup is not None
@@ -177,7 +180,7 @@ def test_free_parameters_move_the_lines_of_action():
     model = {**BOOM, "parameters": {"f": 0.5}, "drawing": {**BOOM["drawing"], "F": ["f", -0.8]}}
     push = {"lift": lw.drives.force(lambda t: 1000.0 + t)}
     s, other = lw.compile(lw.load(model), free=["f"]), lw.compile(lw.load(model, f=0.7))
-    a, b = (actuation(x.core, push, x.assemble(q={"O": 0.3})) for x in (s, other))
+    a, b = (actuation(compiled_of(x), push, x.assemble(q={"O": 0.3})) for x in (s, other))
     row = Row(s, a)
     y = called(a.inputs(row), row, q=a.start["q"], t=[0.0], free=[0.7])[1]
     np.testing.assert_allclose(y[:1], b.equations.inputs(b.start), rtol=1e-12)
@@ -187,23 +190,23 @@ def test_free_parameters_move_the_lines_of_action():
 def test_drives_of_a_model_file():
     model = dict(BOOM, drive={"O": {"moves": [{"to": "90 deg", "in": "1 s"}, {"dwell": "0.5 s"}]}})
     s = lw.compile(lw.load(model))
-    a = actuation(s.core, drives_of_description(s.description), s.start)
+    a = actuation(compiled_of(s), drives_of_description(s.description), s.start)
     begin = float(s.start["O"])
     halfway = a.equations.inputs({**a.start, "t": np.array([0.5])})[1:]
     np.testing.assert_allclose(halfway, [0.5 * (begin + np.pi / 2), 2.0 * (np.pi / 2 - begin), 0.0], atol=1e-12)  # cycloid: twice the mean
-    later = actuation(s.core, drives_of_description(s.description), at(s, halfway, 0.5))
+    later = actuation(compiled_of(s), drives_of_description(s.description), at(s, halfway, 0.5))
     np.testing.assert_allclose(later.equations.inputs(later.start)[1:], halfway, atol=1e-9)  # taken up in the middle of a move
     kinds = {
         "O": "2 N m",
         "lift": {"dc_motor": {"Kt": "1 N m/A", "R": "1 ohm", "gear_ratio": "600 rad/m", "voltage": "5 V*sin(2 rad/s*t)"}},
     }
     s = lw.compile(lw.load(dict(BOOM, drive=kinds)))
-    a = actuation(s.core, drives_of_description(s.description), s.start)
+    a = actuation(compiled_of(s), drives_of_description(s.description), s.start)
     columns = a.columns(np.array([0.4]), s.start.q[None], s.start.v[None])
     assert columns["O.torque"][0][0] == 2.0 and columns["motor.lift.voltage"][0][0] == pytest.approx(5 * np.sin(0.8))
     assert columns["lift.force"][0][0] == pytest.approx(600 * 5 * np.sin(0.8))
     s = lw.compile(lw.load(dict(BOOM, drive=["O"])))
-    assert actuation(s.core, drives_of_description(s.description), s.start).tau0.tolist() == [0.0]
+    assert actuation(compiled_of(s), drives_of_description(s.description), s.start).tau0.tolist() == [0.0]
 
 
 def at(s, motion, t):
@@ -213,6 +216,6 @@ def at(s, motion, t):
 def test_efforts_accelerate_as_in_forward_dynamics(scraper):
     """The same efforts by s.forward, which pushes cut joints through wrenches of its own."""
     s, st = scraper
-    a = actuation(s.core, {"J9": lw.drives.torque(2.0), "J1": lw.drives.torque(lambda t: 1.0)}, st)
+    a = actuation(compiled_of(s), {"J9": lw.drives.torque(2.0), "J1": lw.drives.torque(lambda t: 1.0)}, st)
     expected = s.forward(st, tau={"J9": 2.0, "J1": 1.0}).a
     np.testing.assert_allclose(s.forward(st, tau=a.equations.inputs(a.start)).a, expected, rtol=1e-9)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.drives import actuation
 from tests.drives.rows import Row, called, near_of
 
@@ -40,7 +41,7 @@ MOTIONS = {
 def test_speed_and_acceleration_are_derivatives(bar, name):
     s, st = bar
     make, closed = MOTIONS[name]
-    a = actuation(s.core, {"A": make()}, st)
+    a = actuation(compiled_of(s), {"A": make()}, st)
     assert a.drivers == ("A",) and a.inputs_move and a.x_names == ()
     h, t, n = 1e-4, 0.437, s.kernels.sizes.nv
     back, here, on = (motion(a, t + k * h)[n:] for k in (-1, 0, 1))
@@ -57,7 +58,7 @@ def test_speed_and_acceleration_are_derivatives(bar, name):
 
 def test_the_position_of_a_speed_that_is_a_function_is_a_state(bar):
     s, st = bar
-    a = actuation(s.core, {"A": lw.drives.speed(lambda t: 2.0 * np.exp(-t))}, st)
+    a = actuation(compiled_of(s), {"A": lw.drives.speed(lambda t: 2.0 * np.exp(-t))}, st)
     n = s.kernels.sizes.nv
     assert a.x_names == ("A.prescribed",) and a.x0.tolist() == [0.9] and a.x_scale.tolist() == [1.0]
     np.testing.assert_allclose(motion(a, 0.5, 1.3)[n:], [1.3, 2 * math.exp(-0.5), -2 * math.exp(-0.5), 2 * math.exp(-0.5)], rtol=1e-13)
@@ -65,7 +66,7 @@ def test_the_position_of_a_speed_that_is_a_function_is_a_state(bar):
 
 def test_effort_and_power_of_a_prescribed_motion_come_from_its_multiplier(bar):
     s, st = bar
-    a = actuation(s.core, {"A": lw.drives.speed(2.0), "B": lw.drives.torque(0.5)}, st)
+    a = actuation(compiled_of(s), {"A": lw.drives.speed(2.0), "B": lw.drives.torque(0.5)}, st)
     lam = np.array([[3.0], [-1.0]])
     found = a.columns(
         np.array([0.0, 0.1]), np.tile(st.q, (2, 1)), np.tile(st.v, (2, 1)), near=np.tile(near_of(s, st), (2, 1)), lam_drivers=lam
@@ -78,7 +79,7 @@ def test_effort_and_power_of_a_prescribed_motion_come_from_its_multiplier(bar):
 def test_a_cut_joint_is_moved(bar):
     s, st = bar
     there = float(st["C"])
-    a = actuation(s.core, {"C": lw.drives.position(lambda t: there + float(st["C.v"]) * t)}, st)
+    a = actuation(compiled_of(s), {"C": lw.drives.position(lambda t: there + float(st["C.v"]) * t)}, st)
     assert a.drivers == ("C",) and motion(a, 0.0)[s.kernels.sizes.nv] == pytest.approx(there)
 
 
@@ -113,20 +114,20 @@ WRONG = [
 def test_what_is_wrong_is_said(bar, drive, message):
     s, st = bar
     with pytest.raises(lw.LinkwrightError, match=message) as caught:
-        actuation(s.core, {name: make() for name, make in drive.items()}, st)
+        actuation(compiled_of(s), {name: make() for name, make in drive.items()}, st)
     assert "\n" not in str(caught.value)
 
 
 def test_joints_with_several_freedoms_are_pushed_by_coordinate():
     s = lw.compile("slider-crank-equal")
     st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
-    a = actuation(s.core, {"C.slide": lw.drives.force("10 N")}, st)
+    a = actuation(compiled_of(s), {"C.slide": lw.drives.force("10 N")}, st)
     assert a.equations.inputs(a.start) @ st.v == pytest.approx(10.0 * float(st["C.slide.v"]), rel=1e-10)
     for wrong, message in ((lw.drives.torque(1), "Use C.slide or C.angle"), (lw.drives.speed(1), "Use C.slide or C.angle")):
         with pytest.raises(lw.UsageError, match=message):
-            actuation(s.core, {"C": wrong}, st)
+            actuation(compiled_of(s), {"C": wrong}, st)
     with pytest.raises(lw.UsageError, match="cannot be prescribed: its joint has several degrees of freedom"):
-        actuation(s.core, {"C.slide": lw.drives.speed(1)}, st)
+        actuation(compiled_of(s), {"C.slide": lw.drives.speed(1)}, st)
 
 
 def test_drives_print_as_they_are_written():

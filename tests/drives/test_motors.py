@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.drives import actuation
 from tests.drives.rows import Row, called, near_of
 
@@ -21,7 +22,7 @@ WHEEL = {
 def run(motor, volts, times):
     """(speed, current) of a wheel on a motor, by its input kernel and an integrator of scipy's."""
     s = lw.compile(lw.load(WHEEL))
-    a = actuation(s.core, {"A": lw.drives.voltage(volts, motor=motor)}, s.start)
+    a = actuation(compiled_of(s), {"A": lw.drives.voltage(volts, motor=motor)}, s.start)
     row = Row(s, a)
     kernel = a.inputs(row)
 
@@ -90,7 +91,7 @@ def test_the_robot_with_three_motors():
     """[Hoang2023 sec. 5]: torque k u - c w with k = c = 10 in each crank, and 1 kg m^2 of rotor on it; voltage within 34 V."""
     s = lw.compile("3-rrr-motors")
     gains = {"A1": lambda t, st: 150.0 * (0.4 - st["A1"]) - 50.0 * st["A1.v"], "A2": -5.0, "A3": 100.0}
-    a = actuation(s.core, {n: lw.drives.voltage(u) for n, u in gains.items()}, s.start)
+    a = actuation(compiled_of(s), {n: lw.drives.voltage(u) for n, u in gains.items()}, s.start)
     assert a.how == "compiled" and a.armature.tolist()[:3] == [1.0, 1.0, 1.0]
     row = Row(s, a)
     rng = np.random.default_rng(0)
@@ -103,7 +104,7 @@ def test_the_robot_with_three_motors():
 
 def test_a_sampled_voltage_is_held_while_the_back_emf_is_not():
     s = lw.compile(lw.load(WHEEL))
-    a = actuation(s.core, {"A": lw.drives.voltage(lambda t: 1.0, every=0.01, motor=lw.drives.dc_motor(0.1, 0.5))}, s.start)
+    a = actuation(compiled_of(s), {"A": lw.drives.voltage(lambda t: 1.0, every=0.01, motor=lw.drives.dc_motor(0.1, 0.5))}, s.start)
     row = Row(s, a)
     effort = [called(a.inputs(row), row, v=[w], held=[2.0])[1][0] for w in (0.0, 10.0)]
     np.testing.assert_allclose(effort, [0.1 * 2.0 / 0.5, 0.1 * (2.0 - 1.0) / 0.5])
@@ -126,12 +127,12 @@ def test_a_sampled_voltage_is_held_while_the_back_emf_is_not():
 def test_what_is_wrong_with_a_motor(drive, message):
     s = lw.compile(lw.load(WHEEL))
     with pytest.raises(lw.UsageError, match=message):
-        actuation(s.core, {"A": drive()}, s.start)
+        actuation(compiled_of(s), {"A": drive()}, s.start)
 
 
 def test_a_rotor_needs_a_joint_of_the_tree():
     s = lw.compile("four-bar", cuts=["C"])
     with pytest.raises(lw.UsageError, match="choose other cuts="):
-        actuation(s.core, {"C": lw.drives.voltage(1.0, motor=lw.drives.dc_motor(1, 1, J=0.1))}, s.start)
+        actuation(compiled_of(s), {"C": lw.drives.voltage(1.0, motor=lw.drives.dc_motor(1, 1, J=0.1))}, s.start)
     assert repr(lw.drives.dc_motor(1, 2, J=0.1)) == "lw.drives.dc_motor(Kt=1, R=2, Ke=1, J=0.1)"
     assert lw.drives.dc_motor(1, 2, lead="10 mm").gear_ratio == pytest.approx(200 * np.pi)

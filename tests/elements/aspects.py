@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernels import reproducible, tree_numbers
 from linkwright.model.edits import perform
@@ -93,12 +94,14 @@ def description(m: Model) -> str:
 def structure(m: Model) -> str:
     """What compiled code depends on: of the description, and of its tree."""
     d = m.description.numbers()
-    return lines([DesignNumbers.of(d).structure, DesignNumbers.of(m.system.description, tree_numbers(m.system.loops)).structure])
+    return lines(
+        [DesignNumbers.of(d).structure, DesignNumbers.of(m.system.description, tree_numbers(compiled_of(m.system).loops)).structure]
+    )
 
 
 def values(m: Model) -> str:
     """Numbers that compiled code is given, in their order."""
-    return lines(DesignNumbers.of(m.system.description, tree_numbers(m.system.loops)).parameters)
+    return lines(DesignNumbers.of(m.system.description, tree_numbers(compiled_of(m.system).loops)).parameters)
 
 
 def parameters(m: Model) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.integrators import Problem, integrate, integrate_many, lanes, parallel_runs, python_kernel
@@ -55,8 +56,8 @@ def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **
 def moving(name: str, stabilizer: str, count: int, duration: float):
     """A mechanism's problem, and states along its free fall as starts, slower and faster."""
     s = lw.load(name).system
-    fall = time_stepping.march(s.core, s.start, duration, samples=np.linspace(0.0, duration, count))
-    made = time_stepping.setup(s, stabilizer=stabilizer)
+    fall = time_stepping.march(compiled_of(s), s.start, duration, samples=np.linspace(0.0, duration, count))
+    made = time_stepping.setup(compiled_of(s), stabilizer=stabilizer)
     rows = []
     for near in fall.references:
         blocks = dict(made.values) | {"near": near}

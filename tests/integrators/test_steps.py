@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.callbacks import from_address
 from linkwright.compiler.native import AOSOA
 from linkwright.integrators import Problem, StepKernel, python_kernel
@@ -17,8 +18,8 @@ from tests.sweeps import sweep
 
 def several(s, n, integrator, engine=None):
     """Environments of a mechanism in states of its fall, with torques."""
-    eq = equations(s.core)
-    settling = settling_kernel(s.core) if integrator == "euler" else None
+    eq = equations(compiled_of(s))
+    settling = settling_kernel(compiled_of(s)) if integrator == "euler" else None
     options = {"qdot": eq.qdot, "settling": settling, "read": eq.read, "often": eq.often, "limit": 1, "engine": engine}
     env = Environments(eq.problem, scheme_of(integrator), n, **options)
     run = s.simulate(s.start, 0.2, sample_interval=0.2 / n)
@@ -41,7 +42,7 @@ def test_python_and_native_loops_have_the_same_bits(name, integrator):
 def test_turns_that_are_counted_now_and_then_are_those_counted_after_every_step():
     """The crank turns up to nine times within a call; some environments fail on the way and stay where they were."""
     s = lw.compile("carpet-scraper")
-    eq, found = equations(s.core), []
+    eq, found = equations(compiled_of(s)), []
     for often in (True, False):
         env = Environments(eq.problem, scheme_of("rk4"), 9, qdot=eq.qdot, read=eq.read, often=often, limit=1)
         env.rows[:, eq.row.spans["q"]] = s.start.q

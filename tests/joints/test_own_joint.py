@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.joints import JOINTS
 from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
@@ -68,7 +69,7 @@ def test_the_pin_may_be_in_the_tree(arc: lw.Mechanism) -> None:
     whole, other = arc.system, lw.compile(arc, cuts=["B"])
     assert whole.tree.cuts == ("C",) and "C" in other.tree.node_of_joint
     st, there = whole.assemble({"A": 0.7}, v={"A": 3.0}), other.assemble({"A": 0.7}, v={"A": 3.0})
-    a, b = (s.core.instant(x, s.forward(x, {"A": 1.5}).a) for s, x in ((whole, st), (other, there)))
+    a, b = (compiled_of(s).instant(x, s.forward(x, {"A": 1.5}).a) for s, x in ((whole, st), (other, there)))
     for node in ("crank", "coupler"):
         mine, theirs = (x.A[s.tree.node_of_body[node]][2] for x, s in ((a, whole), (b, other)))
         assert mine == pytest.approx(theirs, rel=1e-9)

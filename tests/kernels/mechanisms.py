@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.planning import samples
 from linkwright.mechanics.dynamics.terms import terms
@@ -26,11 +27,11 @@ class Case(NamedTuple):
 
 def shipped(name: str, count: int = 3) -> Case:
     s = lw.compile(lw.load(name))
-    return Case(s, samples(s.loops, s.start.q, dict(s.start.references), count, seed=7))
+    return Case(s, samples(compiled_of(s).loops, s.start.q, dict(s.start.references), count, seed=7))
 
 
 def cut_coordinates(s: Any, near: Any) -> np.ndarray:
-    parts = [np.asarray(near[name], dtype=float) for name in s.loops.skel.tree.cuts]
+    parts = [np.asarray(near[name], dtype=float) for name in s.tree.cuts]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.kernels.implicit import MEASURES
 from linkwright.kernels.kernels import SOLVES
@@ -55,7 +56,7 @@ def system(name: str) -> System:
 
 
 def state(s: System) -> Any:
-    return samples(s.loops, s.start.q, dict(s.start.references), 2, seed=3)[1]
+    return samples(compiled_of(s).loops, s.start.q, dict(s.start.references), 2, seed=3)[1]
 
 
 def inputs(s: System, kernel: Any, x: Any) -> dict[str, np.ndarray]:
@@ -73,7 +74,7 @@ def complex_steps(s: System, name: str, x: dict[str, Any], by: str, solve: str) 
     columns: dict[str, list[Any]] = {}
     for e in np.eye(s.tree.nv if by == "q" else len(x[by])):
         moved = {k: v + 0j if k in ("q", "v", "a", "tau") else v for k, v in x.items()}
-        moved[by] = x[by] + 1j * STEP * (qdot(s.loops.skel, x["q"], e) if by == "q" else e)
+        moved[by] = x[by] + 1j * STEP * (qdot(compiled_of(s).loops.skel, x["q"], e) if by == "q" else e)
         eq = s.kernels.equations(moved["free"], solve)
         for key, y in getattr(eq, signature.method)(**{n: moved[n] for n in names}).items():
             columns.setdefault(key, []).append(np.imag(np.asarray(y, dtype=complex)) / STEP)
@@ -109,7 +110,7 @@ def closed_motion(s: System, x: dict[str, Any], values: Any) -> dict[str, Any]:
 def test_a_sample_of_a_turn_follows_drives_and_numbers(model: str) -> None:
     s = system(model)
     x = inputs(s, None, state(s))
-    drives = [s.tree.nodes[s.tree.node_of_joint[n]].q.start for n in s.core.drive_names]
+    drives = [s.tree.nodes[s.tree.node_of_joint[n]].q.start for n in compiled_of(s).drive_names]
     x["drive"] = x["q"][drives]
     by = ("drive", "speed", "acceleration", "free")
     found = s.kernel("turn_loads", by=by)(x["q"], x["drive"], x["speed"], x["acceleration"], near=x["near"])
@@ -121,7 +122,7 @@ def test_a_sample_of_a_turn_follows_drives_and_numbers(model: str) -> None:
             expected = np.stack([c[name].imag / STEP for c in columns], axis=-1)
             assert apart(getattr(found, f"{name}_{key}"), expected) < 1e-9, (name, key)
         moved = np.stack([c["q"].imag / STEP for c in columns], axis=-1)
-        rates = np.array([qdot(s.loops.skel, x["q"], e) for e in np.eye(s.tree.nv)]).T
+        rates = np.array([qdot(compiled_of(s).loops.skel, x["q"], e) for e in np.eye(s.tree.nv)]).T
         assert apart(rates @ getattr(found, f"q_{key}"), moved) < 1e-9
 
 

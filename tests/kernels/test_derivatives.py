@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.derivatives import jacobian, places, replay
 from linkwright.compiler.graph import Sym, TraceGraph
 from linkwright.compiler.program import Op, Program, interpret
@@ -103,9 +104,9 @@ def test_closure_jacobian_of_mechanisms(name: str) -> None:
     nq, nv = s.tree.nq, s.tree.nv
     g = TraceGraph()
     q, v = g.input("q", nq), g.input("v", nv)
-    closure = s.loops.at(q, v, 0.0, s.start.references)
+    closure = compiled_of(s).loops.at(q, v, 0.0, s.start.references)
     phi = g.program([("phi", closure.phi)])
-    directions = [{i: x for i, x in enumerate(qdot(s.loops.skel, q, e)) if type(x) is Sym or x != 0} for e in np.eye(nv)]
+    directions = [{i: x for i, x in enumerate(qdot(compiled_of(s).loops.skel, q, e)) if type(x) is Sym or x != 0} for e in np.eye(nv)]
     found = jacobian(phi, np.concatenate([q, v]), directions)
     both = g.program([("ours", found.dense()), ("theirs", closure.J)])
     values = both.unpack(interpret(both, np.concatenate([s.start.q, np.zeros(nv)])))
@@ -119,7 +120,7 @@ def test_bias_of_closure_is_the_second_derivative_along_the_motion() -> None:
     nq, nv = s.tree.nq, s.tree.nv
     g = TraceGraph()
     q, v = g.input("q", nq), g.input("v", nv)
-    closure = s.loops.at(q, v, 0.0, s.start.references)
+    closure = compiled_of(s).loops.at(q, v, 0.0, s.start.references)
     rate = g.program([("rate", closure.J @ v)])
     found = jacobian(rate, np.concatenate([q, v]), [dict(enumerate(v))])
     both = g.program([("ours", found.dense()[:, 0]), ("k", closure.k)])

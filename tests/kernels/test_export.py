@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.parameters import with_values
@@ -67,12 +68,12 @@ class Found:
         drive = [float(np.atleast_1d(here[n])[0]) for n in self.drives]
         speed, acceleration = rng.normal(size=(2, len(drive)))
         self.st = s.assemble(q=dict(zip(self.drives, drive, strict=True)), v=dict(zip(self.drives, speed, strict=True)), guess=here)
-        self.a = s.assembler.accelerations(self.st, dict(zip(self.drives, acceleration, strict=True)), self.drives)
+        self.a = compiled_of(s).assembler.accelerations(self.st, dict(zip(self.drives, acceleration, strict=True)), self.drives)
         far = case.states[0]  # another state of the same branch
         self.x = {
             "q": self.st.q, "v": self.st.v, "a": self.a, "tau": rng.normal(size=s.tree.nv), "drive": drive, "speed": speed,
             "acceleration": acceleration, "near": cut_coordinates(s, self.st.references), "far": far.q,
-            "off": s.core.displaced(self.st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)),
+            "off": compiled_of(s).displaced(self.st, 1e-3 * compiled_of(s).loops.columns * rng.normal(size=s.tree.nv)),
         }  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def check_motion(f: Found, got: Any) -> None:
         assert p["ok"] and p["residual"] < 1e-10
     assert got["v"]["ok"] and got["a"]["ok"]
     names = s.kernels.equations(s.kernels.defaults["free"]).points_named
-    moved = State(s.skel, st.q, st.v, st.references)
+    moved = State(compiled_of(s).skel, st.q, st.v, st.references)
     places = np.array([s.point(moved, n) for n in names])
     speeds = np.array([np.asarray(moved[f"{n}.v"], dtype=float) for n in names])
     assert apart(got["where"]["position"], places.ravel()) < EQUAL
@@ -173,13 +174,13 @@ def test_dimensions_are_inputs() -> None:
         if all(name.isidentifier() for name in values):
             other = lw.compile(lw.load(model, **values), cuts=base.tree.cuts)
         else:
-            other = lw.System(with_values(base.described, base.free, list(values.values())), base.tree.cuts)
+            other = lw.System(with_values(compiled_of(base).described, base.free, list(values.values())), base.tree.cuts)
         drive = [float(base.start[n]) + 0.05 for n in base.kernels.drives]
         jobs.append((f"m{i}", code, {"free": values, "drive": drive, "speed": [0.7] * len(drive)}))
         systems.append((other, dict(zip(base.kernels.drives, drive, strict=True))))
     for (s, drive), got in zip(systems, run(scripts, jobs), strict=True):
         st = s.assemble(q=drive, v=dict.fromkeys(drive, 0.7))
-        a = s.assembler.accelerations(st, dict.fromkeys(drive, 0.7), list(drive))
+        a = compiled_of(s).assembler.accelerations(st, dict.fromkeys(drive, 0.7), list(drive))
         loads = s.inverse(st, a, method="system")
         assert got["p"]["ok"] and got["L"]["ok"] and got["F"]["ok"]
         places = [s.point(st, n) for n in s.kernels.equations().points_named]
@@ -400,7 +401,7 @@ SWING = "m.near=x.near;let s=x;for(let i=0;i<5;i++)s=m.step(s.q,s.v,1e-3,x.tau);
 
 def check_kernels(s: lw.System, st: State, text: str) -> None:
     """The text read statement by statement: loads of the given motion."""
-    a = s.assembler.accelerations(st, None, list(s.kernels.drives))
+    a = compiled_of(s).assembler.accelerations(st, None, list(s.kernels.drives))
     program = s.kernel("loads").program
     given = {"q": st.q, "v": st.v, "a": a, "t": np.zeros(1), "near": cut_coordinates(s, st.references)}
     y = c_reader.run(text, "model_loads", np.concatenate([given[b.name] for b in program.inputs]), program.n_out)

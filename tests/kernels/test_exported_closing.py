@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from tests import exports
 from tests.kernels.test_export import run
 
@@ -63,7 +64,7 @@ def in_c(s: lw.System, guesses: np.ndarray, folder: Path) -> list[tuple[bool, np
     assemble.argtypes = [ctypes.c_void_p] * 4
     out = []
     for guess in guesses:
-        q, drive, near = guess.copy(), guess[:1].copy(), np.array(s.skel.pack(s.start.references), dtype=float)
+        q, drive, near = guess.copy(), guess[:1].copy(), np.array(compiled_of(s).skel.pack(s.start.references), dtype=float)
         out.append((assemble(q.ctypes.data, drive.ctypes.data, near.ctypes.data, None) == 0, q))
     return out
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.formulations import compiled
 from linkwright.mechanics.formulations.projection import Projection
@@ -52,7 +53,7 @@ def check_forward_and_inverse(case: Case, forwards: dict[str, Any]) -> None:
     s, rng = case.system, np.random.default_rng(3)
     loads = s.kernel("loads")
     for x in case.states:
-        st = State(s.skel, x.q, x.v, x.references)
+        st = State(compiled_of(s).skel, x.q, x.v, x.references)
         near = cut_coordinates(s, x.references)
         tau = rng.normal(size=s.tree.nv)
         right = s.forward(st, tau).solution
@@ -61,7 +62,7 @@ def check_forward_and_inverse(case: Case, forwards: dict[str, Any]) -> None:
             found = kernel(x.q, x.v, tau, near=near)
             assert apart(found.a, right.a) < allowed, name
             assert apart(found.lam, right.lam) < allowed, name
-        a = s.assembler.accelerations(st, None, list(s.kernels.drives))
+        a = compiled_of(s).assembler.accelerations(st, None, list(s.kernels.drives))
         want = s.inverse(st, a, method="system")
         got = loads(x.q, x.v, a, near=near)
         wrenches = np.array([np.concatenate([want.wrench[j].moment, want.wrench[j].force]) for j in s.kernels.equations(()).joints])
@@ -76,7 +77,7 @@ def test_matrices_energies_and_places_are_the_float_paths(case: Case, interprete
     """Interpreted: machine code of the same programs is compared with the interpreter elsewhere."""
     s = interpreted
     for x in case.states:
-        st = State(s.skel, x.q, x.v, x.references)
+        st = State(compiled_of(s).skel, x.q, x.v, x.references)
         near = cut_coordinates(s, x.references)
         T = s.kernel("terms")(x.q, x.v, near=near)
         c = s.closure(st)
@@ -101,22 +102,27 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     project, driven = s.kernel("projection"), s.kernel("kinematics")
     x = case.states[1]
     near = cut_coordinates(s, x.references)
-    q, v = s.core.displaced(State(s.skel, x.q, x.v, x.references), 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)), x.v
+    q, v = (
+        compiled_of(s).displaced(
+            State(compiled_of(s).skel, x.q, x.v, x.references), 1e-3 * compiled_of(s).loops.columns * rng.normal(size=s.tree.nv)
+        ),
+        x.v,
+    )
     for _ in range(6):
         q, v, *_ = project(q, v, near=near)
-    st = State(s.skel, q, v, x.references)
-    assert np.abs(s.closure(st).phi / s.loops.row_scale).max(initial=0.0) < 1e-13
+    st = State(compiled_of(s).skel, q, v, x.references)
+    assert np.abs(s.closure(st).phi / compiled_of(s).loops.row_scale).max(initial=0.0) < 1e-13
     assert np.abs(s.closure(st).J @ v).max(initial=0.0) < 1e-11 * (1.0 + np.abs(v).max())
-    st = State(s.skel, x.q, x.v, x.references)
+    st = State(compiled_of(s).skel, x.q, x.v, x.references)
     here = np.array([np.atleast_1d(st[name])[0] for name in s.kernels.drives])
     zero = np.zeros(len(here))
-    guess = s.core.displaced(st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv))
+    guess = compiled_of(s).displaced(st, 1e-3 * compiled_of(s).loops.columns * rng.normal(size=s.tree.nv))
     for _ in range(8):
         guess, *_ = driven(guess, x.v, here, zero, zero, near=near)
     fast = rng.normal(size=len(here))
     v = driven(guess, x.v, here, fast, zero, near=near).v
-    done = State(s.skel, guess, v, x.references)
-    assert np.abs(s.closure(done).phi / s.loops.row_scale).max(initial=0.0) < 1e-12
+    done = State(compiled_of(s).skel, guess, v, x.references)
+    assert np.abs(s.closure(done).phi / compiled_of(s).loops.row_scale).max(initial=0.0) < 1e-12
     for name, position, speed in zip(s.kernels.drives, here, fast, strict=True):
         assert abs(np.atleast_1d(done[name])[0] - position) < 1e-10
         assert abs(np.atleast_1d(done[f"{name}.v"])[0] - speed) < 1e-9 * (1.0 + abs(speed))
@@ -143,7 +149,7 @@ def test_settling_is_two_steps_of_projection(name: str) -> None:
     assert got.residual[0] == pytest.approx(second.residual[0], rel=1e-3, abs=1e-15) and got.residual[0] > 1e-10
     assert np.abs(got.q - second.q).max() < left * got.residual[0]
     assert np.abs(got.v - second.v).max() < left * np.abs(second.v - x.v).max()
-    st = State(case.system.skel, got.q, got.v, x.references)
+    st = State(compiled_of(case.system).skel, got.q, got.v, x.references)
     assert np.abs(case.system.closure(st).phi / k.loops.row_scale).max() < left * got.residual[0]
     assert np.abs(case.system.closure(st).J @ got.v / k.loops.row_scale).max() < left * second.rate_residual[0]
 
@@ -232,7 +238,7 @@ def test_free_parameters_are_inputs() -> None:
     st = s.start
     assert apart(k(st.q, st.v, tau).a, lw.compile(base).kernel("forward")(st.q, st.v, tau).a) < 1e-12
     changed = np.array([p.value for p in s.free]) * [1.4, 0.9, 1.001]
-    other = lw.System(with_values(s.described, s.free, changed), s.tree.cuts)
+    other = lw.System(with_values(compiled_of(s).described, s.free, changed), s.tree.cuts)
     there = other.assemble(q={"A": float(st["A"])}, v={"A": 3.0})
     right = other.forward(there, tau)
     for given in (changed, dict(zip(names, changed, strict=True))):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from tests.sweeps import sweep
 
 SPACES = {
@@ -21,7 +22,9 @@ SPACES = {
 
 def moving(s: lw.System, seed: int = 0) -> lw.State:
     rng = np.random.default_rng(seed)
-    return s.assemble(v={d: float(x) for d, x in zip(s.core.drive_names, rng.normal(size=len(s.core.drive_names)), strict=True)})
+    return s.assemble(
+        v={d: float(x) for d, x in zip(compiled_of(s).drive_names, rng.normal(size=len(compiled_of(s).drive_names)), strict=True)}
+    )
 
 
 def component(s: lw.System, st: Any, a: np.ndarray, name: str) -> float:
@@ -29,7 +32,7 @@ def component(s: lw.System, st: Any, a: np.ndarray, name: str) -> float:
     h = 1e-5
     values = []
     for side in (-1.0, 1.0):
-        q = s.core.displaced(st, side * h * st.v + 0.5 * h * h * a)
+        q = compiled_of(s).displaced(st, side * h * st.v + 0.5 * h * h * a)
         there = s.state(q, st.v + side * h * a)
         values.append(velocity(s, there, name))
     return float((values[1] - values[0]) / (2 * h))
@@ -37,7 +40,7 @@ def component(s: lw.System, st: Any, a: np.ndarray, name: str) -> float:
 
 def velocity(s: lw.System, st: Any, name: str) -> float:
     parts = name.split(".")
-    m, i = s.motion(st), s.core.skel.node(parts[0])
+    m, i = s.motion(st), compiled_of(s).skel.node(parts[0])
     w, at_origin = m.V[i][:3], m.V[i][3:]
     if parts[1] in ("wx", "wy", "wz"):
         return float(w[("wx", "wy", "wz").index(parts[1])])
@@ -52,7 +55,7 @@ def test_forces_there_accelerate_it_as_forward_dynamics_says(name: str) -> None:
     kernel, st = s.kernel("operational", tasks=SPACES[name]), moving(s)
     got = kernel(st.q, st.v)
     F = np.random.default_rng(1).normal(size=len(got.mu))
-    u = dict(zip(s.core.drive_names, got.J.T @ F, strict=True))
+    u = dict(zip(compiled_of(s).drive_names, got.J.T @ F, strict=True))
     a = s.forward(st, u).a
     found = np.array([component(s, st, a, n) for n in kernel.names["mu"]])
     expected = np.linalg.solve(got.Lambda, F - got.mu)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler import repeats, schedule
 from linkwright.kernels import planning
 from linkwright.kernels.tracing import trace
@@ -27,7 +28,7 @@ def test_forward_dynamics_of_a_chain(n):
     q, v = moving_state(s)
     tau = np.random.default_rng(n).normal(size=len(v))
     found = s.kernel("forward")(q, v, tau)
-    T = terms(s.loops, q, v)
+    T = terms(compiled_of(s).loops, q, v)
     raw = create("kkt")(T, tau)
     size = np.abs(raw.a).max()
     assert np.abs(found.a - raw.a).max() < 1e-12 * n * size and np.abs(found.lam - raw.lam).max() < 1e-12 * n * np.abs(raw.lam).max()
@@ -45,7 +46,7 @@ def test_forward_dynamics_of_a_lift(n):
     assert any(isinstance(p, repeats.Series) for p in schedule.schedule(program, one=True).pieces)
     q, v = s.start.q, s.assemble(v={"slide": 0.1}).v
     tau = np.random.default_rng(n).normal(size=len(v))
-    found, T = s.kernel("forward")(q, v, tau), terms(s.loops, q, v)
+    found, T = s.kernel("forward")(q, v, tau), terms(compiled_of(s).loops, q, v)
     a = found.a
     size = np.abs(saddle(T, tau)).max() * max(np.abs(a).max(), np.abs(found.lam).max())
     # a lift of n bays is a slender beam: round-off of multipliers grows with its leverage
@@ -118,4 +119,4 @@ def test_constants_among_many_outputs_are_delivered_in_short_pieces():
     pieces = schedule.schedule(kernel.program, one=True).pieces
     late = [p for p in pieces if not p.steps]
     assert len(late) > 20 and max(sum(map(len, p.results.values())) for p in late) <= schedule.STORES
-    assert np.abs(kernel(q, v).J - s.loops.at(q, v, 0.0, s.loops.skel.start_coordinates).J).max() < 1e-14
+    assert np.abs(kernel(q, v).J - compiled_of(s).loops.at(q, v, 0.0, compiled_of(s).loops.skel.start_coordinates).J).max() < 1e-14

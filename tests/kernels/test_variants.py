@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.kernels.kernels import Variant, armature_of
 from linkwright.kernels.planning import placed, samples
@@ -128,7 +129,7 @@ def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inver
     for i in range(0, 12, 3):
         st = run.state(i)
         found = f(st.q, st.v, np.zeros(3), st["A"], 3.0, 0.0)
-        a = s.assembler.accelerations(st, {"A": 0.0}, ["A"])
+        a = compiled_of(s).assembler.accelerations(st, {"A": 0.0}, ["A"])
         close(found.a, a)
         close(found.lam[-1], s.inverse(st, a).u[0])
 
@@ -137,9 +138,9 @@ def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inver
 def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
     """On a joint to ground in a plane the rotor's speed is the body's: the same as more inertia of that body."""
     s = lw.compile(lw.load("four-bar"), free=["crank.inertia"])
-    k = s.kernels.variant(Variant(armature=armature_of(s.loops.skel, {"A": 0.5})))
+    k = s.kernels.variant(Variant(armature=armature_of(compiled_of(s).loops.skel, {"A": 0.5})))
     heavy = s.kernels.defaults["free"] + 0.5
-    for st in samples(s.loops, s.start.q, dict(s.start.references), 3, seed=5)[1:]:
+    for st in samples(compiled_of(s).loops, s.start.q, dict(s.start.references), 3, seed=5)[1:]:
         tau, off = rng.normal(size=3), st.q + 1e-4 * rng.normal(size=3)
         for name, x in (("forward", (st.q, st.v, tau)), ("projection", (off, st.v + 0.1)), ("energy", (st.q, st.v))):
             for one, other in zip(k.get(name)(*x), s.kernels.get(name)(*x, free=heavy), strict=True):
@@ -163,7 +164,7 @@ def test_without_a_rod_it_is_the_mechanism_that_never_had_one(rng):
     del text["rods"]["r2"]
     less = lw.compile(lw.load(text))
     assert k.entries["lam"] == less.kernels.entries["lam"] == ["r1.length", "r3.length"]
-    for st in samples(less.loops, full.start.q, dict(full.start.references), 3, seed=2):
+    for st in samples(compiled_of(less).loops, full.start.q, dict(full.start.references), 3, seed=2):
         tau = rng.normal(size=6)
         for one, other in zip(k.get("forward")(st.q, st.v, tau), less.kernels.get("forward")(st.q, st.v, tau), strict=True):
             close(one, other)
@@ -175,7 +176,7 @@ def test_without_its_cut_joint_a_four_bar_is_an_open_tree(rng):
     k = s.kernels.variant(Variant(without=tuple(s.tree.cuts)))
     q, v, tau = rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
     found = k.get("forward")(q, v, tau)
-    close(found.a, dynamics.forward_tree(s.skel, motion(s.skel, q, v), tau))
+    close(found.a, dynamics.forward_tree(compiled_of(s).skel, motion(compiled_of(s).skel, q, v), tau))
     assert k.sizes.nc == 0 and found.lam.shape == (0,)
 
 
@@ -225,7 +226,7 @@ def test_loads_put_in_their_power():
     st = s.assemble({"E": s.start["E"] - 0.6}, {"E": 6.0})
     law = {"drive": st["E"], "speed": 6.0, "acceleration": 0.0}
     r = k.get("loop_rates")(st.q, st.v, np.zeros(k.tree.nv), **law, near=cut_row(k, st.instant))
-    push = sum(w @ motion(s.skel, st.q, st.v).V[n] for n, w in s.core.applied(st))
+    push = sum(w @ motion(compiled_of(s).skel, st.q, st.v).V[n] for n, w in compiled_of(s).applied(st))
     assert r.power[1] == pytest.approx(push, rel=1e-12)
     assert [b.name for b in k.get("loop_rates").outputs] == ["qdot", "a", "power"]
 
@@ -287,7 +288,7 @@ def test_wrong_variants_are_explained():
         with pytest.raises(UsageError, match=words):
             s.kernels.variant(v)
     with pytest.raises(UsageError, match="Choose other cuts"):
-        armature_of(s.loops.skel, {s.tree.cuts[0]: 1.0})
+        armature_of(compiled_of(s).loops.skel, {s.tree.cuts[0]: 1.0})
     k = s.kernels.variant(Variant(drivers=("A",)))
     with pytest.raises(UsageError, match="as written"):
         k.get("inverse")

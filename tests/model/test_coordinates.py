@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import joints
+from linkwright.api import compiled_of
 from linkwright.drives.base import target
 from linkwright.errors import ChannelError, LinkwrightError, ModelError
 from linkwright.mechanics.dynamics.tree import generalized
@@ -142,7 +143,7 @@ def test_components_of_an_angular_velocity_have_a_rate_and_no_travel() -> None:
     s = lw.load(SPACE).system
     x = coordinate(s.description, "hip.wy")
     assert isinstance(x, JointCoordinate) and (x.kind, x.q, x.v) == ("angle", None, 1)
-    at = Instant(s.skel, s.start.q, np.arange(1.0, 1.0 + s.tree.nv))
+    at = Instant(compiled_of(s).skel, s.start.q, np.arange(1.0, 1.0 + s.tree.nv))
     assert at.travel_rate(x) == at.rates(s.description.joint("hip"))[1]
     with pytest.raises(ChannelError, match=r"'hip.wy' is a component of an angular velocity, which is the rate of no coordinate"):
         at.travel(x)
@@ -157,7 +158,7 @@ def test_the_length_of_a_cylinder_by_the_law_of_cosines() -> None:
     s = lw.load(BOOM).system
     lift, hinge = (coordinate(s.description, name) for name in ("lift", "A"))
     for angle, speed in ((-0.2, 0.7), (0.4, -1.3), (1.1, 0.05)):
-        at = Instant(s.skel, np.array([angle]), np.array([speed]), a=np.array([0.0]))
+        at = Instant(compiled_of(s).skel, np.array([angle]), np.array([speed]), a=np.array([0.0]))
         between = angle - math.atan2(-0.8, 0.6)
         length = math.sqrt(3.25 - 3.0 * math.cos(between))
         rate = 1.5 * math.sin(between) * speed / length
@@ -165,8 +166,8 @@ def test_the_length_of_a_cylinder_by_the_law_of_cosines() -> None:
         assert at.travel_rate(lift) == pytest.approx(rate, rel=1e-13) and at.travel_rate(hinge) == speed
         bend = (1.5 * math.cos(between) * speed**2 - rate**2) / length
         assert at.travel_acceleration(lift) == pytest.approx(bend, rel=1e-12) and at.travel_acceleration(hinge) == 0.0
-        assert generalized(s.skel, at.motion, at.along(lift)) == pytest.approx([1.5 * math.sin(between) / length], rel=1e-13)
-        assert generalized(s.skel, at.motion, at.along(hinge, 3.0)) == pytest.approx([3.0])
+        assert generalized(compiled_of(s).skel, at.motion, at.along(lift)) == pytest.approx([1.5 * math.sin(between) / length], rel=1e-13)
+        assert generalized(compiled_of(s).skel, at.motion, at.along(hinge, 3.0)) == pytest.approx([3.0])
 
 
 def moving(model: dict[str, Any]) -> Instant:
@@ -175,9 +176,14 @@ def moving(model: dict[str, Any]) -> Instant:
     if s.tree.loops:
         return lw.load(model).cycle(steps=24).instant(5)
     rng = np.random.default_rng(3)
-    q = displaced(s.skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv))
+    q = displaced(compiled_of(s).skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv))
     return Instant(
-        s.skel, q, rng.normal(size=s.tree.nv), 0.0, s.skel.unpack(q, s.skel.pack(s.start.references)), rng.normal(size=s.tree.nv)
+        compiled_of(s).skel,
+        q,
+        rng.normal(size=s.tree.nv),
+        0.0,
+        compiled_of(s).skel.unpack(q, compiled_of(s).skel.pack(s.start.references)),
+        rng.normal(size=s.tree.nv),
     )
 
 
@@ -231,16 +237,16 @@ def test_drives_places_and_channels_mean_the_same_coordinate(model: dict[str, An
     m = lw.load(model)
     s, at = m.system, moving(model)
     for x in coordinates(s.description):
-        here, place = Instant(s.skel, at.q, at.v, at.t, at.references, at.known_a), effort_place(s.description, x.name)
+        here, place = Instant(compiled_of(s).skel, at.q, at.v, at.t, at.references, at.known_a), effort_place(s.description, x.name)
         if isinstance(x, Distance) or x.q == x.v:  # joints with a quaternion are not driven
-            on = target(s.skel, x.name)
+            on = target(compiled_of(s).skel, x.name)
             assert (on.position_kind, on.speed_kind, on.effort_kind) == (x.kind, x.speed_kind, x.effort_kind)
             assert (on.position(here), on.speed(here)) == (here.travel(x), here.travel_rate(x))
         assert place is not None and place.acceleration is not None and place.kind == x.kind
         assert place.acceleration(here) == here.travel_acceleration(x)
         assert here.channel(x.name) == here.travel(x) and here.channel(f"{x.name}.v") == here.travel_rate(x)
         assert float(s.start[x.name]) == pytest.approx(float(s.start.instant.travel(x)), abs=1e-15)
-        np.testing.assert_array_equal(place.rows(here)[0], generalized(s.skel, here.motion, here.along(x)))
+        np.testing.assert_array_equal(place.rows(here)[0], generalized(compiled_of(s).skel, here.motion, here.along(x)))
 
 
 # -------------------------------------------------------------------- names that are none
@@ -275,7 +281,7 @@ def test_a_group_of_velocities_is_no_single_coordinate() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: target(m.system.skel, "lit"), "drive: there is no joint or cylinder 'lit'. Did you mean 'lift'"),
+        (lambda m: target(compiled_of(m.system).skel, "lit"), "drive: there is no joint or cylinder 'lit'. Did you mean 'lift'"),
         (lambda m: m.system.assemble({"lit": 1.0}), "there is no joint 'lit'. Did you mean 'lift'"),
         (lambda m: m.cycle(drive="lit"), "there is no joint 'lit'. Did you mean 'lift'"),
         (lambda m: is_rotary(m.description, "lit"), "there is no joint 'lit'. Joints: A"),

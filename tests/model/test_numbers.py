@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels import kernels
 from linkwright.model import library
 from linkwright.model.numbers import ENTRY_ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
@@ -59,9 +60,9 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
         m = base.with_(L1=length, L3=0.76)
         c = m.cycle()
         torque = c["A.torque"]
-        assert ("A",) in WALKS.of(m.system.core) and c._loads.history_of_kernel is not None
+        assert ("A",) in WALKS.of(compiled_of(m.system)) and c._loads.history_of_kernel is not None
         for i in (0, 90, 200):
-            exact = loads_on_floats(m.system.core, c.state(i), c.a[i], None, ["A"], "subsystem", {})
+            exact = loads_on_floats(compiled_of(m.system), c.state(i), c.a[i], None, ["A"], "subsystem", {})
             assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()
             assert np.abs(m.system.closure(c.state(i)).phi).max() < 1e-13
 

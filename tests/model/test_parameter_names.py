@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model.parameters import every_parameter, matched
 from linkwright.rings.design.studies.targets import expanded
 
@@ -23,7 +24,7 @@ def test_names_patterns_and_places_mean_the_same_everywhere() -> None:
         assert [p.name for p in matched(known, name)] == names
         if names:
             assert list(expanded({name: "+- 1 %"}, m.description, parts=False)) == names
-            assert [p.name for p in m.system.core.chosen(name)] == names
+            assert [p.name for p in compiled_of(m.system).chosen(name)] == names
 
 
 def test_a_tolerance_of_a_place_is_one_of_each_coordinate() -> None:

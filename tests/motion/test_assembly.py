@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.kernels.traced_loops import TracedLoops
 from tests.sweeps import sweep
@@ -195,7 +196,7 @@ def test_jacobian_maps_drive_speeds_to_motion(model, of):
     if "." in of:
         want = st[f"{of}.v"]
     else:
-        node = s.skel.node(of)
+        node = compiled_of(s).skel.node(of)
         w, v = x.motion.V[node][:3], x.point_velocity(node, np.zeros(3))
         want = np.array([w[2], v[0], v[1]]) if s.description.planar else np.concatenate([w, v])
     np.testing.assert_allclose(J @ np.array(list(speeds.values())), want, atol=1e-10)
@@ -205,12 +206,12 @@ def test_jacobian_maps_drive_speeds_to_motion(model, of):
 def test_accelerations_evaluate_the_loops_once_for_all_drives(monkeypatch):
     """A robot has many drives: the loops were evaluated twice for each of them."""
     s = lw.compile("stewart")
-    st, drives = s.assemble(), [*s.core.drive_names]
-    wanted = s.core.assembler.accelerations(st, {drives[0]: 1.0}, drives)
+    st, drives = s.assemble(), [*compiled_of(s).drive_names]
+    wanted = compiled_of(s).assembler.accelerations(st, {drives[0]: 1.0}, drives)
     evaluated = []
     own = TracedLoops.at
     monkeypatch.setattr(TracedLoops, "at", lambda self, *given: evaluated.append(1) or own(self, *given))
-    assert np.array_equal(s.core.assembler.accelerations(st, {drives[0]: 1.0}, drives), wanted)
+    assert np.array_equal(compiled_of(s).assembler.accelerations(st, {drives[0]: 1.0}, drives), wanted)
     assert len(drives) == 6 and len(evaluated) == 3
 
 
@@ -219,6 +220,6 @@ def test_redundant_drives_follow_those_before_them():
     st = s.assemble(q={"A": 0.8}, v={"A": 2.0})
     joints = {j.name: j for j in s.description.joints}
     for names in (["A", "D"], ["D", "A"]):
-        read = s.core.instant(st, s.core.assembler.accelerations(st, None, names))
+        read = compiled_of(s).instant(st, compiled_of(s).assembler.accelerations(st, None, names))
         leading, other = (float(read.joint_accelerations(joints[name])[0]) for name in names)
         assert abs(leading) < 1e-12 and abs(other) > 0.1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model import file as modelfile
 from linkwright.motion.designs import Designs
 from tests.sweeps import sweep
@@ -64,7 +65,7 @@ def test_designs_are_those_of_the_file_edited_by_hand(name: str) -> None:
     x = m.description.drawn_numbers[name]
     values = x + 1e-3 * np.linspace(-4.0, 4.0, N)
     t = m.cycles({name: values}, steps=STEPS)
-    assert t.ok.all() and Designs.of(m.system.core, {name: values}).alike()
+    assert t.ok.all() and Designs.of(compiled_of(m.system), {name: values}).alike()
     for i in (0, N - 1):
         c = edited(RICH, name, float(values[i])).cycle(steps=STEPS)
         for channel in (*CHANNELS, "guide", "guide.load"):
@@ -153,12 +154,12 @@ def test_derivatives_by_a_pin_and_a_length_do_not_depend_on_each_other() -> None
 def test_kernels_take_pins_as_free_numbers() -> None:
     m = lw.load("wiper")
     s = lw.compile(m, free=["C", "D.x"])
-    assert [p.name for p in s.core.free] == ["C.x", "C.y", "D.x"]
+    assert [p.name for p in compiled_of(s).free] == ["C.x", "C.y", "D.x"]
     there = {"C.x": 0.91, "C.y": 0.74, "D.x": 1.02}
     other = m.with_(**there).system
     st = other.assemble({"A": 1.2}, {"A": 3.0})
-    a = s.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=other.skel.pack(st.references), free=list(there.values())).a
-    b = other.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=other.skel.pack(st.references)).a
+    a = s.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=compiled_of(other).skel.pack(st.references), free=list(there.values())).a
+    b = other.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=compiled_of(other).skel.pack(st.references)).a
     assert np.abs(a - b).max() < 1e-10 * np.abs(b).max()
 
 
@@ -194,5 +195,5 @@ def test_studies_and_derivatives_know_pins() -> None:
 
 def test_pickled_parameters_still_work() -> None:
     m = lw.load("wiper")
-    p = pickle.loads(pickle.dumps(m.system.core.chosen("C.x")[0]))
+    p = pickle.loads(pickle.dumps(compiled_of(m.system).chosen("C.x")[0]))
     assert p.stepped(0.005).body("rocker").points != m.description.body("rocker").points

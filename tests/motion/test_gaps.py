@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.system.cycle_evaluator import CycleEvaluator
 from tests.sweeps import sweep
@@ -73,7 +74,7 @@ SPREAD = {
 def test_derivatives_of_the_gap_are_differences_of_sixth_order(name: str) -> None:
     """By the envelope theorem at the least gap; differences have round-off 1e-15/h and h^6 of the curvature."""
     m = lw.load(name)
-    e = CycleEvaluator(m.system, list(SPREAD[name]), [m.system.core.drive_names[0]], steps=24)
+    e = CycleEvaluator(m.system, list(SPREAD[name]), [compiled_of(m.system).drive_names[0]], steps=24)
     base = e.nominal * list(SPREAD[name].values())
     found = e.gaps(base, positions=24)
     assert found.gap.max() > 1e-3

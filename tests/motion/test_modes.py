@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from benchmarks.closed_loop_set import cases
+from linkwright.api import compiled_of
 from linkwright.motion.assembly_modes import held_system, newton_of, solutions
 from linkwright.numerics.monodromy import polynomial_trace
 from tests.sweeps import sweep
@@ -125,7 +126,7 @@ def test_numbers_of_shipped_models(name: str, complex_: int, real: int) -> None:
 
 def test_a_mode_left_out_fails_the_trace_test() -> None:
     s = lw.compile("3-rrr")
-    P, u = held_system(s.assembler, {d.joint: float(s.start[d.joint]) for d in s.description.drives})
+    P, u = held_system(compiled_of(s).assembler, {d.joint: float(s.start[d.joint]) for d in s.description.drives})
     solve, rng = newton_of(P), np.random.default_rng(3)
     ends = solutions(P, u)
     assert ends.completeness.trace < 1e-10

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 from linkwright.rings import cli
 
@@ -130,7 +131,7 @@ def test_lists_for_joints_of_several_coordinates(kind: str, tmp_path: Path) -> N
         assert found["J.v"] == pytest.approx(v, abs=1e-12)
     assert s.assemble({"J": st["J"]}, v={"J.v": st["J.v"]})["J"] == pytest.approx(st["J"], abs=1e-12)
     h = 1e-6  # central difference along the motion: an error of h^2 and of round-off / h, both below 1e-9
-    rate = [s.point(s.state(s.core.displaced(st, sign * h * v)), "b.P") for sign in (1.0, -1.0)]
+    rate = [s.point(s.state(compiled_of(s).displaced(st, sign * h * v)), "b.P") for sign in (1.0, -1.0)]
     assert st["b.P.v"] == pytest.approx((rate[0] - rate[1]) / (2.0 * h), abs=1e-8)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.motion.unreachable_targets import cannot_move
 
 
@@ -58,8 +59,10 @@ def test_speeds_that_contradict_and_speeds_at_a_dead_center_are_told_apart():
 def test_speeds_without_a_relation_are_named_together():
     """Where ranks show no relation between the wanted speeds (residuals beyond their tolerance), all of them are named."""
     s = lw.compile("five-bar")
-    wanted = s.assembler.targets.positions("A", 1.0, s.start.instant) + s.assembler.targets.positions("E", 1.0, s.start.instant)
-    text = str(cannot_move(s.loops, s.loops.with_(wanted), s.start.q, s.start.references))
+    wanted = compiled_of(s).assembler.targets.positions("A", 1.0, s.start.instant) + compiled_of(s).assembler.targets.positions(
+        "E", 1.0, s.start.instant
+    )
+    text = str(cannot_move(compiled_of(s).loops, compiled_of(s).loops.with_(wanted), s.start.q, s.start.references))
     assert "'A' and 'E' are at a dead center" in text
 
 

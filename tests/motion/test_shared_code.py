@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels import kernels
 from linkwright.model import library
 from linkwright.model.numbers import DesignNumbers
@@ -145,11 +146,11 @@ def test_every_named_number_is_an_input(case, monkeypatch):
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
     assert kernels._known == held
     for p in list(turns)[::every]:
-        assert WALKS.of(designs[p].system.core) and turns[p]._loads.history_of_kernel is not None
+        assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.history_of_kernel is not None
         exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()
-        if not m.system.core._structure.kernels.plan.idle:  # spins of idle rods are a choice
+        if not compiled_of(m.system)._structure.kernels.plan.idle:  # spins of idle rods are a choice
             for mine, theirs in zip((turns[p].q, turns[p].v, turns[p].a), (exact.q, exact.v, exact.a), strict=True):
                 assert np.abs(mine - theirs).max() <= AGREEMENT * (1.0 + np.abs(theirs).max())
 
@@ -157,16 +158,16 @@ def test_every_named_number_is_an_input(case, monkeypatch):
 @sweep("name", [*FLOATS, "delta", "stewart"], now=("bennett", "delta"))
 def test_every_named_number_is_an_input_of_one_structure(name):
     m = lw.load(name)
-    structure = m.system.core.numbers.structure
+    structure = compiled_of(m.system).numbers.structure
     for p, x in parameters(m).items():
-        assert m.with_(**{p: 1.003 * x}).system.core.numbers.structure == structure
+        assert compiled_of(m.with_(**{p: 1.003 * x}).system).numbers.structure == structure
 
 
 def test_other_zeros_are_another_structure_with_its_own_answers():
     """A platform whose legs stand along the axes of their joints has other zeros: it must not run on code that leaves them out."""
     m = lw.load("four-bar")
     special = m.with_(gravity=0), m.with_(L1=0.31), lw.load(SPRUNG).with_(F=0.0), lw.load(SPRUNG)
-    structure = [x.system.core.numbers.structure for x in special]
+    structure = [compiled_of(x.system).numbers.structure for x in special]
     assert structure[0] != structure[1] and structure[2] != structure[3]
     for x in special:
         for _ in range(2):
@@ -179,13 +180,13 @@ def test_points_of_turned_bodies_and_jacobians():
     """Kernels of a structure have bodies along their joints; rows of points are in the world all the same."""
     m = lw.load("3r-slider").with_(L1=0.31)
     s = m.system
-    st = s.assemble(v=dict.fromkeys(s.core.drive_names, 0.3))
+    st = s.assemble(v=dict.fromkeys(compiled_of(s).drive_names, 0.3))
     bodies = [b.name for b in s.description.bodies[1:]]
     points = [f"{b.name}.{p.name}" for b in s.description.bodies[1:] for p in b.points]
     for of in (*bodies, *points):
         for _ in range(2):
             found = s.jacobian(st, of)
-        assert np.abs(found - s.core.assembler.jacobian(st, of, s.core.drive_names)).max() < 1e-12
+        assert np.abs(found - compiled_of(s).assembler.jacobian(st, of, compiled_of(s).drive_names)).max() < 1e-12
 
 
 def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
@@ -193,7 +194,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
     turned = np.linspace(-0.5, 0.5, 20)
     for _ in range(2):
         found = s.assemble_batch({"A": turned}, {"A": 0.3})
-    assert found.ok.all() and states.WALKS.of(s.core)["A",] is not None
+    assert found.ok.all() and states.WALKS.of(compiled_of(s))["A",] is not None
     for i in (0, 7, 19):
         one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
         assert np.abs(s.closure(found[i]).phi).max() < 1e-14 and np.abs(s.closure(found[i]).J @ found[i].v).max() < 1e-14
@@ -202,7 +203,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
 
 def test_rotations_of_frames_are_two_numbers_about_an_axis_and_signs_and_zeros_are_structure():
     s = lw.load("stewart").system
-    n = s.core.numbers
+    n = compiled_of(s).numbers
     sizes = {tuple(np.abs(row)) for row in n.codes}
     assert (1, 2, 0, 2, 1, 0, 0, 0, 100) in sizes  # a turn about z
     other = DesignNumbers.of(lw.load("stewart", wb="-12 deg").system.description, n.tree)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels import driven_motion
 from linkwright.kernels.driven_motion import Walking
 from linkwright.motion import cycle, joint_limits
@@ -20,14 +21,14 @@ SPIN = 1e-6  # a rod between ball joints may spin: its angle is integrated, by f
 
 
 def float_turn(m, steps=360):
-    core = m.system.core
+    core = compiled_of(m.system)
     ready = cycle.prepared(core.loops, core.start.instant, None, None, None)
     return cycle.cycle(core.loops, core.start.instant, ready, steps)
 
 
 def native_turn(m, steps=360):
     """Computed twice: code is made at the latest when it is asked for a second time, and turns are kept."""
-    return [computed(m.system.core, (None, None), steps) for _ in range(2)][-1]
+    return [computed(compiled_of(m.system), (None, None), steps) for _ in range(2)][-1]
 
 
 @pytest.mark.parametrize("name", every_model("3r-slider"))
@@ -35,7 +36,7 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
     m = lw.load(name)
     first = float_turn(m)
     c = native_turn(m)
-    assert WALKS.of(m.system.core)
+    assert WALKS.of(compiled_of(m.system))
     tolerance = SPIN if m.system.mobility.idle or name == "3-rrr-motors" else AGREEMENT
     for mine, theirs in (
         (c.q, first.q),
@@ -50,7 +51,7 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
 def test_the_python_loop_is_the_native_loop():
     """The loop is written once: as Python it calls the kernel back and gives the same bits."""
     m = lw.load("carpet-scraper")
-    core = m.system.core
+    core = compiled_of(m.system)
     kernel = core.kernels.get("walk")
     walks = Walking(kernel)
     t = np.linspace(0.0, 1.0, 13)
@@ -75,7 +76,7 @@ def test_the_python_loop_is_the_native_loop():
 def test_the_walk_stops_before_a_dead_center():
     """A rocker with the crank's turn as its law: beyond the dead center there is no position."""
     m = lw.load("four-bar")
-    core = m.system.core
+    core = compiled_of(m.system)
     joint = next(j.name for j in m.description.joints if j.name not in core.drive_names and not m.limits(j.name).full_turn)
     walks = Walking(core.kernels.get("walk", drives=[joint]))
     here, high = float(core.start.references[joint][0]), m.limits(joint).high
@@ -96,7 +97,7 @@ def test_few_steps_are_halved_until_they_can_be_followed():
 @pytest.mark.parametrize("name", every_model("carpet-scraper", "slider-crank-equal"))
 def test_limits_agree_with_the_walk_on_floats(name):
     m = lw.load(name)
-    core = m.system.core
+    core = compiled_of(m.system)
     joint = core.drive_names[0]
     others = core.drive_names[1:][: max(0, m.system.mobility.freedoms - 1)]
     first = joint_limits.limits(core.loops, core.start.instant, joint, others)
@@ -109,8 +110,8 @@ def test_limits_agree_with_the_walk_on_floats(name):
 
 PATHS = {
     "five-bar": lambda s: {"left_rod.C": _moved(s, "left_rod.C", (-0.02, -0.03))},
-    "carpet-scraper": lambda s: {s.core.drive_names[0]: lambda t: 0.4 * np.sin(3.0 * t)},
-    "excavator": lambda s: dict(zip(s.core.drive_names, (_slid(x) for x in s.core.drive_positions(s.start)), strict=True)),
+    "carpet-scraper": lambda s: {compiled_of(s).drive_names[0]: lambda t: 0.4 * np.sin(3.0 * t)},
+    "excavator": lambda s: dict(zip(compiled_of(s).drive_names, (_slid(x) for x in compiled_of(s).drive_positions(s.start)), strict=True)),
     "delta": lambda s: {"platform.C": _moved(s, "platform.C", (0.02, 0.03, 0.01))},
 }
 
@@ -128,9 +129,9 @@ def _slid(x):
 def test_a_followed_path_agrees_with_the_walk_on_floats(name):
     s = lw.compile(name)
     times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)
-    exact = follow(s.assembler, s.start, motion, times, s.core.drive_names)
+    exact = follow(compiled_of(s).assembler, s.start, motion, times, compiled_of(s).drive_names)
     c = s.follow(motion, times)
-    assert WALKS.of(s.core)
+    assert WALKS.of(compiled_of(s))
     tolerance = SPIN if s.mobility.idle else AGREEMENT
     rows = [cut_rows(x.skel, x.references) for x in (c, exact)]
     for mine, theirs in ((c.q, exact.q), (c.v, exact.v), (c.a, exact.a), rows):
@@ -143,6 +144,8 @@ def test_control_authority_along_a_path_is_that_of_every_sample():
     s = lw.compile("five-bar")
     motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
     c = s.follow(motion, np.linspace(0.0, 1.0, 41))
-    found = authority.authority_shares(s.loops, s.core.drive_names, drive_speeds(s.core, c, s.core.drive_names))
+    found = authority.authority_shares(
+        compiled_of(s).loops, compiled_of(s).drive_names, drive_speeds(compiled_of(s), c, compiled_of(s).drive_names)
+    )
     exact = np.array([s.controllable(c.state(i)).smallest for i in range(41)])
     np.testing.assert_allclose(found, exact / exact.max(), rtol=1e-9)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.results.channel_programs import cut_references
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.time_stepping import march
@@ -29,12 +30,12 @@ def system(name: str, cuts: tuple[str, ...] | None = None) -> Any:
 
 def recorded(s: Any, st: Any, times: np.ndarray, **more: Any) -> Trajectory:
     """The free motion from a state, with accelerations and multipliers at the samples."""
-    run = march(s.core, st, float(times[-1]), tolerance=1e-12, samples=times)
+    run = march(compiled_of(s), st, float(times[-1]), tolerance=1e-12, samples=times)
     known = {"near": run.references, "t": run.t[:, None]}
     forward = s.kernel("forward")
     a, lam = forward(run.q, run.v, np.zeros(s.tree.nv), **{b.name: known[b.name] for b in forward.inputs if b.name in known})
-    near = cut_references(s.skel, run.t, run.q, run.v, st.references, s.loops)
-    return Trajectory(s.skel, run.t, run.q, run.v, a, near, arrays={"lam": lam}, system=s, **more)
+    near = cut_references(compiled_of(s).skel, run.t, run.q, run.v, st.references, compiled_of(s).loops)
+    return Trajectory(compiled_of(s).skel, run.t, run.q, run.v, a, near, arrays={"lam": lam}, system=s, **more)
 
 
 @cache

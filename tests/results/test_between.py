@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run, recorded, system
@@ -38,7 +39,7 @@ def test_states_between_samples_are_on_the_loops():
     assert isinstance(c, Trajectory) and len(c) == 23
     for i in (0, 11, 22):
         st, own = c.state(i), run.at(float(times[i]))
-        assert np.abs(s.closure(st).phi / s.loops.row_scale).max() < 1e-12
+        assert np.abs(s.closure(st).phi / compiled_of(s).loops.row_scale).max() < 1e-12
         assert np.abs(s.closure(st).J @ st.v).max() < 1e-12 and np.abs(s.closure(st).J @ st.a + s.closure(st).k).max() < 1e-10
         np.testing.assert_allclose(own.q, st.q, rtol=0, atol=1e-13)  # one time or many
         assert own.t == times[i] and own["coupler.B.a"] == pytest.approx(c["coupler.B.a"][i], abs=1e-9)

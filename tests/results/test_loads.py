@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.results.channel_programs import cut_references
 from linkwright.results.trajectory import Trajectory
@@ -40,7 +41,20 @@ def inverted(name: str, push: bool = False):
     columns |= {f"wrench.{b}": (np.tile(w, (n, 1)), "mixed") for b, w in wrench.items()}
     q, v, a, lam = (np.tile(x, (n, 1)) for x in (st.q, st.v, loads.problem.a, loads.lam_all))
     t = np.zeros(n)
-    return s, loads, Trajectory(s.skel, t, q, v, a, cut_references(s.skel, t, q, v, st.references), columns=columns, arrays={"lam": lam})
+    return (
+        s,
+        loads,
+        Trajectory(
+            compiled_of(s).skel,
+            t,
+            q,
+            v,
+            a,
+            cut_references(compiled_of(s).skel, t, q, v, st.references),
+            columns=columns,
+            arrays={"lam": lam},
+        ),
+    )
 
 
 @sweep("name", CASES, later=["excavator", "stewart"])

@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
 from linkwright.results.measures.channel_interpolation import Course
@@ -362,7 +363,7 @@ def test_static_analyses_have_no_rates_to_follow() -> None:
     ):
         assert still.measure(text) == pytest.approx(moving.measure(text), rel=rough)  # straight lines between samples a degree apart
     assert still.dwells("slide", within="1 mm")[0].length == still.measure("dwell slide within 1 mm")
-    mass = next(p.value for p in m.system.core.chosen(["ram.mass"]))
+    mass = next(p.value for p in compiled_of(m.system).chosen(["ram.mass"]))
     assert m.cycles({"ram.mass": [mass]}, speed=0).measure("stroke slide")[0] == pytest.approx(still.measure("stroke slide"), rel=1e-9)
 
 

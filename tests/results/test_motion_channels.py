@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -320,7 +321,7 @@ def test_files_hold_what_jerk_needs(tmp_path) -> None:
 @sweep(("name", "varied"), [("wiper", "crank.B.x"), ("four-bar", "L1"), ("punch-press", "rod.K.x")], now=1)
 def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
     m = lw.load(name)
-    value = next(p.value for p in m.system.core.chosen([varied]))
+    value = next(p.value for p in compiled_of(m.system).chosen([varied]))
     nominal = m.cycle(steps=60)
     names = [n for n in nominal.channels if n.endswith((".jerk", ".advantage", ".force_transmission_angle", ".curvature"))]
     turns = m.cycles({varied: value * np.linspace(0.98, 1.02, 20)}, steps=60, read=names)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import reproducible
 from linkwright.results.files import identical
 from linkwright.simulation.run_batch import run_batch
@@ -73,7 +74,7 @@ def _used() -> dict[str, Any]:
         "state": st,
         "run": run,
         "turn": m.cycle(steps=12),
-        "batch": run_batch(s.core, [st, s.start], 0.02, sample_interval=0.01),
+        "batch": run_batch(compiled_of(s), [st, s.start], 0.02, sample_interval=0.01),
         "kernel": s.kernel("forward"),
         "saddle": s.kernel("forward", "kkt"),
         "acceleration": s.forward(st, {"A": 0.1}),
@@ -139,13 +140,13 @@ def test_kernel_results_with_their_mask() -> None:
 
 def test_drives_take_functions_by_reference_and_name_those_that_have_none() -> None:
     s = lw.load("wiper").system
-    batch = run_batch(s.core, [s.start], 0.01, drive={"A": lw.drives.torque(torque)})
+    batch = run_batch(compiled_of(s), [s.start], 0.01, drive={"A": lw.drives.torque(torque)})
     assert pickle.loads(pickle.dumps(batch)).run(0).q.tobytes() == batch.run(0).q.tobytes()
 
     def local_law(t: Any) -> Any:
         return 0.1 * t
 
-    batch = run_batch(s.core, [s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
+    batch = run_batch(compiled_of(s), [s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
     assert copy.deepcopy(batch).run(0).q.tobytes() == batch.run(0).q.tobytes()
     with pytest.raises((AttributeError, pickle.PicklingError), match="local_law"):
         pickle.dumps(batch)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.simulation.accuracy import LOOSER
 from tests.sweeps import every_model
 
@@ -34,7 +35,7 @@ def compared(s, st, duration, **how):
     """(estimated, true) error of positions, both in rad and of the size."""
     times = np.linspace(st.t, st.t + duration, 21)
     run, best = s.simulate(st, duration, sample_interval=times, **how), s.simulate(st, duration, sample_interval=times, tolerance=1e-14)
-    size = np.array([s.loops.kappa if k == "length" else 1.0 for jt in run.skel.types for k in jt.coordinate_kinds])
+    size = np.array([compiled_of(s).loops.kappa if k == "length" else 1.0 for jt in run.skel.types for k in jt.coordinate_kinds])
     return run.certificate, float(np.abs((run.q - best.q) / size).max())
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.numerics.scalars import where
 from linkwright.simulation.run_batch import run_batch
 from tests.sweeps import sweep
@@ -149,7 +150,9 @@ def test_steps_end_on_corners_of_curves_that_are_called_back(how):
 def test_a_batch_ends_steps_on_the_same_corners():
     at = np.linspace(0.0, 1.0, 501)
     s, push = cart(), (at.tolist(), np.where(abs(at - 0.5) < 1e-9, 500.0, 0.0).tolist(), "linear")
-    batch = run_batch(s.core, [launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.drives.torque(push)}, sample_interval=[0.0, 1.0])
+    batch = run_batch(
+        compiled_of(s), [launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.drives.torque(push)}, sample_interval=[0.0, 1.0]
+    )
     np.testing.assert_allclose(batch["X.v"][:, -1], np.array([0.0, 1.0]) + 500.0 * 0.002 / MASS, rtol=1e-12)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.bench.known_motions import chain_angle
+from linkwright.api import compiled_of
 from linkwright.kernels.loop_rows import LoopRows
 from linkwright.mechanics.closing.partition import partition
 from linkwright.mechanics.kinematics.motion import joint_rate, motion
@@ -39,7 +40,7 @@ def test_a_run_with_its_certificate_decomposes_no_large_matrix(monkeypatch: pyte
     monkeypatch.undo()
     rows, q = s.kernels.rows, run.q[-1:]
     J = rows.at(q=q, v=0.0 * q, t=np.zeros((1, 1)), near=s.kernels.defaults["near"][None]).J
-    J = J.scaled(1.0 / s.loops.row_scale, s.loops.columns)
+    J = J.scaled(1.0 / compiled_of(s).loops.row_scale, compiled_of(s).loops.columns)
     least = svd(J.dense[0], compute_uv=False)[-1]  # the chain comes nearer to its singular position all the time
     assert 0.9 * least < found.smallest_singular_value < 1.1 * least  # inverse iteration: within some per cent
 
@@ -53,7 +54,7 @@ def test_rows_of_the_loops_are_those_of_the_closure() -> None:
     s = chain(6)
     q, v = moving_state(s)
     rows = LoopRows(s.kernels).at(q=q[None], v=v[None], t=np.zeros((1, 1)), near=s.kernels.defaults["near"][None])
-    c = s.loops.at(q, v, 0.0, s.loops.skel.start_coordinates)
+    c = compiled_of(s).loops.at(q, v, 0.0, compiled_of(s).loops.skel.start_coordinates)
     assert np.abs(rows.J.dense[0] - c.J).max() < 1e-14 and np.abs((rows.J @ v[None])[0] - c.J @ v).max() < 1e-14
     assert np.abs(rows.phi[0] - c.phi).max() < 1e-14
     assert rows.J.part([3, 1], range(9)).dense[0].tolist() == rows.J.dense[0][[3, 1], :9].tolist()
@@ -64,7 +65,9 @@ def test_the_partition_of_a_large_mechanism_is_regular_and_has_small_blocks(driv
     s = chain(80)
     q, v = moving_state(s)
     near = s.kernels.defaults["near"][None]
-    J = s.kernels.rows.at(q=q[None], v=v[None], t=np.zeros((1, 1)), near=near).J.scaled(1.0 / s.loops.row_scale, s.loops.columns)
+    J = s.kernels.rows.at(q=q[None], v=v[None], t=np.zeros((1, 1)), near=near).J.scaled(
+        1.0 / compiled_of(s).loops.row_scale, compiled_of(s).loops.columns
+    )
     found = partition(J, drives, 160)
     assert len(found.rows) == 160 and len(found.independent) == 1 and not set(drives) & set(found.dependent)
     assert max(len(b.rows) for b in found.blocks) <= 2  # a crank and its coupler
@@ -77,7 +80,7 @@ def test_the_partition_of_a_large_mechanism_is_regular_and_has_small_blocks(driv
 def test_turns_of_a_cut_joint_are_sums_of_those_of_the_tree(n: int) -> None:
     """Against the rate of the joint by every coordinate, one after the other."""
     s = chain(n)
-    skel, q, cut = s.loops.skel, s.start.q, s.kernels.defaults["near"]
+    skel, q, cut = compiled_of(s).loops.skel, s.start.q, s.kernels.defaults["near"]
     joint = skel.tree.description.joint(f"B{n}")
     columns, shares = _shares(skel, joint, 0, cut, q)
     every = np.zeros(skel.tree.nv)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing.newton import consistent_velocity
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -197,7 +198,7 @@ def run_of(seed):
     """A random chain on a rod that breaks, with a joint that locks and opens again: the System, its start and the events."""
     mech = chain_of(seed)
     s = lw.compile(mech.skel.tree.description)
-    v = consistent_velocity(s.loops, mech.q, mech.v, mech.skel.start_coordinates)
+    v = consistent_velocity(compiled_of(s).loops, mech.q, mech.v, mech.skel.start_coordinates)
     lock = s.names.v[int(np.argmax(np.abs(v)))]  # one that moves: the rod may hold others already
     events = [
         lw.events.when("t", 0.05, do=lw.events.lock(lock)),

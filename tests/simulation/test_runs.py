@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.simulation.run_batch import run_batch
@@ -277,22 +278,22 @@ def test_a_batch_is_its_runs_one_by_one(bar):
     s, _ = bar
     states = [s.assemble({"A": 1.0}, {"A": w}) for w in np.linspace(2.0, 12.0, 20)]
     for how in ({"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.005}):
-        batches = [run_batch(s.core, states, 0.5, sample_interval=0.1, threads=n, **how) for n in (1, 2)]
+        batches = [run_batch(compiled_of(s), states, 0.5, sample_interval=0.1, threads=n, **how) for n in (1, 2)]
         np.testing.assert_array_equal(batches[0].q, batches[1].q)
         assert batches[0].finished.all() and batches[0].q.shape == (20, 6, s.tree.nq)
         run = s.simulate(states[7], 0.5, sample_interval=0.1, **how)
         np.testing.assert_array_equal(run.q, batches[0].q[7])
         np.testing.assert_array_equal(batches[0].run(7)["A.v"], batches[0]["A.v"][7])
     with pytest.raises(UsageError, match="State"):
-        run_batch(s.core, [], 1.0)
+        run_batch(compiled_of(s), [], 1.0)
     with pytest.raises(UsageError, match="events"):
-        run_batch(s.core, states, 1.0, events=["A"])
+        run_batch(compiled_of(s), states, 1.0, events=["A"])
 
 
 def test_a_batch_of_parameters_closes_each_start():
     s = lw.compile(lw.load("four-bar"), free=["L1"])
     st = s.assemble({"A": 1.0}, {"A": 6.0})
-    batch = run_batch(s.core, st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
+    batch = run_batch(compiled_of(s), st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
     for value, q in zip((0.25, 0.3), batch.q[:, -1], strict=True):
         other = lw.compile(lw.load("four-bar", L1=value))
         run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, sample_interval=[0.3])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.problem import table
 from tests.sweeps import sweep
@@ -36,7 +37,7 @@ def moving(s, count, seed=0):
 def pushed(s, n, seed=1):
     """Some torques at the drives."""
     tau = np.zeros((n, len(s.names.v)))
-    at = [s.names.v.index(d) for d in s.core.drive_names]
+    at = [s.names.v.index(d) for d in compiled_of(s).drive_names]
     tau[:, at] = np.random.default_rng(seed).normal(size=(n, len(at)))
     return tau
 
@@ -48,10 +49,11 @@ def pushed(s, n, seed=1):
 def test_steps_are_those_of_simulate(name):
     """Both do the same stages; only the last digits of the projection differ."""
     s = lw.compile(name)
-    push = {d: lw.drives.force(0.2 * k + 0.1) if s.assembler.coordinate(d)[0].type == "prismatic" else lw.drives.torque(0.2 * k + 0.1)
-            for k, d in enumerate(s.core.drive_names)}  # fmt: skip
+    core = compiled_of(s)
+    slides = {d: core.assembler.coordinate(d)[0].type == "prismatic" for d in core.drive_names}
+    push = {d: (lw.drives.force if slides[d] else lw.drives.torque)(0.2 * k + 0.1) for k, d in enumerate(core.drive_names)}
     run = s.simulate(s.start, 0.1, drive=push, integrator="rk4", step=2e-3, sample_interval=0.1)
-    st, tau = s.start, {d: 0.2 * k + 0.1 for k, d in enumerate(s.core.drive_names)}
+    st, tau = s.start, {d: 0.2 * k + 0.1 for k, d in enumerate(compiled_of(s).drive_names)}
     for _ in range(10):
         st = s.step(st, tau, 0.01, substeps=5)
     assert st.t == pytest.approx(0.1, abs=1e-15)
@@ -329,7 +331,7 @@ def test_answers_that_fail_are_reasons():
     def refuse(x):
         raise lw.SingularityError("no answer here.")
 
-    kernels = s.core.kernels
+    kernels = compiled_of(s).kernels
     kernels.fallbacks["loop_rates"] = kernels.fallbacks["loop_projection"] = refuse
     env = s.stepper(9)
     env.reset(0, start)

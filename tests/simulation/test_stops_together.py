@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import TraceGraph
 from tests.sweeps import sweep
 
@@ -125,7 +126,7 @@ def test_random_mechanisms_against_newton_euler(seed, count):
     model, ends, sides, force = star(np.random.default_rng(seed), count)
     m = lw.load(model)
     run = m.simulate(0.02, sample_interval=0.01)
-    wanted = least_by_statics(ends, sides, force, lw.compile(m).loops.kappa)
+    wanted = least_by_statics(ends, sides, force, compiled_of(lw.compile(m)).loops.kappa)
     found = [run[f"J{i}.stop.force"][-1] for i in range(count)]
     np.testing.assert_allclose(found, wanted, atol=1e-7 * force)
     assert np.abs(run.v).max() < 1e-12

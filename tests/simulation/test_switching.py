@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 
 PENDULUM = {
@@ -126,7 +127,7 @@ def test_a_rod_that_breaks_and_one_that_catches():
     assert (run["lam.tether"][run.t < event.time] == 0.0).all() and np.abs(run["lam.tether"][run.t > event.time]).min() > 0.0
     taut = run.t > event.time  # while it is slack there is no row to lose; then it is the lever of the tether about the joint P
     arm, along = run["lower.Q"] - run["lower.P"], run["lower.Q"] / reach[:, None]
-    lever = np.abs(arm[:, 0] * along[:, 1] - arm[:, 1] * along[:, 0]) / s.loops.kappa
+    lever = np.abs(arm[:, 0] * along[:, 1] - arm[:, 1] * along[:, 0]) / compiled_of(s).loops.kappa
     np.testing.assert_allclose(run["singular.J"], np.where(taut, lever, 1.0), atol=1e-12)
     assert run.certificate.smallest_singular_value == run.certificate.smallest_dependent == pytest.approx(lever[taut].min(), abs=1e-12)
     again = s.simulate(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model import library as models
 from tests.sweeps import every_model
 
@@ -27,7 +28,7 @@ def errors(s, st, duration, tolerances, **how):
         return s.simulate(st, duration, tolerance=tolerance, sample_interval=times, **how)
 
     best = run(1e-14)
-    size = np.array([s.loops.kappa if k == "length" else 1.0 for jt in best.skel.types for k in jt.coordinate_kinds])
+    size = np.array([compiled_of(s).loops.kappa if k == "length" else 1.0 for jt in best.skel.types for k in jt.coordinate_kinds])
     return [float(np.abs((run(x).q - best.q) / size).max()) for x in tolerances]
 
 

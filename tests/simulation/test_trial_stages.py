@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.simulation.run_batch import run_batch
 from tests.sweeps import sweep
 
@@ -42,7 +43,7 @@ def test_in_every_engine_and_formulation(options):
 
 def test_in_a_batch():
     s, st, duration = case("hinge-and-ball")
-    runs = run_batch(s.core, [st] * 3, duration, sample_interval=[duration])
+    runs = run_batch(compiled_of(s), [st] * 3, duration, sample_interval=[duration])
     assert runs.finished.all()
     np.testing.assert_allclose(runs.q[:, -1], np.tile(s.simulate(st, duration).q[-1], (3, 1)), atol=1e-7)
 

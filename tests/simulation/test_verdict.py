@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.integrators import INTEGRATORS
 
 
@@ -65,10 +66,10 @@ def test_the_gaps_of_an_unstabilized_run_are_measured(bar):
     c = run.certificate
     phi, gap, speed = 0.0, 0.0, 1.0
     for q, v, near in zip(run.q, run.v, run.references, strict=True):
-        at = s.loops.at(q, v, 0.0, near)
-        phi = max(phi, np.abs(at.phi / s.loops.row_scale).max())
-        gap = max(gap, np.abs((at.J @ v + at.b) / s.loops.row_scale).max())
-        speed = max(speed, np.abs(v / s.loops.columns).max())
+        at = compiled_of(s).loops.at(q, v, 0.0, near)
+        phi = max(phi, np.abs(at.phi / compiled_of(s).loops.row_scale).max())
+        gap = max(gap, np.abs((at.J @ v + at.b) / compiled_of(s).loops.row_scale).max())
+        speed = max(speed, np.abs(v / compiled_of(s).loops.columns).max())
     assert c.position_residual == pytest.approx(phi, rel=1e-6) and c.velocity_residual == pytest.approx(gap / speed, rel=1e-6)
     failed = [k.name for k in c.checks() if not k]
     assert "loops" in failed and "velocities" in failed

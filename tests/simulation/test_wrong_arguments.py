@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.simulation.options import NOT_OF_A_BATCH, Options, RunOptions, about
 from linkwright.simulation.run_batch import run_batch
 
@@ -21,9 +22,9 @@ def wiper():
 def test_batches_begin_together(wiper):
     states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
     with pytest.raises(lw.UsageError, match="first state"):
-        run_batch(wiper.core, states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
+        run_batch(compiled_of(wiper), states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
     with pytest.raises(lw.UsageError, match="times"):
-        run_batch(wiper.core, [states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
+        run_batch(compiled_of(wiper), [states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
 
 
 def test_batches_refuse_options_of_single_runs(wiper):
@@ -31,7 +32,7 @@ def test_batches_refuse_options_of_single_runs(wiper):
     assert set(given) == set(NOT_OF_A_BATCH)
     for name, value in given.items():
         with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`; simulate the runs one by one"):
-            run_batch(wiper.core, wiper.start, 1.0, sample_interval=0.5, **{name: value})
+            run_batch(compiled_of(wiper), wiper.start, 1.0, sample_interval=0.5, **{name: value})
 
 
 def boom(*_):

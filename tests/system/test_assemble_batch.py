@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from tests.sweeps import sweep
 
 
@@ -15,9 +16,9 @@ from tests.sweeps import sweep
 def test_states_are_those_of_assemble(name: str) -> None:
     """Both are closed to round-off: what is left is round-off times the condition, far below 1e-9."""
     s = lw.compile(name)
-    names, rng = s.core.drive_names, np.random.default_rng(3)
-    at = s.core.drive_positions(s.start)
-    span = 0.4 if s.assembler.coordinate(names[0])[0].type == "revolute" else 0.04
+    names, rng = compiled_of(s).drive_names, np.random.default_rng(3)
+    at = compiled_of(s).drive_positions(s.start)
+    span = 0.4 if compiled_of(s).assembler.coordinate(names[0])[0].type == "revolute" else 0.04
     drive, speed = at + span * rng.uniform(-1, 1, size=(67, len(names))), rng.normal(size=(67, len(names)))
     for _ in range(2):  # on floats, then by code
         got = s.assemble_batch(dict(zip(names, drive.T, strict=True)), dict(zip(names, speed.T, strict=True)))
@@ -30,13 +31,13 @@ def test_states_are_those_of_assemble(name: str) -> None:
             continue
         assert np.abs(got.q[i] - one.q).max() < 1e-9 and np.abs(got.v[i] - one.v).max() < 1e-9 * (1.0 + np.abs(one.v).max())
         assert (got[i].q == got.q[i]).all() and np.abs(s.closure(got[i]).phi).max() < 1e-12
-        assert np.abs(s.core.packed_references(got[i]) - s.core.packed_references(one)).max(initial=0.0) < 1e-9
+        assert np.abs(compiled_of(s).packed_references(got[i]) - compiled_of(s).packed_references(one)).max(initial=0.0) < 1e-9
 
 
 @pytest.mark.slow
 def test_what_cannot_be_reached_is_masked_and_explained() -> None:
     s = lw.compile("3-rrr")
-    names, at = s.core.drive_names, s.core.drive_positions(s.start)
+    names, at = compiled_of(s).drive_names, compiled_of(s).drive_positions(s.start)
     far = at + np.array([0.0, 0.5, 3.0])[:, None] * np.array([1.0, -1.0, 1.0])  # the last one: legs that do not reach the platform
     with pytest.raises(lw.LinkwrightError, match="cannot reach"):
         s.assemble(dict(zip(names, map(float, far[2]), strict=True)))
@@ -58,8 +59,8 @@ def test_another_branch_is_that_of_the_guess() -> None:
 
 def test_units_and_single_values() -> None:
     s = lw.compile("five-bar")
-    a, b = s.core.drive_names
-    at = dict(zip((a, b), s.core.drive_positions(s.start), strict=True))
+    a, b = compiled_of(s).drive_names
+    at = dict(zip((a, b), compiled_of(s).drive_positions(s.start), strict=True))
     got = s.assemble_batch({a: [f"{np.degrees(at[a])} deg", at[a] + 0.1], b: at[b]})
     assert len(got) == 2 and np.abs(got.q[0] - s.start.q).max() < 1e-9
 

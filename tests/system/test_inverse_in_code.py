@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels import kernels
 from linkwright.results.state_loads import KernelLoads
 from linkwright.system.dynamics import loads_on_floats
@@ -42,7 +43,7 @@ def same(s: lw.System, st: lw.State, a: Any, drives: list[str] | None = None) ->
     """Loads from a kernel, equal to those on floats."""
     found = [s.inverse(st, a, drives=drives) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads)
-    exact = loads_on_floats(s.core, st, a, None, drives, "subsystem", {})
+    exact = loads_on_floats(compiled_of(s), st, a, None, drives, "subsystem", {})
     assert "whole" not in vars(found) and found.tau.keys() == exact.tau.keys() and found.base.keys() == exact.base.keys()
     pairs = [(found.tau[name], x) for name, x in exact.tau.items()] + [(found.base[name], x) for name, x in exact.base.items()]
     size = 1.0 + max([np.abs(w.force).max() for w in exact.wrench.values()] + [abs(x) for _, x in pairs])
@@ -62,7 +63,7 @@ def same(s: lw.System, st: lw.State, a: Any, drives: list[str] | None = None) ->
 @sweep("seed", range(2), now=1)
 def test_the_wrench_on_a_floating_base_comes_from_a_kernel(make: Any, seed: int) -> None:
     s, st, rng = system(make, seed)
-    drives = {name: float(rng.normal()) for name in s.core.drive_names}
+    drives = {name: float(rng.normal()) for name in compiled_of(s).drive_names}
     assert len(same(s, st, None).base) == 6
     same(s, st, drives)
     same(s, st, {**drives, "base.x": 0.7, "base.wy": -1.2})
@@ -76,13 +77,13 @@ def test_the_wrench_on_a_floating_base_comes_from_a_kernel(make: Any, seed: int)
 def test_motions_of_fewer_drives_come_from_a_kernel(make: Any) -> None:
     """Accelerations that these drives cause; efforts of the joints that nothing moves are zero, which the kernel finds out."""
     s, st, _ = system(make, 3)
-    some = s.core.drive_names[: len(s.core.drive_names) // 2]
+    some = compiled_of(s).drive_names[: len(compiled_of(s).drive_names) // 2]
     efforts = {name: 1.0 + i for i, name in enumerate(some)}
     a = s.forward(st, efforts).a
     assert same(s, st, a, some).tau == pytest.approx(efforts, abs=1e-8)
     same(s, st, a)  # with all of them
     with pytest.raises(lw.UsageError, match="no drive acts on"):
-        s.inverse(st, s.forward(st, dict.fromkeys(s.core.drive_names, 5.0)).a, drives=some)
+        s.inverse(st, s.forward(st, dict.fromkeys(compiled_of(s).drive_names, 5.0)).a, drives=some)
     with pytest.raises(lw.UsageError, match="contradict the closed loops"):
         s.inverse(st, a + 1.0, drives=some)
 
@@ -92,7 +93,7 @@ def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
     there = s.settle()
     found = [s.inverse(there, drives=[]) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads) and found.tau == {}
-    exact = loads_on_floats(s.core, there, None, None, [], "subsystem", {})
+    exact = loads_on_floats(compiled_of(s), there, None, None, [], "subsystem", {})
     for joint, w in exact.wrench.items():
         np.testing.assert_allclose(found.wrench[joint].force, w.force, atol=1e-7)  # as far as the position is settled
     with pytest.raises(lw.UsageError, match="no drive acts on"):

@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import MAKING
 from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.kinematics.motion import qdot
@@ -176,7 +177,7 @@ def test_relative_tasks_are_derivatives_of_relative_poses(leg: lw.System) -> Non
     a = np.asarray(x.N_rate)
     h, places = 1e-5, []
     for side in (-1.0, 1.0):
-        there = leg.state(leg.core.displaced(st, side * h * st.v + 0.5 * h * h * a), st.v + side * h * a)
+        there = leg.state(compiled_of(leg).displaced(st, side * h * st.v + 0.5 * h * h * a), st.v + side * h * a)
         trunk, shank, thigh = (leg.pose(there, n) for n in ("trunk", "shank", "thigh"))
         y = leg.named_terms(["shank in trunk", "com in thigh"])(there)
         places.append((trunk.R.T @ (shank.p - trunk.p), thigh.R.T @ (np.asarray(y.com) - thigh.p), y.J @ y.speed))
@@ -191,15 +192,15 @@ def test_identities_of_reduced_terms(name: str) -> None:
     """Energy x' M x' / 2, its rate x' (M x'' + C - Mdot x' / 2) = 0 by differences of M, momentum A x', potential by G."""
     s = lw.compile(name)
     rng = np.random.default_rng(3)
-    st = s.assemble(v={n: 0.5 * float(rng.normal()) for n in s.core.drive_names})
+    st = s.assemble(v={n: 0.5 * float(rng.normal()) for n in compiled_of(s).drive_names})
     terms = s.named_terms()
     x = terms(st)
     assert 0.5 * x.speed @ x.M @ x.speed == pytest.approx(st["energy.kinetic"], rel=1e-11)
-    linear, angular = momentum(s.skel, s.motion(st), about=np.asarray(x.com))
+    linear, angular = momentum(compiled_of(s).skel, s.motion(st), about=np.asarray(x.com))
     np.testing.assert_allclose(x.A @ x.speed, [*angular, *linear], rtol=0, atol=1e-11 * (1.0 + np.abs(linear).max()))
     h, energies = 1e-5, []
     for side in (-1.0, 1.0):
-        there = terms(s.core.displaced(st, side * h * st.v + 0.5 * h * h * np.asarray(x.N_rate)))
+        there = terms(compiled_of(s).displaced(st, side * h * st.v + 0.5 * h * h * np.asarray(x.N_rate)))
         energies.append(0.5 * x.speed @ there.M @ x.speed)
     # power at x'' = 0: d/dt (x' M x' / 2) = x' C, as the forces of inertia are workless apart from it
     power = (energies[1] - energies[0]) / (2 * h)
@@ -281,9 +282,9 @@ def test_rates_of_random_mechanisms_by_complex_steps(seed: int, kinds: tuple[str
     s, st = states.random_loops(300 + seed, kinds, 8)
     bodies = [b.name for b in s.description.bodies[1:]]
     terms = s.named_terms([bodies[-1], f"{bodies[-1]} in {bodies[1]}", f"com in {bodies[2]}"], by="coordinates")
-    x, eq, near = terms(st), terms.independent.equations(terms.chosen.every), s.skel.pack(st.references)
+    x, eq, near = terms(st), terms.independent.equations(terms.chosen.every), compiled_of(s).skel.pack(st.references)
     h = 1e-30
-    q = st.q + 1j * h * qdot(s.skel, st.q, st.v)
+    q = st.q + 1j * h * qdot(compiled_of(s).skel, st.q, st.v)
     rows = eq.task_terms(q, st.v, near, tasks=terms.rows)
     inertia = eq.inertia_terms(q, st.v, t=np.zeros(1), near=near)
 
@@ -298,7 +299,7 @@ def test_rates_of_random_mechanisms_by_complex_steps(seed: int, kinds: tuple[str
     close(x.A_rate, rate(inertia["A"]) @ st.v)
     close(st.v @ x.C, 0.5 * st.v @ rate(inertia["M"]) @ st.v)
     mass = sum(float(b.mass or 0.0) for b in s.description.bodies[1:])
-    close(st.v @ x.G, -mass * rate(inertia["com"]) @ np.asarray(s.skel.gravity, dtype=float))
+    close(st.v @ x.G, -mass * rate(inertia["com"]) @ np.asarray(compiled_of(s).skel.gravity, dtype=float))
     close(x.A[3:] @ st.v, mass * rate(inertia["com"]))
 
 
@@ -319,7 +320,7 @@ def test_one_state_gets_code_after_a_few_calls(monkeypatch: pytest.MonkeyPatch, 
     s = lw.load("five-bar").system
     st, t = s.assemble(v={"A": 1.0, "E": -0.5}), s.named_terms(["com"])
     on_floats = {k: np.array(getattr(t(st), k)) for k in ("M", "h", "J", "rate")}
-    calls = int(MAKING / s.core.answer_on_floats) + 1
+    calls = int(MAKING / compiled_of(s).answer_on_floats) + 1
     for _ in range(calls):
         x = t(st)
         _ = x.M

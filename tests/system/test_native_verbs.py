@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.kernels import kernels
 from linkwright.kernels.kernels import KernelStructure
@@ -33,7 +34,7 @@ def made_at_once(monkeypatch):
 def moving(s, name):
     rng = stream(7, name)
     try:
-        return s.assemble(v={d: float(rng.normal()) for d in s.core.drive_names}), rng
+        return s.assemble(v={d: float(rng.normal()) for d in compiled_of(s).drive_names}), rng
     except lw.LinkwrightError:
         return s.start, rng
 
@@ -65,7 +66,7 @@ def test_massless_parts_of_ball_joints_leave_forward_and_steps_in_code(monkeypat
     s = lw.load(hinged(ankle(stream(1, "massless")), 0.0)).system
     rng, exact = stream(2, "massless"), []
     for _ in range(3):
-        place, speed = ({name: float(rng.normal(scale=size)) for name in s.core.drive_names} for size in (0.1, 1.0))
+        place, speed = ({name: float(rng.normal(scale=size)) for name in compiled_of(s).drive_names} for size in (0.1, 1.0))
         st = s.assemble(place, speed)
         exact.append((st, s.forward(st, formulation="kkt").a))
         s.forward(st)
@@ -99,7 +100,7 @@ def test_terms_from_the_kernel_are_those_on_floats(name):
 @sweep("name", ["boot-lid", "3-rrr"], now=1)
 def test_settled_by_kernels_is_settled_on_floats(name):
     slow, s = (lw.compile(name, engine=engine) for engine in ("python", "native"))
-    for hold in ((), (s.core.drive_names[0],)):
+    for hold in ((), (compiled_of(s).drive_names[0],)):
         there = s.settle(hold=hold)
         close(there.q, slow.settle(hold=hold).q, 1e-8)  # the square root of what a force at round-off leaves is no worse than that
         assert np.abs(s.closure(there).phi).max() < 1e-10
@@ -109,10 +110,10 @@ def test_settled_by_kernels_is_settled_on_floats(name):
 def test_loads_from_the_kernel_are_those_on_floats(name):
     s = lw.compile(name)
     st, rng = moving(s, name)
-    a = {d: float(rng.normal()) for d in s.core.drive_names}
+    a = {d: float(rng.normal()) for d in compiled_of(s).drive_names}
     for _ in range(3):
         found = s.inverse(st, a)
-    exact = loads_on_floats(s.core, st, a, None, None, "subsystem", {})
+    exact = loads_on_floats(compiled_of(s), st, a, None, None, "subsystem", {})
     size = max(np.abs(w.force).max() for w in exact.wrench.values())
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     assert found.tau.keys() == exact.tau.keys() and found.tau_unique == exact.tau_unique
@@ -134,12 +135,12 @@ def test_loads_by_other_drives_come_from_a_kernel_of_theirs(name, drives, a):
     st, _ = moving(s, name)
     for _ in range(2):
         found = s.inverse(st, a, drives=drives)
-    exact = loads_on_floats(s.core, st, a, None, drives, "subsystem", {})
+    exact = loads_on_floats(compiled_of(s), st, a, None, drives, "subsystem", {})
     assert isinstance(found, KernelLoads) and list(found.tau) == list(exact.tau) == drives
     close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
     joint = s.description.joints[-1]
     close(found.on(joint.name, joint.second).force, exact.on(joint.name, joint.second).force, 1e-9)
-    own = [s.inverse(st, drives=s.core.drive_names) for _ in range(2)][-1]
+    own = [s.inverse(st, drives=compiled_of(s).drive_names) for _ in range(2)][-1]
     assert isinstance(own, KernelLoads) and own.tau == s.inverse(st).tau
 
 
@@ -158,7 +159,7 @@ def test_jacobian_from_the_kernel_is_the_one_on_floats(name):
     for of in [*(b.name for b in s.description.bodies[1:]), *points]:
         for _ in range(2):
             found = s.jacobian(st, of)
-        exact = s.assembler.jacobian(st, of, s.core.drive_names)
+        exact = compiled_of(s).assembler.jacobian(st, of, compiled_of(s).drive_names)
         assert found.shape == exact.shape
         close(found, exact, 1e-9)
 
@@ -166,11 +167,11 @@ def test_jacobian_from_the_kernel_is_the_one_on_floats(name):
 @sweep("name", MODELS, now=["bennett", "carpet-scraper"])
 def test_assemble_walks_to_the_position_found_on_floats(name):
     s = lw.compile(name)
-    rng, drives = stream(3, name), s.core.drive_names
-    at = s.core.drive_positions(s.start)
+    rng, drives = stream(3, name), compiled_of(s).drive_names
+    at = compiled_of(s).drive_positions(s.start)
     q = {d: float(x + 0.02 * rng.normal()) for d, x in zip(drives, at, strict=True)}
     v = {d: float(rng.normal()) for d in drives}
-    exact = s.assembler.assemble(q, v)
+    exact = compiled_of(s).assembler.assemble(q, v)
     for _ in range(3):
         found = s.assemble(q, v)
     tolerance = 1e-5 if s.mobility.idle else 1e-10  # a rod that spins idly may arrive turned by a little
@@ -234,13 +235,13 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
     s = lw.compile(replace(d, springs=(spring,)), cuts=list(s0.tree.cuts))
     for _ in range(3):
         s.forward(s.start)
-    assert "near" in s.core.ready("accelerations", seconds=1.0).reads
+    assert "near" in compiled_of(s).ready("accelerations", seconds=1.0).reads
     wound = {**s.start.references, cut: s.start.references[cut] + 2.0 * np.pi}
-    st = State(s.skel, s.start.q, s.start.v, wound)
+    st = State(compiled_of(s).skel, s.start.q, s.start.v, wound)
     found, exact = s.forward(st), s.forward(st, formulation="kkt")
     close(found.a, exact.a, 1e-9)
     assert np.abs(found.a - s.forward(s.start).a).max() > 0.1  # the spring pushes harder
-    close(list(s.inverse(st).tau.values()), list(loads_on_floats(s.core, st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
+    close(list(s.inverse(st).tau.values()), list(loads_on_floats(compiled_of(s), st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
 
 
 def test_external_loads_reach_ground_in_loads_of_a_kernel():
@@ -256,7 +257,7 @@ def test_external_loads_reach_ground_in_loads_of_a_kernel():
 def test_armatures_take_their_part_in_the_balance_of_forces():
     s = lw.compile("ankle")
     st, rng = moving(s, "ankle")
-    assert any(s.skel.armature) and s.inverse(st, {d: float(rng.normal()) for d in s.core.drive_names}).residual < 1e-9
+    assert any(compiled_of(s).skel.armature) and s.inverse(st, {d: float(rng.normal()) for d in compiled_of(s).drive_names}).residual < 1e-9
 
 
 def test_large_mechanisms_get_code_of_forward_with_the_first_call(monkeypatch):
@@ -264,7 +265,7 @@ def test_large_mechanisms_get_code_of_forward_with_the_first_call(monkeypatch):
     asked = []
     monkeypatch.setattr(KernelStructure, "_made", lambda self, name, drives, now, by, of: asked.append((name, now)))
     s = lw.compile("stewart")
-    monkeypatch.setattr(type(s.core), "answer_on_floats", 1.0)
+    monkeypatch.setattr(type(compiled_of(s)), "answer_on_floats", 1.0)
     s.forward(s.start)
     assert asked[0] == ("accelerations", True)
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.results.files import identical
 from linkwright.simulation.run_batch import run_batch
 from tests import exports
@@ -53,7 +54,7 @@ def calls(s: lw.System, given: tuple[np.ndarray, np.ndarray]) -> dict[str, Calla
     out["run"] = lambda: bits(s.simulate(st, 0.1, tolerance=1e-8))
     out["fixed steps"] = lambda: bits(s.simulate(st, 0.02, integrator="rk4", step=1e-3))
     out["driven run"] = lambda: bits(s.simulate(st, 0.05, drive={DRIVE: lw.drives.torque("0.3 N m")}))
-    out["batch"] = lambda: run_batch(s.core, [st, s.state(q, 0.5 * v)], 0.02, sample_interval=0.01)[DRIVE].tobytes()
+    out["batch"] = lambda: run_batch(compiled_of(s), [st, s.state(q, 0.5 * v)], 0.02, sample_interval=0.01)[DRIVE].tobytes()
     return out
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.integrators import INTEGRATORS
 from linkwright.simulation.run_batch import run_batch
 
@@ -91,7 +92,7 @@ VERBS = {
     "st.energy": lambda m, s, st, f: [st[f"energy.{x}"] for x in ("kinetic", "potential", "total")],
     "s.settle": lambda m, s, st, f: s.settle(),
     "s.simulate": lambda m, s, st, f: [s.simulate(st, 0.05, integrator=name, step=0.01).checks() for name in INTEGRATORS],
-    "batch of runs": lambda m, s, st, f: run_batch(s.core, [st, st], 0.05, sample_interval=0.01),
+    "batch of runs": lambda m, s, st, f: run_batch(compiled_of(s), [st, st], 0.05, sample_interval=0.01),
     "s.state": lambda m, s, st, f: s.state(st.q),
     "s.step": lambda m, s, st, f: s.step(st),
     "s.stepper": lambda m, s, st, f: s.stepper(3).step({}),

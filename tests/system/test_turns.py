@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from tests.sweeps import sweep
 
@@ -34,7 +35,7 @@ def test_every_design_is_as_it_is_alone(name: str) -> None:
     assert t.ok.all() and t.why == {} and len(t) == 16
     loads = [x for x in m.cycle(steps=48)._load_channels if not x.startswith("shaking")]
     body = m.description.bodies[-1].name
-    names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + m.system.core.drive_names
+    names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + compiled_of(m.system).drive_names
     found = t.read(names)
     for i in (0, 15):
         alone = t.cycle(i)

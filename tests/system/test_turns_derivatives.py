@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.motion.cycle_derivatives import turn_derivatives
 from linkwright.motion.designs import Designs
@@ -31,7 +32,7 @@ VARIED = {
 
 def numbers_of(name: str) -> list[Any]:
     """The numbers of a model that vary."""
-    return lw.load(name).system.core.chosen(VARIED[name])
+    return compiled_of(lw.load(name).system).chosen(VARIED[name])
 
 
 def designs_of(name: str, n: int = 16, share: float = 0.02) -> dict[str, np.ndarray]:
@@ -59,7 +60,7 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
     assert t.ok.all() and t.derivatives.names == tuple(by)
     for i in (0, 11):
         alone = t.cycle(i)
-        d = turn_derivatives(m.system.core, alone, by, t.designs.values[i])
+        d = turn_derivatives(compiled_of(m.system), alone, by, t.designs.values[i])
         for x in names:
             assert t.derivatives[x].shape == (*t[x].shape, len(by))
             assert differ(t.derivatives[x][i], d[x], alone[x]) <= SAME, (x, i)
@@ -86,7 +87,7 @@ DIFFERENCES = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])  # of 
 def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
     """Truncation of order h^6 = 1e-18 and round-off 1e-14/h: relative 1e-10 is what differences can show."""
     m, h = lw.load("wiper"), 1e-3
-    value = next(p.value for p in m.system.core.chosen(number))
+    value = next(p.value for p in compiled_of(m.system).chosen(number))
     base = value * 1.01
     names = ["A.torque", "C.load", "C.transmission_angle", "C.pressure_angle", "rocker.rotation", "C.v", "rocker.angle", "energy.kinetic"]
     names.append("determinant")
@@ -187,7 +188,7 @@ def test_derivatives_that_do_not_exist_are_refused() -> None:
     with pytest.raises(UsageError, match="not asked for"):
         m.cycles({"L1": [0.3]}, steps=12, read=["C"]).derivatives["C"]
     shared = lw.load("parallelogram-middle")  # its loops are redundant: no length varies alone
-    length = next(p.name for p in shared.system.core.chosen("*") if p.geometry and p.placed is not None and p.value)
+    length = next(p.name for p in compiled_of(shared.system).chosen("*") if p.geometry and p.placed is not None and p.value)
     with pytest.raises(UsageError, match="redundant"):
         shared.cycles({length: np.full(16, 0.2)}, steps=12, read=["A.torque"], derivatives=[length])
 
@@ -204,7 +205,7 @@ def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     assert (np.abs(few[x] - many[x]).max(axis=(0, 1)) <= 1e-11 * size).all()  # round-off times the condition, as SAME
     speed = [n for n in m.cycle(steps=12).channels if n.endswith((".speed", ".angle.v"))][-1:]
     alone = m.cycles(designs, steps=12, read=speed, derivatives=by)
-    d = turn_derivatives(m.system.core, alone.cycle(3), by, alone.designs.values[3])
+    d = turn_derivatives(compiled_of(m.system), alone.cycle(3), by, alone.designs.values[3])
     assert differ(alone.derivatives[speed[0]][3], d[speed[0]], alone[speed[0]][3]) <= SAME
 
 
@@ -220,15 +221,15 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
     found = {e: [x for x in reversed(c.channels) if x.endswith(e) and np.isfinite(c[x]).mean() > 0.8] for e in endings}
     names = [x[0] for x in found.values() if x]
     assert len(names) >= 4
-    by = [p.name for p in m.system.core.chosen("*") if p.geometry and p.placed is not None and p.value][:2]
-    designs = {p.name: p.value * (1.0 + 0.01 * np.random.default_rng(5).uniform(-1.0, 1.0, 16)) for p in m.system.core.chosen(by)}
+    by = [p.name for p in compiled_of(m.system).chosen("*") if p.geometry and p.placed is not None and p.value][:2]
+    designs = {p.name: p.value * (1.0 + 0.01 * np.random.default_rng(5).uniform(-1.0, 1.0, 16)) for p in compiled_of(m.system).chosen(by)}
     reader = DesignReader(m.system, {"drive": None, "steps": 24, "speed": None, "duration": None}, now=True)
-    native = reader.turning(Designs.of(m.system.core, designs), names, by)
+    native = reader.turning(Designs.of(compiled_of(m.system), designs), names, by)
     assert native is not None and set(native.names) == set(names)
     t = m.cycles(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all()
     alone = t.cycle(7)
-    d = turn_derivatives(m.system.core, alone, by, t.designs.values[7])
+    d = turn_derivatives(compiled_of(m.system), alone, by, t.designs.values[7])
     for x in names:
         a, b = t[x][7], alone[x]
         calm = np.isfinite(b) & (np.abs(b) <= 30.0 * np.nanmedian(np.abs(b)) + 1e-6)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.control.gym.limits import draw_of_parameters
 from linkwright.rings.design.optimization.variables import variables
@@ -62,7 +63,7 @@ def workspace(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def gym(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    drawn = draw_of_parameters({"l": given}, ["l"], lw.compile(m, free=["l"]).core).ranges["l"]
+    drawn = draw_of_parameters({"l": given}, ["l"], compiled_of(lw.compile(m, free=["l"]))).ranges["l"]
     return float(drawn[0]), float(drawn[-1])
 
 

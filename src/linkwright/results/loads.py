@@ -130,7 +130,7 @@ class SampleLoads:
     @cached_property
     def cycle(self) -> CycleLoads | None:
         """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
-        if self.acted is not None or not self.c.drives or len(self.c.t) < SINGLE_SAMPLES or self.c.system.skel is not self.c.skel:
+        if self.acted is not None or not self.c.drives or len(self.c.t) < SINGLE_SAMPLES or self.c.system._core.skel is not self.c.skel:
             return None
         _ = self.c._instants[0].loads  # says what is missing, if masses are
         return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i])
@@ -139,7 +139,7 @@ class SampleLoads:
     def history_of_kernel(self) -> KernelHistory | None:
         """Loads of a turn from a kernel; None where there is none, or where loads are not determinate."""
         c = self.c
-        if self.acted is not None or not c.drives or len(c.t) < SINGLE_SAMPLES or c.system.skel is not c.skel:
+        if self.acted is not None or not c.drives or len(c.t) < SINGLE_SAMPLES or c.system._core.skel is not c.skel:
             return None
         found = c.system._loads_of_samples(c)
         return None if found is None else KernelHistory(c.skel, c.v, c.drives, found.u, found.wrench)

@@ -335,7 +335,7 @@ class Trajectory(TrajectoryVerbs, Result):
     @cached_property
     def frame(self) -> Loops:
         """The loops with their scales."""
-        return self.loops or Loops.of(self.skel, None if self.system is None else self.system.loops.kappa)
+        return self.loops or Loops.of(self.skel, None if self.system is None else self.system._core.loops.kappa)
 
     @cached_property
     def _loads(self) -> SampleLoads:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.driven_motion import Walking
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels, KernelStructure
+    from linkwright.system.system import System
 
 ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
@@ -48,6 +49,11 @@ ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit th
 REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 
 SMALL = 40  # velocities of a mechanism whose walk on floats takes some tenths of a second
+
+
+def compiled_of(system: System | Compiled) -> Compiled:
+    """Return the tree, loops, forces and kernels of a System, for functions of the core; a Compiled is returned as it is."""
+    return system if isinstance(system, Compiled) else system._core
 
 
 class Derivatives(NamedTuple):

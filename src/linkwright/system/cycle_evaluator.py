@@ -18,6 +18,7 @@ from linkwright.errors import UsageError
 from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.compiled import compiled_of
 from linkwright.system.design_channels import DesignReader, DesignTable, with_numbers
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class CycleEvaluator:
         code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer. `fixed`:
         drives begin where the model's own do, wherever pins of the drawing put them."""
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
-        core = system.core
+        core = compiled_of(system)
         self.reader, self.floats = DesignReader(system, asked, now=True, fixed=fixed), floats
         self.read = tuple(dict.fromkeys(read))
         own = Designs.of(core, {p.name: p.value for p in core.chosen(list(numbers))})
@@ -107,7 +108,7 @@ class CycleEvaluator:
         key, system = ("gaps", positions), self.reader.system
         if key not in self._stored:
             asked: dict[str, Any] = {**self.reader.asked, "steps": positions - 1}
-            lanes = replace(lanes_of(system.core, self._designs, **asked), now=True)
+            lanes = replace(lanes_of(compiled_of(system), self._designs, **asked), now=True)
             self._stored[key] = AssemblyGaps(lanes, system.cycle(**asked))
         found = self._stored[key](self._whole(self._given(rows)), threads)
         return found._replace(slopes=found.slopes[..., [self._designs.key.index(name) for name in self.by or self.numbers]])

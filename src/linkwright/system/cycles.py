@@ -17,6 +17,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.undefined_derivatives import refused
+from linkwright.system.compiled import compiled_of
 from linkwright.system.design_channels import DesignReader, with_numbers
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def cycles(
     system: System, given: Mapping[str, Any], asked: Mapping[str, Any], read: Any, threads: int | None, derivatives: Any = None
 ) -> Trajectories:
     """See `Mechanism.cycles`."""
-    core, samples = system.core, whole_number(asked["steps"], "steps", 2, MOST_STEPS) + 1
+    core, samples = compiled_of(system), whole_number(asked["steps"], "steps", 2, MOST_STEPS) + 1
     designs, reader = Designs.of(core, given), DesignReader(system, asked)
     names = None if read is None else [read] if isinstance(read, str) else list(dict.fromkeys(read))
     nominal = reader.nominal

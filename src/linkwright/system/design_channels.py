@@ -19,6 +19,7 @@ from linkwright.numerics.result_stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.compiled import compiled_of
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
@@ -114,11 +115,11 @@ class DesignReader:
             if name != DETERMINANT and name not in STATE:
                 self.nominal._channel(name)
         if any(name in self.nominal._load_channels for name in names):
-            self.system.core.kernels.need_masses()
+            compiled_of(self.system).kernels.need_masses()
 
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
         """Native turns of designs; None where there is no code for them."""
-        core = self.system.core
+        core = compiled_of(self.system)
         store = DESIGN_CYCLES.of(core)
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
         if key not in store:
@@ -141,7 +142,7 @@ class DesignReader:
         loads = [name for name in names if name in c._load_channels]
         c.derivatives(list(by)).need(loads)  # says what is wrong
         chosen = [p for p in designs.chosen if p.name in by]
-        return written_speeds(self.system.core, chosen, list(c.drives), c)
+        return written_speeds(compiled_of(self.system), chosen, list(c.drives), c)
 
     def table(
         self, designs: Designs, names: Sequence[str], by: Sequence[str] = (), threads: int | None = None, *, floats: bool = True

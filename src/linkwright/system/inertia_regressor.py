@@ -27,6 +27,7 @@ from linkwright.numerics.linalg import factor
 from linkwright.numerics.spatial import array, cross_wrench, shift_twist, shift_wrench, skew
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.compiled import compiled_of
 from linkwright.system.system import System
 
 SPATIAL = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
@@ -125,13 +126,13 @@ def _sample(
     moment = np.array([-Y[:3] - skew(o - about) @ Y[3:] for Y, o in zip(shaking, skel.origins, strict=True)]).transpose(1, 0, 2)
     K = _efforts_of(system, c, i, drives)
     effort = np.array([K @ body_jacobian(skel, m, k).T @ Y for k, Y in enumerate(loaded)]).transpose(1, 0, 2)
-    rest = -K @ dynamics.generalized(skel, m, system.core.applied(st))
+    rest = -K @ dynamics.generalized(skel, m, compiled_of(system).applied(st))
     return force, moment, effort, rest
 
 
 def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) -> np.ndarray:
     """(drives, nv): least efforts for what the tree's coordinates need: u = W (N'B W)^+ N' g, N the motions of the loops, W the weights."""
-    loops, skel, m = system.loops, c.skel, c._instants[i].motion
+    loops, skel, m = compiled_of(system).loops, c.skel, c._instants[i].motion
     closed = loops.closure(m, c.v[i], float(c.t[i]), c.references[i])
     N = loops.columns[:, None] * loops.factored(closed).null
     pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.references[i]), drives)

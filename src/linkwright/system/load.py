@@ -15,6 +15,7 @@ from linkwright.model.description import Description
 from linkwright.model.library.file_lookup import model_file
 from linkwright.results import files as run_files
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.compiled import compiled_of
 from linkwright.system.system import System
 
 
@@ -47,7 +48,7 @@ def _restored(stored: run_files.Stored, about: Mapping[str, Any]) -> Trajectory:
     system = System(stored.model, about["cuts"] if about["cuts_given"] else None, about["length"])
     if list(system.tree.cuts) != about["cuts"]:  # another version would cut elsewhere today
         system = System(stored.model, about["cuts"], about["length"])
-    found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(about["drives"]))
+    found = Trajectory(compiled_of(system).skel, **stored.fields(compiled_of(system).skel), system=system, drives=tuple(about["drives"]))
     for name in about["drives"]:
         if coordinate_or_none(system.description, name) is None:
             raise run_files.Misfit(f"'drives' names '{name[:60]}', which its mechanism does not have")
@@ -70,4 +71,4 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
         str(run_checks(certificate, passages))  # every number can be printed
     except (TypeError, ValueError, KeyError, AttributeError) as problem:
         raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem
-    return Reopened(found, system.core, certificate, passages, files.shown(stored.path.name))
+    return Reopened(found, compiled_of(system), certificate, passages, files.shown(stored.path.name))

@@ -26,6 +26,7 @@ from linkwright.model.description import Description
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading
+from linkwright.system.compiled import compiled_of
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
 from linkwright.verbs import ring_function
@@ -219,7 +220,7 @@ class Mechanism(MechanismVerbs):
             return self.with_(start=dict(start)).simulate(duration, **options)
         from linkwright.simulation.run import chosen_drives
 
-        options["drive"] = chosen_drives(self.system.described, options.get("drive"), options.get("control"))
+        options["drive"] = chosen_drives(compiled_of(self.system).described, options.get("drive"), options.get("control"))
         return self.system._simulated(start, duration, options)
 
     def settle(self, hold: Names = ()) -> State:

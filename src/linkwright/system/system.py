@@ -72,9 +72,8 @@ class System(SystemVerbs):
         if formulation != "auto":
             formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
-        self.core = core = Compiled(description, cuts, length, free, engine)
-        self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
-        self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
+        self._core = core = Compiled(description, cuts, length, free, engine)
+        self.description, self.free, self.engine, self.tree = core.description, core.free, core.engine, core.tree
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
@@ -83,17 +82,17 @@ class System(SystemVerbs):
 
     @cached_property
     def names(self) -> CoordinateNames:
-        return CoordinateNames.of(self.skel)
+        return CoordinateNames.of(self._core.skel)
 
     @property
     def channels(self) -> ChannelList:
         """Return the names that a cycle has. They print as a table with units and meanings, and `s.channels("torque")` filters them."""
-        return self._driven(at_start(self.core), self.core.drive_names).channels
+        return self._driven(at_start(self._core), self._core.drive_names).channels
 
     @property
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
-        return self.assembler.start
+        return self._core.assembler.start
 
     def assemble(
         self, q: Named = None, v: Named = None, *, pose: Named = None, point: Named = None, guess: Mapping[str, Any] | State | None = None
@@ -128,7 +127,7 @@ class System(SystemVerbs):
         >>> round(float(st["rocker.angle", "deg"]), 2)
         105.93
         """
-        return states.assemble(self.core, q, v, pose, point, guess)
+        return states.assemble(self._core, q, v, pose, point, guess)
 
     def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Names | None = None) -> StateBatch:
         """Assemble many states from arrays of the positions of the drives.
@@ -155,7 +154,7 @@ class System(SystemVerbs):
         >>> batch.ok
         array([ True,  True,  True])
         """
-        return states.assembled(self.core, q, v, guess, drives)
+        return states.assembled(self._core, q, v, guess, drives)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
         """Find all assembly modes at given joint values.
@@ -182,41 +181,41 @@ class System(SystemVerbs):
         >>> len(found)
         2
         """
-        return self.assembler.branches(q, most=most, tries=tries, method=method)
+        return self._core.assembler.branches(q, most=most, tries=tries, method=method)
 
     def state(self, q: Numbers, v: Numbers | None = None) -> State:
         """Return a State from arrays, without closing the loops."""
-        return self.core.state(q, v)
+        return self._core.state(q, v)
 
     def motion(self, st: State) -> Motion:
-        return self.core.motion(st)
+        return self._core.motion(st)
 
     def closure(self, st: State) -> Closure:
-        return self.loops.at(st.q, st.v, st.t, st.references)
+        return self._core.loops.at(st.q, st.v, st.t, st.references)
 
     def M(self, st: State) -> np.ndarray:
         """Return the mass matrix of the tree."""
         self.kernels.need_masses()
-        return tree_dynamics.mass_matrix(self.skel, self.motion(st))
+        return tree_dynamics.mass_matrix(self._core.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
         """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self.kernels.need_masses()
-        return tree_dynamics.bias_force(self.skel, self.motion(st), self.core.applied(st))
+        return tree_dynamics.bias_force(self._core.skel, self.motion(st), self._core.applied(st))
 
     def pose(self, st: State, body: str) -> Pose:
         """X_WB of a body."""
-        node = self.skel.node(body)
-        X = node_motion(self.skel, self.motion(st), node)[0]
-        return Pose(X.R, X.p + self.skel.origin(node))
+        node = self._core.skel.node(body)
+        X = node_motion(self._core.skel, self.motion(st), node)[0]
+        return Pose(X.R, X.p + self._core.skel.origin(node))
 
     def point(self, st: State, name: str) -> np.ndarray:
         """Return the world position of a named point, `"coupler.P"`."""
-        return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
+        return locate(self._core.skel, self.motion(st), self._core.assembler.point_ref(name)).position
 
     def terms(self, st: State, wrench: Named = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
-        return dynamics.terms(self.core, st, wrench, more)
+        return dynamics.terms(self._core, st, wrench, more)
 
     def forward(
         self, st: State, tau: Numbers | Named = None, wrench: Named = None, *,
@@ -256,11 +255,11 @@ class System(SystemVerbs):
         (3,)
         """
         chosen = self.formulation if formulation is None else formulation
-        return dynamics.forward(self.core, st, tau, wrench, chosen, limit, branch)
+        return dynamics.forward(self._core, st, tau, wrench, chosen, limit, branch)
 
     def crosscheck(self, st: State, tau: Numbers | Named = None) -> Crosscheck:
         """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
-        return dynamics.crosscheck(self.core, st, tau)
+        return dynamics.crosscheck(self._core, st, tau)
 
     def gicm(self, st: State) -> GicmView:
         """Return the generalized inertia constraint matrix in blocks, with its interpretation."""
@@ -308,15 +307,15 @@ class System(SystemVerbs):
         0.0052
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
-        return dynamics.inverse(self.core, st, a, wrench, drives, method, options)
+        return dynamics.inverse(self._core, st, a, wrench, drives, method, options)
 
     def _solved_loads(self, st: State, a: Numbers, drives: Names) -> Loads:
         """Loads on floats, with the whole problem behind them: what tables of a motion take apart."""
         options = dict.fromkeys(("rated", "preload", "stiffness", "release"))
-        return dynamics.loads_on_floats(self.core, st, a, None, drives, "subsystem", options)
+        return dynamics.loads_on_floats(self._core, st, a, None, drives, "subsystem", options)
 
     def _loads_of_samples(self, c: Trajectory) -> Any:
-        return dynamics.loads_of_samples(self.core, c)
+        return dynamics.loads_of_samples(self._core, c)
 
     def _derivatives_of(self, c: Trajectory, by: Names, channel: str | None, at: Any) -> Any:
         if c.proof is None:
@@ -326,14 +325,14 @@ class System(SystemVerbs):
                 )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
-            return turn_derivatives(self.core, c, by)
+            return turn_derivatives(self._core, c, by)
         if channel is not None:
             from linkwright.simulation.run_adjoint import run_gradient
 
-            return run_gradient(self.core, c, by, channel, at)
+            return run_gradient(self._core, c, by, channel, at)
         from linkwright.simulation.run_derivatives import run_derivatives
 
-        return run_derivatives(self.core, c, by)
+        return run_derivatives(self._core, c, by)
 
     def determinacy(
         self, st: State, a: Numbers | Named = None, wrench: Named = None, *, stiffness: Named = None,
@@ -354,18 +353,18 @@ class System(SystemVerbs):
 
     def mirror(self, st: State) -> State:
         """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
-        return dynamics.mirrored(self.core, st)
+        return dynamics.mirrored(self._core, st)
 
     @property
     def mobility(self) -> Mobility:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
-        return self.core.mobility
+        return self._core.mobility
 
     def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
         """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
-        c, names = cycle_of(self.core, drive, steps, speed, duration, start, stop), self.core.drive_names
+        c, names = cycle_of(self._core, drive, steps, speed, duration, start, stop), self._core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def follow(
@@ -408,14 +407,14 @@ class System(SystemVerbs):
         """
         from linkwright.motion.following import drive_speeds, follow, sample_times  # here: it loads the controllers
 
-        core, chosen = self.core, self.core.named_drives(drives)
+        core, chosen = self._core, self._core.named_drives(drives)
         times = sample_times(t, duration, steps)
         c = follow(core.assembler, core.start, motion, times, chosen, core.walking, lambda c: drive_speeds(core, c, chosen))
         return self._driven(c, chosen)
 
     def _driven(self, c: Trajectory, drives: Sequence[str]) -> Trajectory:
         """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
-        shared = dynamics.redundancy_notes(self.core, drives) if len(drives) > 1 else ()
+        shared = dynamics.redundancy_notes(self._core, drives) if len(drives) > 1 else ()
         return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
 
     def settle(self, start: State | None = None, hold: Names = ()) -> State:
@@ -438,7 +437,7 @@ class System(SystemVerbs):
         >>> round(float(lw.compile("wiper").settle()["A", "deg"]), 1)
         -107.8
         """
-        return settled(self.core, start, hold)
+        return settled(self._core, start, hold)
 
     def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
@@ -446,7 +445,7 @@ class System(SystemVerbs):
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
         (all of names.v), or names of joints and cylinders; other independent velocities rest. `.rows` and `.columns` name them.
         """
-        return jacobian(self.core, st, of, wrt)
+        return jacobian(self._core, st, of, wrt)
 
     def named_terms(self, tasks: Names = (), by: Names = "independent") -> NamedTerms:
         """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
@@ -454,11 +453,11 @@ class System(SystemVerbs):
         tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk").
         by: as `wrt` of `jacobian`.
         """
-        return named_terms(self.core, tasks, by)
+        return named_terms(self._core, tasks, by)
 
     def limits(self, joint: str) -> joint_limits.Limits:
         """Return the positions between which a joint can move from the start, the other drives held there."""
-        return joint_limits.limits_of(self.core, joint)
+        return joint_limits.limits_of(self._core, joint)
 
     @takes_options(RunOptions)
     def simulate(self, st: State, duration: float | str, **options: Unpack[RunOptions]) -> Trajectory:
@@ -490,7 +489,7 @@ class System(SystemVerbs):
         >>> run.t
         array([0.  , 0.05, 0.1 ])
         """
-        self.core.need_state(st)
+        self._core.need_state(st)
         return self._simulated(st, duration, options)
 
     def _simulated(self, st: State | None, duration: Any, options: Mapping[str, Any]) -> Trajectory:
@@ -498,7 +497,7 @@ class System(SystemVerbs):
         from linkwright.simulation.run import simulate
 
         try:
-            return self._own(simulate(self.core, st, duration, options_of(options)))
+            return self._own(simulate(self._core, st, duration, options_of(options)))
         except SimulationError as problem:  # the part computed so far has loads, too
             if problem.run is not None and problem.run.system is None:
                 problem.run = self._own(problem.run)
@@ -561,7 +560,7 @@ class System(SystemVerbs):
     def _stepping(self) -> Stepping:
         from linkwright.simulation.stepper import Stepping
 
-        return Stepping(self.core)
+        return Stepping(self._core)
 
     def stepper(
         self,
@@ -608,13 +607,13 @@ class System(SystemVerbs):
         options = {"dt": dt, "substeps": substeps, "integrator": integrator, "start": start, "free": free, "threads": threads}
         from linkwright.simulation.stepper import Stepper
 
-        return call_explained(Stepper, "stepper")(self.core, n, **options)
+        return call_explained(Stepper, "stepper")(self._core, n, **options)
 
     def _starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
         from linkwright.simulation.run import driven_start
 
-        return driven_start(self.core, drive).state
+        return driven_start(self._core, drive).state
 
     def controllable(self, st: State, drives: Names | None = None, tolerance: float = 1e-8) -> Controllability:
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
@@ -625,14 +624,14 @@ class System(SystemVerbs):
         """
         from linkwright.motion.controllability import controllable, drive_rows
 
-        self.core.need_closed(st)
-        names = self.core.named_drives(drives)
-        return controllable(self.loops, st, drive_rows(self.loops, st, names), names, tolerance=tolerance)
+        self._core.need_closed(st)
+        names = self._core.named_drives(drives)
+        return controllable(self._core.loops, st, drive_rows(self._core.loops, st, names), names, tolerance=tolerance)
 
     @property
     def kernels(self) -> Kernels:
         """Kernels of this mechanism, each made on first use."""
-        return self.core.kernels
+        return self._core.kernels
 
     def kernel(
         self, name: str, formulation: Any = None, *, drives: Names | None = None, baumgarte: bool = False,
@@ -670,11 +669,11 @@ class System(SystemVerbs):
         >>> forward(np.tile(s.start.q, (5, 1)), np.zeros((5, 3)), np.zeros((5, 3))).a.shape
         (5, 3)
         """
-        chosen = None if drives is None else self.core.named_drives(drives)
+        chosen = None if drives is None else self._core.named_drives(drives)
         return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, outputs=outputs)
 
     def derivatives(self, st: State, tau: Numbers | Named = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
 
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`."""
-        return self.core.derivatives(st, tau, free)
+        return self._core.derivatives(st, tau, free)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing.newton import solve_rates
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.kinematics.motion import displaced
@@ -27,22 +28,22 @@ def moving(model: Model, cuts: Any, seed: int = 3) -> tuple[lw.System, lw.State]
     rng = np.random.default_rng(seed)
     content = {k: x for k, x in model.items() if k != "moved"}
     s = lw.load({**content, "cuts": list(cuts)} if cuts else content).system
-    speeds = {name: float(rng.normal()) for name in s.core.drive_names or model["moved"]}
+    speeds = {name: float(rng.normal()) for name in compiled_of(s).drive_names or model["moved"]}
     return s, spun(s, s.assemble(v=speeds), rng)
 
 
 def checked(model: Model, cuts: Any, idle: int) -> tuple[lw.System, lw.State]:
     """Terms by name against forward dynamics and maximal coordinates; mobility; no torque for free motion."""
     s, st = moving(model, cuts)
-    drives = s.core.drive_names or model["moved"]
+    drives = compiled_of(s).drive_names or model["moved"]
     assert (s.mobility.freedoms, len(s.mobility.idle)) == (len(drives), idle)
-    x = s.named_terms([], by="independent" if s.core.drive_names else drives)(st)
+    x = s.named_terms([], by="independent" if compiled_of(s).drive_names else drives)(st)
     assert x.by == tuple(drives)
     by_terms, fallen, maximal = np.linalg.solve(x.M, -x.h), s.forward(st), Maximal(s, st)
     exact = np.array([maximal.acceleration(n) for n in drives])
     np.testing.assert_allclose([fallen[f"{n}.a"] for n in drives], exact, rtol=0.0, atol=CLOSE * np.abs(exact).max())
     np.testing.assert_allclose(by_terms, exact, rtol=0.0, atol=CLOSE * np.abs(exact).max())
-    if not s.core.drive_names:
+    if not compiled_of(s).drive_names:
         return s, st
     efforts = s.inverse(st, dict(zip(drives, exact, strict=True))).tau
     size = np.abs(np.asarray(x.M) @ exact).max()
@@ -57,7 +58,7 @@ def test_a_rod_spins_freely_at_every_cut(cut: str) -> None:
     whole = t.at(st).whole.acceleration([0.0])[0]
     exact = Maximal(s, st).acceleration("D")
     assert abs(whole - exact) < CLOSE * abs(exact)
-    near = s.skel.pack(st.references)
+    near = compiled_of(s).skel.pack(st.references)
     reduced = s.kernel("reduced")(st.q, st.v, near=near)
     np.testing.assert_allclose([reduced.M[0, 0], reduced.h[0]], [s.named_terms([])(st).M[0, 0], s.named_terms([])(st).h[0]], rtol=1e-10)
 
@@ -93,7 +94,7 @@ def test_a_thin_rod_has_no_spin_to_let_go() -> None:
     s, st = moving(model, ["D"])
     x = s.named_terms([])(st)
     assert np.isclose(np.linalg.solve(x.M, -x.h)[0], s.forward(st)["A.a"], rtol=CLOSE)
-    reduced = s.kernel("reduced")(st.q, st.v, near=s.skel.pack(st.references))
+    reduced = s.kernel("reduced")(st.q, st.v, near=compiled_of(s).skel.pack(st.references))
     assert np.isclose(reduced.M[0, 0], x.M[0, 0], rtol=1e-10) and np.isclose(reduced.h[0], x.h[0], rtol=1e-10)
 
 
@@ -109,7 +110,7 @@ def test_a_task_on_the_rod_moves_with_its_spin() -> None:
     a = [(every.J @ f.a + every.rate)[0] for f in (free, pushed)]
     assert np.isclose(x.Lambda[0, 0] * a[0] + x.mu[0], 0.0, atol=1e-9 * abs(x.mu[0]))
     assert np.isclose(x.Lambda[0, 0] * (a[1] - a[0]), 2.0, rtol=1e-9)
-    o = s.kernel("operational", tasks=["rod.F.z"])(st.q, st.v, near=s.skel.pack(st.references))
+    o = s.kernel("operational", tasks=["rod.F.z"])(st.q, st.v, near=compiled_of(s).skel.pack(st.references))
     assert np.isclose(o.Lambda[0, 0], x.Lambda[0, 0], rtol=1e-9) and np.isclose(o.mu[0], x.mu[0], rtol=1e-9)
 
 
@@ -136,16 +137,16 @@ def test_directions_of_spins_move(in_hinges: bool, cuts: list[str]) -> None:
     x, h = terms(s.state(here.q, v)), 1e-5
 
     def moved(t: float) -> np.ndarray:
-        return np.asarray(terms(s.state(displaced(s.skel, here.q, v * t + 0.5 * t * t * np.asarray(x.N_rate)), v)).N) @ [2.0]
+        return np.asarray(terms(s.state(displaced(compiled_of(s).skel, here.q, v * t + 0.5 * t * t * np.asarray(x.N_rate)), v)).N) @ [2.0]
 
     np.testing.assert_allclose(x.N_rate, (moved(h) - moved(-h)) / (2.0 * h), rtol=0.0, atol=1e-8)
-    tied = s.loops.with_([driven(s.description, "A", Line(float(here["A"]), 2.0))])
+    tied = compiled_of(s).loops.with_([driven(s.description, "A", Line(float(here["A"]), 2.0))])
     speeds = solve_rates(tied, here.q, here.references, 0.0)
     a = solve_rates(tied, here.q, here.references, 0.0, speeds)
 
     def later(t: float) -> np.ndarray:
-        q = displaced(s.skel, here.q, speeds * t + 0.5 * t * t * a)
-        return solve_rates(tied, q, s.loops.counted_references(q, here.references), t)
+        q = displaced(compiled_of(s).skel, here.q, speeds * t + 0.5 * t * t * a)
+        return solve_rates(tied, q, compiled_of(s).loops.counted_references(q, here.references), t)
 
     np.testing.assert_allclose(a, (later(h) - later(-h)) / (2.0 * h), rtol=0.0, atol=1e-8)
 

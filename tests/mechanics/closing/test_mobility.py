@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 
 
 def test_a_planar_four_bar_in_space_names_its_three_idle_rows():
@@ -72,5 +73,5 @@ def test_moved_by_a_kilometer_everything_stays_the_same():
     for m in (near, far):
         s = m.system
         st = s.assemble(v={"A": 4.0})
-        acc.append(forward_tree(s.skel, s.motion(st), np.zeros(s.tree.nv), s.core.applied(st)))
+        acc.append(forward_tree(compiled_of(s).skel, s.motion(st), np.zeros(s.tree.nv), compiled_of(s).applied(st)))
     np.testing.assert_allclose(acc[1], acc[0], atol=1e-9)

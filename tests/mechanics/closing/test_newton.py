@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, PositionRows, Rule, close, onto
 from tests.sweeps import sweep
 
 
 def rows_of(s: Any) -> Any:
     """Rows at a position or at several."""
-    loops, zero = s.loops, np.zeros(s.tree.nv)
+    loops, zero = compiled_of(s).loops, np.zeros(s.tree.nv)
 
     def rows(q: np.ndarray) -> PositionRows:
         if q.ndim == 2:
@@ -30,10 +31,10 @@ def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name
     """Some begin closed, some a little off, some far enough off to be damped or shortened."""
     s = lw.compile(name)
     sizes = np.array([0.0, 1e-9, 1e-4, 1e-2, 0.3, 1.5])
-    q = s.loops.displaced(s.start.q, sizes[:, None] * rng.normal(size=(len(sizes), s.tree.nv)))
-    found = onto(rows_of(s), s.loops.displaced, q, Rule())
+    q = compiled_of(s).loops.displaced(s.start.q, sizes[:, None] * rng.normal(size=(len(sizes), s.tree.nv)))
+    found = onto(rows_of(s), compiled_of(s).loops.displaced, q, Rule())
     for i, begin in enumerate(q):
-        alone = close(s.loops, begin, s.start.references)
+        alone = close(compiled_of(s).loops, begin, s.start.references)
         assert found.residual[i] == pytest.approx(alone.residual, abs=1e-13)
         np.testing.assert_allclose(found.q[i], alone.at.q, atol=1e-9)
         assert found.moved[i] == pytest.approx(alone.moved, abs=1e-9)
@@ -42,21 +43,28 @@ def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name
 
 def test_a_bounded_search_gives_up_rather_than_jump(rng: np.random.Generator) -> None:
     s = lw.compile("wiper")
-    rank, q = len(s.loops.row_scale), s.loops.displaced(s.start.q, 1e-3 * rng.normal(size=s.tree.nv))
+    rank, q = len(compiled_of(s).loops.row_scale), compiled_of(s).loops.displaced(s.start.q, 1e-3 * rng.normal(size=s.tree.nv))
     rule = Rule(8, bounds=Bounds(rank, lambda s, before: 0.1, lambda s: 1e-13))
-    found = onto(rows_of(s), s.loops.displaced, q, rule)
+    found = onto(rows_of(s), compiled_of(s).loops.displaced, q, rule)
     assert found.settled and np.abs(rows_of(s)(found.q).phi).max() < 1e-14
-    np.testing.assert_allclose(s.loops.displaced(q, found.e), found.q, atol=1e-12)
+    np.testing.assert_allclose(compiled_of(s).loops.displaced(q, found.e), found.q, atol=1e-12)
     first = float(np.linalg.norm(found.e))
-    short = onto(rows_of(s), s.loops.displaced, q, Rule(8, bounds=Bounds(rank, lambda s, before: 0.5 * first, lambda s: 1e-13)))
+    short = onto(
+        rows_of(s), compiled_of(s).loops.displaced, q, Rule(8, bounds=Bounds(rank, lambda s, before: 0.5 * first, lambda s: 1e-13))
+    )
     assert not short.settled and not short.e.any()
-    weak = onto(rows_of(s), s.loops.displaced, q, Rule(8, bounds=Bounds(rank, lambda s, before: 0.1, lambda s: 1e-13, lambda s: s > 1e3)))
+    weak = onto(
+        rows_of(s),
+        compiled_of(s).loops.displaced,
+        q,
+        Rule(8, bounds=Bounds(rank, lambda s, before: 0.1, lambda s: 1e-13, lambda s: s > 1e3)),
+    )
     assert not weak.settled and not weak.e.any()
 
 
 def test_a_search_stays_within_its_reach(rng: np.random.Generator) -> None:
     s = lw.compile("wiper")
-    begin = s.loops.displaced(s.start.q, 0.2 * rng.normal(size=s.tree.nv))
-    whole = close(s.loops, begin, s.start.references)
-    part = close(s.loops, begin, s.start.references, reach=0.5 * whole.moved)
+    begin = compiled_of(s).loops.displaced(s.start.q, 0.2 * rng.normal(size=s.tree.nv))
+    whole = close(compiled_of(s).loops, begin, s.start.references)
+    part = close(compiled_of(s).loops, begin, s.start.references, reach=0.5 * whole.moved)
     assert part.moved <= 0.5 * whole.moved and part.residual > GOOD_ENOUGH > whole.residual

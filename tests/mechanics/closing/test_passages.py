@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import Variant
 from linkwright.kernels.planning import samples
 from linkwright.kernels.rank_revealing import RankRevealing, TracedPassage
@@ -55,7 +56,11 @@ def test_quick_rates_are_those_of_the_float_path(case):
         close(traced["a"], slow["a"], 1e-7)  # both amplify round-off by 1/s in rows that are kept, s > 1e-3
         if k.chosen.power:
             close(traced["power"], slow["power"], 1e-7)
-        f = factor(s.loops.dimensionless(s.loops.at(x["q"], x["v"], 0.0, k.equations().loops.skel.unpack(x["q"], x["near"])))[1])
+        f = factor(
+            compiled_of(s).loops.dimensionless(
+                compiled_of(s).loops.at(x["q"], x["v"], 0.0, k.equations().loops.skel.unpack(x["q"], x["near"]))
+            )[1]
+        )
         weakest.append(f.s[len(k.plan.keep or f.s) - 1])  # of the rows that are independent elsewhere
     assert min(weakest) < 1e-6 and max(weakest) > 1e-2, "from far off to the middle of the passage"
 
@@ -111,7 +116,7 @@ def test_formulations_without_a_kernel_answer_time_loops_alike(formulation, rng)
 def chain(N, seconds, **how):
     """Error of the crank angle of N parallelograms: theta'' = g 3 (3 N + 1) / (2 (4 N + 1)) sin(theta), theta from upright."""
     s = lw.compile(lw.load("parallelogram-chain", N=N))
-    run = march(s.core, s.start, seconds, samples=[seconds], **how)
+    run = march(compiled_of(s), s.start, seconds, samples=[seconds], **how)
     pull = 9.81 * 3 * (3 * N + 1) / (2 * (4 * N + 1))
     right = solve_ivp(lambda t, y: [y[1], pull * np.sin(y[0])], (0, seconds), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
     assert run.solution.status == "finished"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing import continuation
 from linkwright.motion import cycle as whole_turns
 from tests.sweeps import sweep
@@ -82,7 +83,7 @@ def test_a_walk_has_an_end(monkeypatch):
 def test_every_coordinate_decides_whether_all_bodies_are_back(name):
     """A body may be back in place and turned, or back in direction and moved: neither has returned."""
     s = lw.compile(name)
-    loops, q = s.loops, s.start.q
+    loops, q = compiled_of(s).loops, s.start.q
     kinds = [k for jt in loops.skel.types for k in jt.coordinate_kinds]
     assert len(kinds) == len(q) and whole_turns.returned(loops, q, q)
     for i, kind in enumerate(kinds):

@@ -5,6 +5,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import joints
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import interpret
 from linkwright.compiler.python_text import Straight
@@ -48,13 +49,13 @@ def handed_in(s, drive, point):
 @sweep("name", CASES, later=["stewart", "delta"])
 def test_code_says_what_the_usual_rows_say(name):
     s = lw.load(name).system
-    interpreted, evaluator = Loops.of(s.skel), TracedLoops.of(s.skel)
+    interpreted, evaluator = Loops.of(compiled_of(s).skel), TracedLoops.of(compiled_of(s).skel)
     extra = handed_in(s, *CASES[name])
     interpreted, evaluator = interpreted.with_(extra), evaluator.with_(extra)
     rng = np.random.default_rng(3)
     step = 1e-30
     for n in range(3):  # off the loops and off the start, where every entry counts
-        q = displaced(s.skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv) * interpreted.columns)
+        q = displaced(compiled_of(s).skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv) * interpreted.columns)
         v, t = rng.normal(size=s.tree.nv), 0.2 + 0.3 * n
         slope = rng.normal(size=s.tree.nq)
         for args in ((q, v, t, s.start.references), (q + 1j * step * slope, v + 0j, t + 1j * step, s.start.references)):
@@ -71,10 +72,10 @@ def test_code_says_what_the_usual_rows_say(name):
 @pytest.mark.parametrize("name", ["carpet-scraper", "stewart"])
 def test_turns_are_counted_alike(name):
     s = lw.load(name).system
-    evaluator = TracedLoops.of(s.skel)
+    evaluator = TracedLoops.of(compiled_of(s).skel)
     near = {k: np.asarray(x) + (2.0 * np.pi if len(x) == 1 else 0.0) for k, x in s.start.references.items()}
     found = evaluator.counted_references(s.start.q, near)
-    want = counted_references(s.skel, s.start.q, near)
+    want = counted_references(compiled_of(s).skel, s.start.q, near)
     assert found.keys() == want.keys()
     assert all(np.abs(found[k] - want[k]).max(initial=0.0) < 1e-12 for k in want)
     assert evaluator.traces is not None and evaluator.traces.made["places"] is not None
@@ -88,9 +89,9 @@ def test_a_joint_that_branches_takes_the_usual_path(monkeypatch):
     monkeypatch.setitem(joints.JOINTS, "revolute", Branching)
     s = lw.load("four-bar").system
     at = (s.start.q, s.start.v, 0.0, s.start.references)
-    c = s.loops.at(*at)
+    c = compiled_of(s).loops.at(*at)
     assert not isinstance(c, TracedClosure)
-    assert np.abs(c.J - Loops.of(s.skel).at(*at).J).max() == 0.0
+    assert np.abs(c.J - Loops.of(compiled_of(s).skel).at(*at).J).max() == 0.0
 
 
 def test_every_operation():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.instant import Instant
 from linkwright.rings.design.belts import belt_geometry
 
@@ -127,8 +128,8 @@ def test_rows_are_the_exact_derivatives_of_the_residual():
     q, v, h = s.start.q + 0.1 * rng.standard_normal(s.tree.nq), rng.standard_normal(s.tree.nv), 1e-5
 
     def closure(t):
-        x = Instant(s.skel, q + v * t, v, 0.0, s.start.references)
-        return s.loops.at(x.q, v, 0.0, s.start.references, x.motion)
+        x = Instant(compiled_of(s).skel, q + v * t, v, 0.0, s.start.references)
+        return compiled_of(s).loops.at(x.q, v, 0.0, s.start.references, x.motion)
 
     before, here, after = (closure(t) for t in (-h, 0.0, h))
     assert np.abs(here.phi).max() > 1e-3  # open

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ModelError
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
@@ -59,7 +60,7 @@ def test_a_polynomial_is_the_joint_equality_of_mujoco():
     order = [s.tree.nodes[s.tree.node_of_joint[n]].v.start for n in "ABC"]
     np.testing.assert_allclose(found.a[order], expected, rtol=1e-9)
     tau = np.zeros(3)
-    near = s.skel.pack(st.references)
+    near = compiled_of(s).skel.pack(st.references)
     np.testing.assert_allclose(s.kernels.get("forward")(st.q, st.v, tau, near=near).a, found.a, rtol=1e-10)
     run = s.simulate(st, 0.5)
     np.testing.assert_allclose(run["B"], p(run["A"]), atol=1e-9)

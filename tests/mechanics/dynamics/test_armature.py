@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ModelError
 from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.formulations import FORMULATIONS
@@ -128,7 +129,7 @@ def test_energy_is_kept_and_a_floating_chain_keeps_its_momentum():
     s = lw.compile(read_text(text))
     moving = s.state(s.start.q, np.linspace(-1.0, 2.0, s.tree.nv))
     flight = s.simulate(moving, 0.5, tolerance=1e-10)
-    before, after = (momentum(s.skel, s.motion(x)) for x in (moving, flight[-1]))
+    before, after = (momentum(compiled_of(s).skel, s.motion(x)) for x in (moving, flight[-1]))
     for one, other in zip(before, after, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
     assert flight[-1]["energy.total"] == pytest.approx(moving["energy.total"], rel=1e-8)
@@ -148,7 +149,7 @@ def test_derivatives_batches_and_steps_know_it(chain, rng):
     np.testing.assert_allclose(found.a_tau, np.linalg.inv(s.M(s.state(data.qpos, data.qvel))), rtol=1e-9)
     st = s.state(data.qpos, data.qvel)
     alone = s.simulate(st, 0.1, tolerance=1e-10)
-    np.testing.assert_allclose(run_batch(s.core, [st], 0.1, tolerance=1e-10).q[0][-1], alone[-1].q, atol=1e-12)
+    np.testing.assert_allclose(run_batch(compiled_of(s), [st], 0.1, tolerance=1e-10).q[0][-1], alone[-1].q, atol=1e-12)
     stepper = s.stepper(1, dt=1e-3)
     stepper.reset(q=st)
     for _ in range(100):

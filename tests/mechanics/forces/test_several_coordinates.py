@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ModelError
 from linkwright.mechanics.forces import of_description
 from linkwright.mechanics.instant import Instant
@@ -51,7 +52,7 @@ def test_a_ball_with_spring_and_damper_is_that_of_mujoco(cut, rng):
         full = (np.concatenate([q, np.zeros(3)]), np.concatenate([v, np.zeros(3)])) if cut else (q, v)
         st = s.state(*full)
         np.testing.assert_allclose(s.forward(st).a[:3], data.qacc, rtol=1e-9, atol=1e-9)
-        found = s.kernels.get("forward")(*full, np.zeros(len(full[1])), near=s.skel.pack(st.references)) if cut else None
+        found = s.kernels.get("forward")(*full, np.zeros(len(full[1])), near=compiled_of(s).skel.pack(st.references)) if cut else None
         found = s.kernels.get("forward")(*full, np.zeros(3)) if found is None else found
         np.testing.assert_allclose(found.a[:3], data.qacc, rtol=1e-9, atol=1e-9)
 
@@ -116,9 +117,9 @@ def test_losses_are_the_power_taken(kind, rng):
     rubbing = {f"f{i}": {"joint": n, "coulomb": 0.4, "viscous": 0.2, "speed": 0.5} for i, n in enumerate(CASES[kind])}
     s = lw.compile(lw.load(on(kind, dampers=things, friction=rubbing)))
     q, v = np.array(s.start.q) + 0.3 * rng.normal(size=s.tree.nq), rng.normal(size=s.tree.nv)
-    if "quaternion" in s.skel.types[0].coordinate_kinds:
+    if "quaternion" in compiled_of(s).skel.types[0].coordinate_kinds:
         q[:4] /= np.linalg.norm(q[:4])
-    at = Instant(s.skel, q, v)
+    at = Instant(compiled_of(s).skel, q, v)
     forces = {force.name: force for force in of_description(s.description)}
     assert set(forces) == set(things) | set(rubbing)
     for name, force in forces.items():

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics import forces
@@ -35,7 +36,7 @@ def effort(skel, q, v, near=None):
 
 
 def slider(**ends):
-    return lw.compile(replace(lw.load(SLIDER).description, stops=(d.Stop("end", "X", STIFF, damping=DAMPING, **ends),))).skel
+    return compiled_of(lw.compile(replace(lw.load(SLIDER).description, stops=(d.Stop("end", "X", STIFF, damping=DAMPING, **ends),)))).skel
 
 
 @pytest.mark.parametrize(
@@ -66,11 +67,11 @@ def test_work_done_on_a_stop_is_stored_or_lost(v):
     there = float(st["C"]) - 4 * np.pi
     s = lw.compile(replace(model, stops=(d.Stop("end", "C", 40.0, there - 1.0, there - 0.02, 0.5),)), cuts=["C"])
     near = {**st.references, "C": np.array([there + 0.3])}
-    stop, at, found = effort(s.skel, st.q, st.v, near)
+    stop, at, found = effort(compiled_of(s).skel, st.q, st.v, near)
     power = float(found @ st.v)
     h = 1e-30
-    ahead = motion(s.skel, st.q + 1j * h * st.v, st.v.astype(complex))
-    rate = stop.energy(Instant.moving(s.skel, ahead, 0.0, near)).imag / h
+    ahead = motion(compiled_of(s).skel, st.q + 1j * h * st.v, st.v.astype(complex))
+    rate = stop.energy(Instant.moving(compiled_of(s).skel, ahead, 0.0, near)).imag / h
     assert power == pytest.approx(-(rate + stop.loss(at)), rel=1e-10, abs=1e-12)
     assert abs(rate) > 0.1 and stop.loss(at) >= 0.0
 
@@ -78,7 +79,7 @@ def test_work_done_on_a_stop_is_stored_or_lost(v):
 def test_a_cart_bounces_back_as_the_phase_plane_says():
     """m v dv = -k d (1 + c v) dd: v/c - log(1 + c v)/c^2 is the same when the cart leaves the spring as when it met it."""
     s = lw.compile(replace(lw.load(SLIDER).description, stops=(d.Stop("end", "X", STIFF, upper=0.2, damping=DAMPING),)))
-    back = float(march(s.core, s.assemble(v={"X": 2.0}), 0.2, tolerance=1e-9).v[-1, 0])
+    back = float(march(compiled_of(s), s.assemble(v={"X": 2.0}), 0.2, tolerance=1e-9).v[-1, 0])
 
     def kept(v):
         return v / DAMPING - np.log(1.0 + DAMPING * v) / DAMPING**2
@@ -101,7 +102,7 @@ def test_a_cylinder_has_a_stroke_and_its_stop_keeps_the_joint_in_the_tree():
     model = lw.load(
         {**SLIDER, "cylinders": {"ram": {"between": ["ground.D", "cart.C"]}}, "stops": {"ram": {"max": "1.1 m", "stiffness": "5000 N/m"}}}
     )
-    _, _, found = effort(model.system.skel, np.array([-0.15]), np.array([-1.0]))
+    _, _, found = effort(compiled_of(model.system).skel, np.array([-0.15]), np.array([-1.0]))
     assert found[0] == pytest.approx(STIFF * 0.05)
     bar = lw.load("four-bar").description
     cut = lw.compile(bar).tree.cuts

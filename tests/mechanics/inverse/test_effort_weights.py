@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.forces.dc_motor import flow
 from linkwright.mechanics.inverse.effort_weights import effort_weights, rated_effort
 from linkwright.model.description import Drive
@@ -27,13 +28,13 @@ def driven_mechanism(seed: int) -> tuple[System, lw.State, np.ndarray, list[str]
         tree = factory.random_tree(rng, 5 if planar else 8, ("revolute", "prismatic"), planar, chain=0.8)
         mech = factory.with_loops(rng, tree, ["revolute" if planar else "spherical"], planar)
         s = System(mech.skel.tree.description, mech.skel.tree.cuts, engine="python")
-        f = s.loops.factored(s.loops.at(mech.q, np.zeros(s.tree.nv), 0.0, mech.skel.start_coordinates))
+        f = compiled_of(s).loops.factored(compiled_of(s).loops.at(mech.q, np.zeros(s.tree.nv), 0.0, mech.skel.start_coordinates))
         turning = [n.joint.type == "revolute" for n in s.tree.nodes]
         if f.rank < s.tree.nc or f.s[f.rank - 1] < 0.05 or len(set(turning)) == 1:  # badly conditioned, or all of one kind
             continue
         names = [n.joint.name for n in s.tree.nodes]
         free = sorted(pivoted_columns(f.null.T))
-        v = f.null @ rng.normal(size=len(free)) * s.loops.columns
+        v = f.null @ rng.normal(size=len(free)) * compiled_of(s).loops.columns
         st = s.state(mech.q, v)
         x = rng.normal(size=s.tree.nv)
         t = s.terms(st)
@@ -63,8 +64,10 @@ def check_agreement(seed: int) -> None:
         assert note == next(iter(s.control(law, st).notes)) and ("kappa" in note) == (rated is None)
         # no other efforts with the same accelerations are smaller: the weighted efforts are orthogonal to all that change nothing
         free = s.forward(st).a
-        G = np.stack([s.forward(st, {n: 1.0}).a - free for n in drives], axis=1) / s.loops.columns[:, None]
-        w = np.array([rated[n] if rated else 1.0 if s.description.joint(n).type == "revolute" else 1.0 / s.loops.kappa for n in drives])
+        G = np.stack([s.forward(st, {n: 1.0}).a - free for n in drives], axis=1) / compiled_of(s).loops.columns[:, None]
+        w = np.array(
+            [rated[n] if rated else 1.0 if s.description.joint(n).type == "revolute" else 1.0 / compiled_of(s).loops.kappa for n in drives]
+        )
         idle = factor(G * w, 1e-9 * np.abs(G * w).max()).null
         assert idle.shape[1] == 2 and np.abs(idle.T @ (u / w)).max() < 1e-8 * np.abs(u / w).max()
 
@@ -148,7 +151,11 @@ def test_all_samples_together_choose_as_one_sample_does() -> None:
         both = np.stack([c["slide.force"], c["P.torque"]], axis=1)
         assert c._loads.cycle is not None, "solved together"
         np.testing.assert_allclose(both, single, rtol=0, atol=1e-10 * np.abs(single).max())
-        assert c.notes[-1] == c._each_loads[3].notes[0] == effort_weights(m.system.description, c.drives, m.system.loops.kappa).note
+        assert (
+            c.notes[-1]
+            == c._each_loads[3].notes[0]
+            == effort_weights(m.system.description, c.drives, compiled_of(m.system).loops.kappa).note
+        )
         assert f"note: {c.notes[-1]}" in str(c._each_loads[3])
     assert lw.load("3-rrr").cycle(steps=4).notes == () and lw.load("four-bar").cycle(steps=4).notes == ()
 

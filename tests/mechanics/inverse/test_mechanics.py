@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import pose_of
 from tests.sweeps import sweep
@@ -17,15 +18,15 @@ def maximal(s, st, a, drives):
     d = s.description
     bodies = [b for b in d.bodies if b.name != "ground"]
     row = {b.name: 6 * i for i, b in enumerate(bodies)}
-    x = Instant(s.skel, st.q, st.v, 0.0, st.references, a)
+    x = Instant(compiled_of(s).skel, st.q, st.v, 0.0, st.references, a)
     columns, labels = [], []
 
     def push(joint, force, moment, point, label):
         column = np.zeros(6 * len(bodies))
         for body, sign in ((joint.second, 1.0), (joint.first, -1.0)):
             if body in row:
-                node = s.skel.node(body)
-                com = x.point(node, s.skel.com[node])
+                node = compiled_of(s).skel.node(body)
+                com = x.point(node, compiled_of(s).skel.com[node])
                 column[row[body] : row[body] + 3] += sign * force
                 column[row[body] + 3 : row[body] + 6] += sign * (moment + np.cross(point - com, force))
         columns.append(column)
@@ -58,11 +59,11 @@ def maximal(s, st, a, drives):
                 push(j, np.zeros(3), ez, point, (j.name, "drive", 1.0))
     right = np.zeros(6 * len(bodies))
     for b in bodies:
-        node = s.skel.node(b.name)
+        node = compiled_of(s).skel.node(b.name)
         R = s.pose(st, b.name).R
         I = R @ np.array(b.inertia) @ R.T
         w, alpha = x.motion.V[node][:3], x.A[node][:3]
-        right[row[b.name] : row[b.name] + 3] = b.mass * (x.point_acceleration(node, s.skel.com[node]) - np.array(d.gravity))
+        right[row[b.name] : row[b.name] + 3] = b.mass * (x.point_acceleration(node, compiled_of(s).skel.com[node]) - np.array(d.gravity))
         right[row[b.name] + 3 : row[b.name] + 6] = I @ alpha + np.cross(w, I @ w)
     z, _, rank, _ = np.linalg.lstsq(np.array(columns).T, right, rcond=1e-12)
     return z, labels, rank, np.array(columns).T @ z - right
@@ -112,8 +113,8 @@ def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
 
         springs = {f.name for f in s.description.springs}
         at = x
-        pushes = [w for f in s.forces if f.name not in springs for w in f.wrenches(at)]
-        outside.append(dynamics.generalized(s.skel, x.motion, pushes) @ st.v)
+        pushes = [w for f in compiled_of(s).forces if f.name not in springs for w in f.wrenches(at)]
+        outside.append(dynamics.generalized(compiled_of(s).skel, x.motion, pushes) @ st.v)
     scale = np.abs(power).max() + np.abs(outside).max()
     # spectral derivative of 180 samples: limited by the sharpest peak of the cycle (a table of loads has corners)
     tolerance = {"punch-press": 2e-2, "carpet-scraper": 1e-6}.get(model, 1e-8)
@@ -124,14 +125,14 @@ def test_shaking_force_is_minus_the_rate_of_momentum_plus_weight():
     m = lw.load("carpet-scraper")
     s = m.system
     st = s.assemble(q={"J1": 0.7}, v={"J1": 4.7})
-    a = s.assembler.accelerations(st, None, ["J1"])
+    a = compiled_of(s).assembler.accelerations(st, None, ["J1"])
     loads = s.inverse(st, a=a)
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.kinematics.motion import motion, qdot
 
     h = 1e-30
-    ahead = motion(s.skel, st.q + 1j * h * qdot(s.skel, st.q, st.v), st.v + 1j * h * a)
-    linear, angular = (x.imag / h for x in dynamics.momentum(s.skel, ahead))
+    ahead = motion(compiled_of(s).skel, st.q + 1j * h * qdot(compiled_of(s).skel, st.q, st.v), st.v + 1j * h * a)
+    linear, angular = (x.imag / h for x in dynamics.momentum(compiled_of(s).skel, ahead))
     mass = sum(b.mass for b in s.description.bodies[1:])
     weight = mass * np.array(s.description.gravity)
     force, moment = loads.ground_wrench
@@ -216,8 +217,8 @@ def test_the_boot_lid_settles_with_no_force_left():
     s = m.system
     st = m.settle()
     assert np.abs(s.closure(st).phi).max() < 1e-10
-    N = s.loops.factored(s.closure(st)).null
-    assert np.abs(N.T @ (s.h(st) * s.loops.columns)).max() < 1e-8
+    N = compiled_of(s).loops.factored(s.closure(st)).null
+    assert np.abs(N.T @ (s.h(st) * compiled_of(s).loops.columns)).max() < 1e-8
     held = m.settle(hold=[s.description.drives[0].joint])
     assert held[s.description.drives[0].joint] == pytest.approx(float(s.start[s.description.drives[0].joint]), abs=1e-12)
 
@@ -251,14 +252,14 @@ def test_following_a_platform_gives_the_leg_forces_of_the_same_motion():
     c = m.follow({"platform": path}, duration=0.5, steps=25)
     i = 12
     t = c.t[i]
-    node = s.skel.node("platform")
+    node = compiled_of(s).skel.node("platform")
     w, p_dot = c._instants[i].motion.V[node][:3], c._instants[i].point_velocity(node, np.zeros(3))
     np.testing.assert_allclose(w, [0, 0, 0.4 * np.cos(2 * t)], atol=1e-11)  # the path is differentiated exactly
     np.testing.assert_allclose(p_dot, [0.15 * np.cos(3 * t), -0.06 * np.sin(2 * t), 0.02], atol=1e-11)
     np.testing.assert_allclose(c._instants[i].A[node][:3], [0, 0, -0.8 * np.sin(2 * t)], atol=1e-11)
     loads = c._each_loads[i]
     legs = [x.joint for x in s.description.drives]
-    st = lw.State(s.skel, c.q[i], c.v[i], c.references[i])
+    st = lw.State(compiled_of(s).skel, c.q[i], c.v[i], c.references[i])
     again = s.forward(st, tau={leg: loads.tau[leg] for leg in legs})
     np.testing.assert_allclose(again.a, c.a[i], atol=1e-8 * (1 + np.abs(c.a[i]).max()))
     assert max(x.residual for x in c._each_loads) < 1e-11

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
@@ -32,15 +33,17 @@ def four_bar(crank: float, coupler: float, rocker: float, ground: float, angle: 
 
 
 def still(system: Any, q: np.ndarray, references: Any = None) -> Instant:
-    return Instant(system.skel, q, np.zeros(system.tree.nv), 0.0, system.start.references if references is None else references)
+    return Instant(
+        compiled_of(system).skel, q, np.zeros(system.tree.nv), 0.0, system.start.references if references is None else references
+    )
 
 
 def held(m: Any, *names: str) -> LostRank:
     """The loops with drives that stand still; only the loops are closed."""
     s = m.system
-    positions = [coordinate_now(s.loops, n, s.start.instant) for n in names]
+    positions = [coordinate_now(compiled_of(s).loops, n, s.start.instant) for n in names]
     drives = [driven(s.description, n, Line(x, 0.0)) for n, x in zip(names, positions, strict=True)]
-    return LostRank(s.loops.with_(drives), closed=len(s.loops.row_scale))
+    return LostRank(compiled_of(s).loops.with_(drives), closed=len(compiled_of(s).loops.row_scale))
 
 
 @sweep("seed", range(2), now=1)
@@ -164,7 +167,7 @@ def test_a_six_bar_has_three_lines_in_one_point() -> None:
         st = m.system.assemble(q={"J1": row.at})
         normals = []
         for body in ("rocker", "crank", "link5"):
-            a, b = (st.instant.point(m.system.skel.node(body), np.array(p.at))[:2] for p in _pins(m, body))
+            a, b = (st.instant.point(compiled_of(m.system).skel.node(body), np.array(p.at))[:2] for p in _pins(m, body))
             n = np.array([a[1] - b[1], b[0] - a[0]]) / np.linalg.norm(b - a)
             normals.append([*n, n @ a])
         # the place of an extreme is known to 1e-9 of a turn
@@ -181,7 +184,7 @@ def _pins(m: Any, body: str) -> list[Any]:
 def test_mechanisms_without_a_reading_say_nothing() -> None:
     """In space, of redundant legs, and through a gear: there is a self-stress, and nothing is said of it."""
     bennett = lw.load("bennett").system
-    assert read_geometry(LostRank(bennett.loops), bennett.start.instant, bennett.start.instant) == ()
+    assert read_geometry(LostRank(compiled_of(bennett).loops), bennett.start.instant, bennett.start.instant) == ()
     m = platform("PQST", 0.5)
     s, lost = m.system, held(m, "legP", "legQ", "legS", "legT")
     assert lost.spare(s.start.instant) == 1  # a fourth leg is redundant everywhere
@@ -189,7 +192,7 @@ def test_mechanisms_without_a_reading_say_nothing() -> None:
     geared = four_bar(0.9, 0.5, 0.75, 1.0, 0.8)
     geared["couplings"] = {"g": {"from": "B", "to": "C", "ratio": -0.4}}
     locked = lw.load(geared).system  # a structure: the coupling takes the last degree of freedom
-    at, lost = locked.start.instant, LostRank(locked.loops.with_([driven(locked.description, "A", Line(0.0, 0.0))]))
+    at, lost = locked.start.instant, LostRank(compiled_of(locked).loops.with_([driven(locked.description, "A", Line(0.0, 0.0))]))
     assert lost.spare(at) == 1 and read_geometry(lost, at, still(locked, at.q + 0.1)) == ()
 
 

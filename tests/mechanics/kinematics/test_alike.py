@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics.dynamics.terms import terms
@@ -48,10 +49,10 @@ def collected(loops, q, v, near, world_axes):
 def compared(system, monkeypatch, world_axes):
     q, v = system.start.q, np.random.default_rng(1).normal(size=system.tree.nv)
     near = system.start.references
-    m, classed = collected(system.loops, q, v, near, world_axes)
+    m, classed = collected(compiled_of(system).loops, q, v, near, world_axes)
     assert m.like is not None
-    monkeypatch.setitem(skeleton.LIKE.of(system.loops.skel), "all", None)
-    plain, each = collected(system.loops, q, v, near, world_axes)
+    monkeypatch.setitem(skeleton.LIKE.of(compiled_of(system).loops.skel), "all", None)
+    plain, each = collected(compiled_of(system).loops, q, v, near, world_axes)
     assert plain.like is None and all(close(a, b) for a, b in zip(classed, each, strict=True))
 
 
@@ -64,26 +65,26 @@ def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
 
 def test_all_cells_of_a_chain_are_one_class():
     """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbor."""
-    assert sorted(len(x) for x in skeleton.LikeParts(chain(12).loops.skel).classes) == [1, 12]
+    assert sorted(len(x) for x in skeleton.LikeParts(compiled_of(chain(12)).loops.skel).classes) == [1, 12]
 
 
 @pytest.mark.slow
 def test_a_chain_and_a_lift_have_few_classes(monkeypatch):
     lift = System(modelfile.read(models.path("scissor-lift"), N=30))
     for system, most in ((chain(60), 2), (lift, 5)):
-        assert len(skeleton.like_parts(system.loops.skel).classes) <= most
+        assert len(skeleton.like_parts(compiled_of(system).loops.skel).classes) <= most
         compared(system, monkeypatch, True)
 
 
 def test_symbols_give_the_program_of_body_by_body(monkeypatch):
     system = chain(60)
-    skel = system.loops.skel
+    skel = compiled_of(system).loops.skel
     found = []
     for like in (skeleton.like_parts(skel), None):
         monkeypatch.setitem(skeleton.LIKE.of(skel), "all", like)
         g = TraceGraph()
         q, v = g.input("q", skel.tree.nq), g.input("v", skel.tree.nv)
-        T = terms(system.loops, q, v, 0.0, skel.unpack(q, skel.pack(skel.start_coordinates)))
+        T = terms(compiled_of(system).loops, q, v, 0.0, skel.unpack(q, skel.pack(skel.start_coordinates)))
         found.append(g.program([("h", T.h), ("M", np.concatenate([np.ravel(x) for x in T.I])), ("k", T.k)]))
     assert found[0].operations == found[1].operations
     x = np.concatenate(moving_state(system))
@@ -93,7 +94,7 @@ def test_symbols_give_the_program_of_body_by_body(monkeypatch):
 
 def test_a_motion_travels():
     system = chain(60)
-    m = motion(system.loops.skel, *moving_state(system))
+    m = motion(compiled_of(system).loops.skel, *moving_state(system))
     assert m.X[3] is m.X[3]
     again = pickle.loads(pickle.dumps(m))
     assert again.like is not None and np.array_equal(again.X[3].R, m.X[3].R) and np.array_equal(again.p, m.p)
@@ -102,5 +103,5 @@ def test_a_motion_travels():
 def test_what_depends_on_numbers_is_evaluated_body_by_body(every_class):
     system = chain(12)
     q, v = moving_state(system)
-    step = motion(system.loops.skel, q + 1e-20j, v + 0j)  # a complex step
-    assert step.like is None and motion(system.loops.skel, q, v).like is not None
+    step = motion(compiled_of(system).loops.skel, q + 1e-20j, v + 0j)  # a complex step
+    assert step.like is None and motion(compiled_of(system).loops.skel, q, v).like is not None

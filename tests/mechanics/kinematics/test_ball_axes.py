@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.kinematics.motion import motion, turned_axes
 from linkwright.mechanics.kinematics.skeleton import Skeleton
@@ -18,7 +19,7 @@ DIGITS = 1e-13  # lengths of a meter, some dozen operations an entry
 
 @pytest.fixture(scope="module")
 def skel() -> Skeleton:
-    return lw.load("delta").system.core.loops.skel
+    return compiled_of(lw.load("delta").system).loops.skel
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_rods_have_their_own_axes_and_others_the_joints(skel: Skeleton) -> None:
             np.testing.assert_array_equal(skel.com_N[i][1:], 0.0)
             np.testing.assert_array_equal(skel.inertia_N[i], np.diag(np.diag(skel.inertia_N[i])))
             np.testing.assert_allclose(quaternion_rotation(axes.q), axes.R, atol=DIGITS)
-    assert all(x is None for x in lw.load("stewart").system.core.loops.skel.ball_axes)  # universal joints, and cut balls
+    assert all(x is None for x in compiled_of(lw.load("stewart").system).loops.skel.ball_axes)  # universal joints, and cut balls
 
 
 def test_motion_and_inertia_are_those_in_the_joints_frames(skel: Skeleton, state: tuple[np.ndarray, np.ndarray]) -> None:

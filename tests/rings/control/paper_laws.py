@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwright.api import compiled_of
+
 RANK = 1e-9  # relative: singular values below count as zero
 
 
@@ -19,7 +21,7 @@ class Paper:
     """M, h, J, k of a state in the weighted metric, and the projector P on the motions the loops allow."""
 
     def __init__(self, s, st):
-        self.S = np.array([1.0 if kind == "angle" else s.loops.kappa for kind in kinds(s)])
+        self.S = np.array([1.0 if kind == "angle" else compiled_of(s).loops.kappa for kind in kinds(s)])
         self.M = self.S[:, None] * s.M(st) * self.S
         self.h = self.S * s.h(st)
         self.A, self.k = s.closure(st).J * self.S, s.closure(st).k
@@ -59,4 +61,4 @@ def kinds(s) -> list[str]:
     """angle or length of every entry of v."""
     from linkwright.mechanics.kinematics.motion import velocity_kinds
 
-    return list(velocity_kinds(s.loops.skel))
+    return list(velocity_kinds(compiled_of(s).loops.skel))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.drives.base import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -33,9 +34,9 @@ def crank() -> System:
 def moves_nothing(s: System, st: lw.State, found) -> tuple[float, float]:
     """How much the told direction moves the loops, and the drives (dimensionless)."""
     v = np.array([found.direction[name] for name in s.names.v])
-    assert np.abs(v / s.loops.columns).max() == 1.0
-    loops = np.abs(s.closure(st).J @ v / s.loops.row_scale).max(initial=0.0)
-    return loops, np.abs(drive_rows(s.loops, st, found.drives) @ v).max(initial=0.0)
+    assert np.abs(v / compiled_of(s).loops.columns).max() == 1.0
+    loops = np.abs(s.closure(st).J @ v / compiled_of(s).loops.row_scale).max(initial=0.0)
+    return loops, np.abs(drive_rows(compiled_of(s).loops, st, found.drives) @ v).max(initial=0.0)
 
 
 # ---------------------------------------------------------------- the slider-crank [Aghili2005 VIII-B]
@@ -71,7 +72,7 @@ def test_a_coordinate_of_a_cut_joint_and_no_drive_at_all(crank: System) -> None:
     """The slider moves by x = 2 l cos A: dx = -2 l sin A dA on the motion (1, -2)/sqrt(5), in kappa."""
     st = crank.assemble({"A": "120 deg"})
     found = crank.controllable(st, "C.slide")
-    assert found.smallest == pytest.approx(math.sqrt(3) / math.sqrt(5) / crank.loops.kappa, rel=1e-12)
+    assert found.smallest == pytest.approx(math.sqrt(3) / math.sqrt(5) / compiled_of(crank).loops.kappa, rel=1e-12)
     stretched = crank.assemble({"A": "1e-10 rad"})  # dead center of the slider: its speed is 2e-10 of the crank's
     dead = crank.controllable(stretched, ["C.slide"])
     assert not dead and dead.smallest < 1e-9 and max(moves_nothing(crank, stretched, dead)) < 1e-9
@@ -108,7 +109,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     value, zero = det(a)
     found = s.controllable(zero)
     assert abs(value) < 1e-12 and not found and found.smallest < 1e-12
-    assert np.linalg.svd(s.loops.dimensionless(s.closure(zero))[1], compute_uv=False)[-1] > 0.1
+    assert np.linalg.svd(compiled_of(s).loops.dimensionless(s.closure(zero))[1], compute_uv=False)[-1] > 0.1
     assert max(moves_nothing(s, zero, found)) < 1e-11
     assert all(found.direction[name] == pytest.approx(0.0, abs=1e-11) for name in ("A1", "A2", "A3"))
     assert "drives A1, A2 and A3 lose control authority here" in found.text
@@ -134,7 +135,7 @@ def test_machines_are_controllable_at_their_start_and_not_with_one_drive_less(mo
 def test_idle_freedoms_can_be_asked_for() -> None:
     s = lw.compile(lw.load("delta"))
     names = ["A1", "A2", "A3"]
-    found = controllable(s.loops, s.start, drive_rows(s.loops, s.start, names), names, idle=[])
+    found = controllable(compiled_of(s).loops, s.start, drive_rows(compiled_of(s).loops, s.start, names), names, idle=[])
     assert not found and found.freedoms == 9 and found.missing == 6
 
 
@@ -146,7 +147,7 @@ def test_a_cylinder_has_its_lever_arm() -> None:
     s = lw.compile(lw.load(BOOM))
     found = s.controllable(s.start, ["lift"])
     arm = (0.5 * 0.25 + 0.8 * 1.0) / math.hypot(0.5, 1.05)
-    assert found.smallest == pytest.approx(arm / s.loops.kappa, rel=1e-12)
+    assert found.smallest == pytest.approx(arm / compiled_of(s).loops.kappa, rel=1e-12)
     over = math.atan2(-0.8, 0.5) + math.pi  # Q beyond O on the line from F
     dead = s.assemble({"O": s.start["O"] + over - math.atan2(0.25, 1.0)})
     assert not s.controllable(dead, ["lift"]) and s.controllable(dead, ["O"]).smallest == 1.0
@@ -157,9 +158,9 @@ def test_rows_are_those_of_virtual_work(model: str, names: tuple[str, ...]) -> N
     """A unit effort of a drive pushes the tree by B = rows'."""
     s = lw.compile(lw.load(model))
     here = s.start.instant
-    for name, row in zip(names, drive_rows(s.loops, s.start, names), strict=True):
-        x = target(s.skel, name)
-        pushed = dynamics.generalized(s.skel, s.start.instant.motion, x.pushes(here, 1.0))
+    for name, row in zip(names, drive_rows(compiled_of(s).loops, s.start, names), strict=True):
+        x = target(compiled_of(s).skel, name)
+        pushed = dynamics.generalized(compiled_of(s).skel, s.start.instant.motion, x.pushes(here, 1.0))
         np.testing.assert_allclose(row, pushed, atol=1e-12)
 
 

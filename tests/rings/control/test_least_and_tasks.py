@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics.kinematics.motion import displaced, motion
@@ -90,7 +91,7 @@ def moving(s: System, st: State) -> tuple[State, np.ndarray]:
 
 def evaluated(s: System, st: State, a: np.ndarray, h: float, name: str, wanted: TaskReference | None = None) -> list[TaskRows]:
     """Tasks of a name, a time h along q(h) = q + v h + a h^2/2 (on the loops up to h^3)."""
-    skel = s.loops.skel
+    skel = compiled_of(s).loops.skel
     m = motion(skel, displaced(skel, st.q, h * st.v + 0.5 * h * h * a), st.v + h * a)
     out, k = [], 0
     for task in tasks_of(skel, name):
@@ -130,7 +131,7 @@ def test_value_row_and_bias_of_every_task(model, q, names):
         assert np.abs(flat([r.error for r in here])).max() < 1e-12, name
         assert np.abs(flat([r.error_rate for r in here])).max() < 1e-6 * size, name
         np.testing.assert_allclose(J @ a + bias, flat([r.acceleration for r in here]), atol=1e-6 * size, err_msg=name)
-        turns = isinstance(tasks_of(s.loops.skel, name)[0], PoseTask)
+        turns = isinstance(tasks_of(compiled_of(s).loops.skel, name)[0], PoseTask)
         speed = np.concatenate([rate[:3], turning(TaskReference(values[1][3:], rate[3:], second[3:]))[1]]) if turns else rate
         np.testing.assert_allclose(J @ st.v, speed, atol=1e-6 * size, err_msg=name)
         # seen from a reference that stands still, the error falls as the coordinate moves on
@@ -186,8 +187,8 @@ def test_a_traced_law_gives_the_numbers_of_the_rank_revealing_path(name):
     q, written = LAWS[name]
     s = lw.compile(lw.load(name))
     st, _ = moving(s, s.start if q is None else s.assemble(q))
-    bound = bind(written, s.core, st)
-    x = bound.arrays(st.q, st.v, 0.3, s.loops.skel.pack(st.references))
+    bound = bind(written, compiled_of(s), st)
+    x = bound.arrays(st.q, st.v, 0.3, compiled_of(s).loops.skel.pack(st.references))
     command, _ = bound.law(x, safe=True)
     safe = np.array([float(e) for e in [*command.efforts, *command.rates]])
     program, native = traced(bound, x), bound.answer(x)

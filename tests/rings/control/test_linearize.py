@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import SingularityError, UsageError
 from linkwright.mechanics.kinematics.motion import locate_at, motion
 from linkwright.numerics.spatial import quaternion_rotation, skew
@@ -117,19 +118,23 @@ def test_a_platform_in_pose_coordinates_against_central_differences(stewart: Sys
         half = float(np.linalg.norm(d[3:])) / 2
         R = quaternion_rotation(np.array([math.cos(half), *(np.sinc(half / math.pi) * d[3:] / 2)]))
         at = s.assemble(pose={"platform": (R @ pose.R, pose.p + d[:3])}, guess=still)
-        rows = np.concatenate([s.closure(at).J, task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros).J])
+        rows = np.concatenate(
+            [s.closure(at).J, task.rows(compiled_of(s).skel, motion(compiled_of(s).skel, at.q, at.v), at.references, zeros).J]
+        )
         v = np.linalg.lstsq(rows, np.concatenate([np.zeros(len(rows) - 6), rates]), rcond=None)[0]
         return s.state(at.q, v)
 
     def acceleration(d: np.ndarray) -> np.ndarray:
         at = state(d[:6], eta + d[6:])
         a = s.forward(at, dict.fromkeys(legs, 30.0)).a
-        r = task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros)
+        r = task.rows(compiled_of(s).skel, motion(compiled_of(s).skel, at.q, at.v), at.references, zeros)
         return r.J @ a + r.bias
 
     legs = [d.joint for d in s.description.drives]
     st = state(np.zeros(6), eta)
-    assert locate_at(s.skel, motion(s.skel, st.q, st.v), s.skel.node("platform"), np.zeros(3)).velocity == pytest.approx(eta[:3])
+    assert locate_at(
+        compiled_of(s).skel, motion(compiled_of(s).skel, st.q, st.v), compiled_of(s).skel.node("platform"), np.zeros(3)
+    ).velocity == pytest.approx(eta[:3])
     found = s.linearize(st, coordinates="platform", tau=np.full(6, 30.0))
     slopes = [(acceleration(step * d) - acceleration(-step * d)) / (2 * step) for d in np.eye(12)]
     assert gap(found.A[6:], np.array(slopes).T) < 1e-6
@@ -260,7 +265,7 @@ def test_weights_follow_the_metric(crank: System) -> None:
     """A slider's position instead of the crank's angle: usual weights are 1/kappa^2, a number scales them."""
     st = crank.assemble({"A": 1.0})
     nominal, named = crank.linearize(st, coordinates="C.slide"), crank.linearize(st, coordinates="C.slide", drives=["A", "C.slide"])
-    w = 1 / crank.loops.kappa**2
+    w = 1 / compiled_of(crank).loops.kappa**2
     assert gap(nominal.lqr(3, 2).K, nominal.lqr([3 * w, 3 * w], [2.0]).K) < 1e-12
     assert gap(named.lqr().K, named.lqr({"C.slide": w, "C.slide.v": w}, {"A": 1.0, "C.slide": 1 / w}).K) < 1e-12
 

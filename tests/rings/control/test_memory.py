@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.run_batch import run_batch
@@ -61,10 +62,10 @@ def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
     begins = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
     with pytest.raises(UsageError, match=r"'A' begins at the position of the first state.*one by one"):
-        run_batch(s.core, states, 0.2, control=begins, sample_interval=0.1)
-    same = run_batch(s.core, [states[1], states[1]], 0.2, control=begins, sample_interval=0.1)
+        run_batch(compiled_of(s), states, 0.2, control=begins, sample_interval=0.1)
+    same = run_batch(compiled_of(s), [states[1], states[1]], 0.2, control=begins, sample_interval=0.1)
     given = lw.control.projected({"A": lw.control.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
-    both = run_batch(s.core, states, 0.2, control=given, sample_interval=0.1)
+    both = run_batch(compiled_of(s), states, 0.2, control=given, sample_interval=0.1)
     for batch, i, law in ((same, 1, begins), (both, 0, given), (both, 1, given)):
         st = states[1] if batch is same else states[i]
         assert np.abs(batch["A"][i] - s.simulate(st, 0.2, control=law, sample_interval=0.1)["A"]).max() < 1e-12
@@ -111,7 +112,7 @@ def test_references_begin_where_the_mechanism_of_the_run_stands():
     law = lw.control.projected({"rod.C.x": lw.control.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
     run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, sample_interval=0.05)
     with pytest.raises(UsageError, match=r"'rod\.C\.x' begins at the position of the first state"):
-        run_batch(s.core, s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, sample_interval=0.05)
+        run_batch(compiled_of(s), s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, sample_interval=0.05)
     assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
 
 

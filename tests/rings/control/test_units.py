@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.system.system import System
 from tests import ROOT, factory
 from tests.rings.control.paper_laws import Paper
@@ -19,7 +20,9 @@ GIVEN, FOUND = DATA["params"], DATA["results"]
 
 def independent(s: System, st: lw.State, rng: np.random.Generator) -> list[str]:
     """Coordinates of the tree that tell its motion, chosen at random: rows of the null space until its rank is reached."""
-    null = np.linalg.svd(s.closure(st).J * s.loops.columns)[2][np.linalg.matrix_rank(s.closure(st).J * s.loops.columns, 1e-9) :].T
+    null = np.linalg.svd(s.closure(st).J * compiled_of(s).loops.columns)[2][
+        np.linalg.matrix_rank(s.closure(st).J * compiled_of(s).loops.columns, 1e-9) :
+    ].T
     chosen: list[int] = []
     for i in rng.permutation(len(null)):
         if np.linalg.svd(null[[*chosen, i]])[1].min() > 0.1 and len(chosen) < null.shape[1]:
@@ -97,7 +100,7 @@ def check_random(rng: np.random.Generator, count: int) -> tuple[int, int]:
         s = drawn(rng)
         st = moving(s, rng=rng)
         followed = independent(s, st, rng)
-        if not followed or np.linalg.cond(s.closure(st).J * s.loops.columns) > 1e3:
+        if not followed or np.linalg.cond(s.closure(st).J * compiled_of(s).loops.columns) > 1e3:
             continue
         size = int(rng.integers(len(followed), 6))
         drives = [str(n) for n in rng.permutation(s.names.v)[:size]]
@@ -170,7 +173,10 @@ def test_least_efforts_do_not_depend_on_the_unit_of_length():
 
 def test_the_default_length_is_that_of_the_mechanism_not_of_the_file():
     (m, s, _), (mm, t, _) = (efforts(u, None) for u in ("m", "mm"))
-    assert s.loops.kappa == pytest.approx(t.loops.kappa, rel=1e-12) and abs(s.loops.kappa - GIVEN["kappa"]) > 0.05
+    assert (
+        compiled_of(s).loops.kappa == pytest.approx(compiled_of(t).loops.kappa, rel=1e-12)
+        and abs(compiled_of(s).loops.kappa - GIVEN["kappa"]) > 0.05
+    )
     assert m == pytest.approx(mm, rel=1e-9)
     assert abs(m["X"] - FOUND["m"]["fpar_weighted_SI"][0]) > 0.1, "another length, other efforts"
 

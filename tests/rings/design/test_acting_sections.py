@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import elements
+from linkwright.api import compiled_of
 from linkwright.kernels.page_kernels import acting_on
 from linkwright.rings.studio import report_forces
 
@@ -58,7 +59,7 @@ def mechanism() -> lw.Mechanism:
 
 def test_this_mechanism_has_every_kind(mechanism: lw.Mechanism) -> None:
     assert {type(x) for x in mechanism.description.acting} == PUSHING
-    assert [f.name for f in mechanism.system.forces] == [x.name for x in mechanism.description.acting]
+    assert [f.name for f in compiled_of(mechanism.system).forces] == [x.name for x in mechanism.description.acting]
 
 
 def test_every_force_has_its_row_in_a_free_body(mechanism: lw.Mechanism) -> None:
@@ -84,9 +85,9 @@ def test_every_force_has_its_row_in_a_free_body(mechanism: lw.Mechanism) -> None
 def test_every_force_is_in_the_page_and_in_the_report(mechanism: lw.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_forces, "MOST_LOADS", 99)
     s, names = mechanism.system, sorted(x.name for x in mechanism.description.acting)
-    k = s.core.kernels
+    k = compiled_of(s).kernels
     still = (s.start.q, np.zeros(1), np.zeros(k.sizes.nd), np.zeros(k.sizes.nc), 0.0)
-    found = acting_on(k.equations(()), *still, s.skel.pack(s.start.references))
+    found = acting_on(k.equations(()), *still, compiled_of(s).skel.pack(s.start.references))
     assert sorted(x.name for x in found if x.kind in ("element", "applied")) == names
     lines = report_forces.acting(s, mechanism.cycle(steps=20))
     assert len(lines) == len(names) and all(any(n in line for line in lines) for n in names)

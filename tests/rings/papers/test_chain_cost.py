@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
 from linkwright.mechanics.formulations.forward import forward
@@ -31,7 +32,7 @@ def test_counting_does_not_change_the_result(formulation: str, full: bool) -> No
     system = bench.chain(n)
     q, v = bench.moving_state(system, angle)
     raw = bench.forward_counted(system, formulation, q, v, np.zeros(len(v)), full=full).result
-    same = create(formulation)(terms(system.loops, q, v), np.zeros(len(v)))
+    same = create(formulation)(terms(compiled_of(system).loops, q, v), np.zeros(len(v)))
     # round-off of a different order of summation; entries are of size 10, conditioning below 1e3
     np.testing.assert_allclose(values(raw.a), same.a, atol=1e-11)
     np.testing.assert_allclose(values(raw.lam), same.lam, atol=1e-11)
@@ -96,7 +97,7 @@ def test_no_matrix_of_system_size_is_formed(path: str, monkeypatch: pytest.Monke
         with monkeypatch.context() as patch:
             patch.setattr(np, "zeros", watched)
             if path == "auto on floats":
-                t = terms(system.loops, q, v)
+                t = terms(compiled_of(system).loops, q, v)
                 assert forward(t, np.ones(len(v))).formulation == "sslm"
                 assert t.place is not None and not {"M", "J"} & {*vars(t), *vars(t.place.closure)}
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
@@ -111,8 +112,8 @@ def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(cas
         if method == "traditional":
             at = 0
             for c in every_constraint(p):
-                part = c.rows(system.skel, p.place.motion, p.place.v, p.place.t, p.place.references)
-                second = system.skel.node(system.description.joint(c.name).second)
+                part = c.rows(compiled_of(system).skel, p.place.motion, p.place.v, p.place.t, p.place.references)
+                second = compiled_of(system).skel.node(system.description.joint(c.name).second)
                 force = (dict(part.G)[second].T @ z[at : at + len(part.k)])[3:]
                 np.testing.assert_allclose(force, loads.wrench[c.name].force, atol=1e-9, err_msg=c.name)
                 at += len(part.k)

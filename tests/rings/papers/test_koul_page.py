@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
 from linkwright.results.measures.extremes import curve_extremes
@@ -157,7 +158,7 @@ def test_full_counts_are_those_of_matrices_without_zeros(name, formulation):
     rng, tally = np.random.default_rng(3), Tally()
     s, st = EXAMPLES[name]()
     q, v, tau = (variables(x, tally) for x in (st.q, st.v, np.ones(len(st.v))))
-    t = terms(s.loops, q, v)  # its vectors stay: the scraper's coupler, hinged at its center, has no bias
+    t = terms(compiled_of(s).loops, q, v)  # its vectors stay: the scraper's coupler, hinged at its center, has no bias
     if formulation == "slm":
         t = without_structure(t, tally)
     inertias = [(x := rng.normal(size=I.shape)) @ x.T + len(I) * np.eye(len(I)) for I in t.I]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.rings.papers import aghili, hoang_runs, hoang_stabilizers
 from linkwright.rings.papers.hoang_stabilizers import WEIGHTS, adjusting_cost, rates_cost, step_cost
 
@@ -34,7 +35,7 @@ def test_iterates_are_those_of_the_pseudo_inverse():
     q = s.start.q + aghili.FAR * np.random.default_rng(3).normal(size=2)
     steps = [q]
     for _ in range(7):
-        c = s.loops.at(steps[-1], np.zeros(2), 0.0, s.start.references)
+        c = compiled_of(s).loops.at(steps[-1], np.zeros(2), 0.0, s.start.references)
         steps.append(steps[-1] - np.linalg.pinv(c.J) @ c.phi)
     found = aghili.iterates("slider-crank-equal")
     # each entry to round-off of the angles, some 1e-15

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.kinematics.motion import displaced
@@ -29,8 +30,8 @@ def model(name, engine=None):
 
 
 def disturbed(s, seed, size=1e-3):
-    rng, c = np.random.default_rng(seed), s.loops.columns
-    return displaced(s.skel, s.start.q, size * c * rng.normal(size=s.tree.nv)), 0.3 * c * rng.normal(size=s.tree.nv)
+    rng, c = np.random.default_rng(seed), compiled_of(s).loops.columns
+    return displaced(compiled_of(s).skel, s.start.q, size * c * rng.normal(size=s.tree.nv)), 0.3 * c * rng.normal(size=s.tree.nv)
 
 
 def run(stabilizer, duration=0.1, **options):
@@ -42,7 +43,7 @@ def run(stabilizer, duration=0.1, **options):
 
 def gaps(found):
     """Largest gap of positions after every step, dimensionless."""
-    loops = model("3-rrr-motors").loops
+    loops = compiled_of(model("3-rrr-motors")).loops
     states = [found.state(i) for i in range(len(found))]
     return np.array([np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() for st in states])
 
@@ -55,10 +56,10 @@ def test_one_step_is_the_pseudo_inverse_of_the_dimensionless_jacobian(name, engi
     q, v = disturbed(s, 4, 1e-5)
     found = Project("euclidean").correction(s.kernels, s.start.q, s.start.references)
     done = found.kernel(q, v, tau=np.zeros(s.tree.nv))
-    at, c, r = s.loops.at(q, v, 0.0, s.start.references), s.loops.columns, s.loops.row_scale
+    at, c, r = compiled_of(s).loops.at(q, v, 0.0, s.start.references), compiled_of(s).loops.columns, compiled_of(s).loops.row_scale
     keep = list(range(len(r)) if s.kernels.plan.keep is None else s.kernels.plan.keep)
     inverse = np.linalg.pinv((at.J * c / r[:, None])[keep])
-    np.testing.assert_allclose(difference(s.skel, done.q, q) / c, -inverse @ (at.phi / r)[keep], atol=1e-12)
+    np.testing.assert_allclose(difference(compiled_of(s).skel, done.q, q) / c, -inverse @ (at.phi / r)[keep], atol=1e-12)
     np.testing.assert_allclose((done.v - v) / c, -inverse @ ((at.J @ v + at.b) / r)[keep], atol=1e-11)
     assert done.residual[0] == pytest.approx(np.abs((at.phi / r)[keep]).max(), rel=1e-9)
 
@@ -72,10 +73,10 @@ def test_the_two_metrics_move_different_coordinates_by_least_amounts():
         for velocities in (True, False):
             x = Project(metric, velocities).correction(s.kernels, s.start.q, s.start.references)
             done = x.kernel(q, v, tau=np.zeros(7))
-            steps[metric] = difference(s.skel, done.q, q)
+            steps[metric] = difference(compiled_of(s).skel, done.q, q)
             assert (done.v == v).all() != velocities
             assert (np.asarray(x.answer({"q": q, "v": v, "t": np.zeros(1)})["v"]) == v).all() != velocities
-    M, c = s.terms(s.start).M, s.loops.columns
+    M, c = s.terms(s.start).M, compiled_of(s).loops.columns
     lengths = {k: (x @ M @ x, (x / c) @ (x / c)) for k, x in steps.items()}
     assert lengths["mass"][0] < 0.9 * lengths["euclidean"][0] and lengths["euclidean"][1] < 0.9 * lengths["mass"][1]
 
@@ -139,7 +140,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
     s = model("carpet-scraper")
     starts = [s.assemble({"J1": 0.2 + 0.01 * i}, {"J1": 2.0}) for i in range(runs)]
     how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}
-    batch = run_batch(s.core, starts, 0.05, threads=1, **how)
+    batch = run_batch(compiled_of(s), starts, 0.05, threads=1, **how)
     for i in (0, runs - 1):
         np.testing.assert_array_equal(batch.q[i], s.simulate(starts[i], 0.05, **how).q)
     assert bool(blocks) == (runs == 8 and "above" not in stabilizer)

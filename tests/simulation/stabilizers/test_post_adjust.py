@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.simulation.stabilizers import PostAdjust
@@ -20,8 +21,8 @@ OPEN = 1e-3  # how far the states below are off the loops: far more than after a
 def disturbed(s, seed, size=OPEN):
     """A state near the start that is off the loops, in position and velocity."""
     rng = np.random.default_rng(seed)
-    c = s.loops.columns
-    return displaced(s.skel, s.start.q, size * c * rng.normal(size=s.tree.nv)), 0.3 * c * rng.normal(size=s.tree.nv)
+    c = compiled_of(s).loops.columns
+    return displaced(compiled_of(s).skel, s.start.q, size * c * rng.normal(size=s.tree.nv)), 0.3 * c * rng.normal(size=s.tree.nv)
 
 
 def adjusted(s, stabilizer, q, v, drives=()):
@@ -41,29 +42,31 @@ def test_the_adjusted_state_is_the_minimizer(name, how):
     s = lw.compile(lw.load(name), engine="python")
     q0, v0 = disturbed(s, 5)
     done, d = adjusted(s, PostAdjust(**how, steps=3), q0, v0)
-    c, r = s.loops.columns[d], s.loops.row_scale
+    c, r = compiled_of(s).loops.columns[d], compiled_of(s).loops.row_scale
     M, A = (0.1 / c**2, 100 / r**2) if not how else (np.full(len(d), how["M"]), np.full(len(r), how["A"]))
     Mv, Av = (M, A) if not how else (np.full(len(d), how["M_velocity"]), np.full(len(r), how["A_velocity"]))
 
     def at(step):
         full = np.zeros(s.tree.nv)
         full[d] = step
-        return displaced(s.skel, q0, full)
+        return displaced(compiled_of(s).skel, q0, full)
 
     def weighed(step):
-        return np.concatenate([np.sqrt(M) * step, np.sqrt(A) * s.loops.at(at(step), v0, 0.0, s.start.references).phi])
+        return np.concatenate([np.sqrt(M) * step, np.sqrt(A) * compiled_of(s).loops.at(at(step), v0, 0.0, s.start.references).phi])
 
     best = least_squares(weighed, np.zeros(len(d)), xtol=1e-12, ftol=1e-15, gtol=1e-15)
     # a finite rotation vector differs from twice the quaternion's vector part by its cube / 24; the solver's Jacobian is by differences
-    np.testing.assert_allclose(difference(s.skel, done.q, q0), difference(s.skel, at(best.x), q0), atol=2e-8)
-    J = s.loops.at(done.q, v0, 0.0, s.start.references).J
+    np.testing.assert_allclose(difference(compiled_of(s).skel, done.q, q0), difference(compiled_of(s).skel, at(best.x), q0), atol=2e-8)
+    J = compiled_of(s).loops.at(done.q, v0, 0.0, s.start.references).J
     stacked = np.concatenate([np.diag(np.sqrt(Mv)), np.sqrt(Av)[:, None] * J[:, d]])
     wanted = np.concatenate([np.zeros(len(d)), -np.sqrt(Av) * (J @ v0)])
     step = np.zeros(s.tree.nv)
     step[d] = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
     np.testing.assert_allclose(done.v, v0 + step, atol=1e-11)
-    assert done.residual[0] == pytest.approx(np.abs(s.loops.at(done.q, v0, 0.0, s.start.references).phi / r).max(), rel=1e-9)
-    assert done.correction[0] == pytest.approx(np.abs(difference(s.skel, done.q, q0) / s.loops.columns).max(), rel=1e-9)
+    assert done.residual[0] == pytest.approx(np.abs(compiled_of(s).loops.at(done.q, v0, 0.0, s.start.references).phi / r).max(), rel=1e-9)
+    assert done.correction[0] == pytest.approx(
+        np.abs(difference(compiled_of(s).skel, done.q, q0) / compiled_of(s).loops.columns).max(), rel=1e-9
+    )
 
 
 def test_only_dependent_coordinates_move_and_the_drives_are_independent():
@@ -90,10 +93,10 @@ def test_gaps_shrink_as_the_weights_say():
     """One Gauss-Newton step on a square J_d leaves M (M + J_d' A J_d)^-1 of the gap: for M << A by M / (A s^2) in every direction."""
     s = robot()
     q0, v0 = disturbed(s, 3, size=1e-7)  # so small that the loops are linear
-    before = s.loops.at(q0, v0, 0.0, s.start.references)
+    before = compiled_of(s).loops.at(q0, v0, 0.0, s.start.references)
     for A in (1e2, 1e6):
         done, d = adjusted(s, PostAdjust(M=0.1, A=A), q0, v0, DRIVES)
-        after = s.loops.at(done.q, v0, 0.0, s.start.references)
+        after = compiled_of(s).loops.at(done.q, v0, 0.0, s.start.references)
         Jd = before.J[:, d]
         left = np.linalg.solve(np.eye(3) + A / 0.1 * (Jd @ Jd.T), before.phi)
         np.testing.assert_allclose(after.phi, left, rtol=1e-3, atol=1e-14)
@@ -108,17 +111,17 @@ def test_corrections_stay_bounded_where_dependent_coordinates_lose_the_loops():
         v0 = np.array([1.0, -1.9])
         at = PostAdjust(("B",), M, A).correction(s.kernels, s.start.q, s.start.references)
         done = at.kernel(q0, v0, tau=np.zeros(2))
-        before = s.loops.at(q0, v0, 0.0, s.start.references)
+        before = compiled_of(s).loops.at(q0, v0, 0.0, s.start.references)
         bound = 0.5 * np.sqrt(A / M)
         assert abs(done.q[1] - q0[1]) <= 1.01 * bound * np.abs(before.phi).max()
-        assert abs(done.v[1] - v0[1]) <= 1.01 * bound * np.abs(s.loops.at(done.q, v0, 0.0, s.start.references).J @ v0).max()
+        assert abs(done.v[1] - v0[1]) <= 1.01 * bound * np.abs(compiled_of(s).loops.at(done.q, v0, 0.0, s.start.references).J @ v0).max()
 
 
 @sweep("name", ["carpet-scraper", "stewart", "excavator", "3-rrr-motors", "delta"], now=4)
 def test_the_choice_without_drives_closes_the_loops(name):
     """As many as J has rank, and independent ones; with drives everything else, and driven ones only where they are needed."""
     s = lw.compile(lw.load(name))
-    J = s.loops.dimensionless(s.loops.at(s.start.q, s.start.v, 0.0, s.start.references))[1]
+    J = compiled_of(s).loops.dimensionless(compiled_of(s).loops.at(s.start.q, s.start.v, 0.0, s.start.references))[1]
     rank = np.linalg.matrix_rank(J, tol=1e-9)
     d = indices(s, PostAdjust().correction(s.kernels, s.start.q, s.start.references))
     assert len(d) == rank == np.linalg.matrix_rank(J[:, d], tol=1e-9)
@@ -134,7 +137,7 @@ def test_the_choice_without_drives_closes_the_loops(name):
 def test_interpreted_and_native_kernels_agree():
     q0, v0 = disturbed(robot(), 4)
     native, _ = adjusted(robot(), PostAdjust(), q0, v0)
-    slow, _ = adjusted(lw.compile(robot().described, engine="python"), PostAdjust(), q0, v0)
+    slow, _ = adjusted(lw.compile(compiled_of(robot()).described, engine="python"), PostAdjust(), q0, v0)
     for x, y in zip(native, slow, strict=True):
         np.testing.assert_allclose(x, y, atol=1e-13)
 

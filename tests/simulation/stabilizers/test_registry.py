@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.simulation.stabilizers import STABILIZERS, Baumgarte, Nothing, PostAdjust, Project, create
 from linkwright.simulation.stabilizers.baumgarte import baumgarte
@@ -41,14 +42,14 @@ def test_every_stabilizer_keeps_the_contract(name):
     rng = np.random.default_rng(3)
     q, v = st.q + 1e-4 * rng.normal(size=7), st.v + 1e-2 * rng.normal(size=7)
     done = found.kernel(q, v, tau=np.zeros(7), **({"gains": x.gains} if x.gains else {}))
-    after = s.loops.at(done.q, done.v, 0.0, st.references)
-    before = s.loops.at(q, v, 0.0, st.references)
+    after = compiled_of(s).loops.at(done.q, done.v, 0.0, st.references)
+    before = compiled_of(s).loops.at(q, v, 0.0, st.references)
     assert np.abs(after.phi).max() < 0.2 * np.abs(before.phi).max()
     assert np.abs(after.J @ done.v).max() < 0.2 * np.abs(before.J @ v).max()
     by_floats = found.answer({"q": q, "v": v, "t": np.zeros(1), "tau": np.zeros(7)})
     for key in ("q", "v", "correction"):  # the rank-revealing projection goes another way: near passages the branch counts, not M
         np.testing.assert_allclose(by_floats[key], getattr(done, key), atol=1e-13 if found.once else 5e-2)
-    assert np.abs(s.loops.at(by_floats["q"], v, 0.0, st.references).phi).max() < 0.2 * np.abs(before.phi).max()
+    assert np.abs(compiled_of(s).loops.at(by_floats["q"], v, 0.0, st.references).phi).max() < 0.2 * np.abs(before.phi).max()
 
 
 def test_mechanisms_without_loops_need_no_correction():

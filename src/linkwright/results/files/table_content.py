@@ -115,7 +115,7 @@ def _array_names(skel: Skeleton, name: str, values: np.ndarray) -> list[str]:
 def _mechanism(c: Any) -> dict[str, Any]:
     """The model as written where it is known, else its numbers; and how its tree was made."""
     tree = c.skel.tree
-    described = getattr(c.system, "described", None)
+    described = None if c.system is None else c.system._core.described
     if not isinstance(described, Description) or described.numbers() != tree.description:
         described = tree.description
     return {

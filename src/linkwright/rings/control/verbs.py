@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linkwright.api import Names, State, UsageError
+from linkwright.api import Names, State, UsageError, compiled_of
 
 if TYPE_CHECKING:
     from linkwright.api import Control, System
@@ -23,8 +23,8 @@ class SystemVerbs:
         from linkwright.rings.control.controller import Controller
 
         begin = self.start if st is None else st
-        self.core.need_closed(begin)
-        return Controller(controller, self.core, begin, _free(self, free))
+        compiled_of(self).need_closed(begin)
+        return Controller(controller, compiled_of(self), begin, _free(self, free))
 
     def linearize(
         self: System,
@@ -67,18 +67,19 @@ class SystemVerbs:
         >>> s.linearize(s.settle()).poles.shape
         (2,)
         """
+        core = compiled_of(self)
         from linkwright.rings.control.linearize import linearize
         from linkwright.simulation.run import explain
         from linkwright.simulation.start_states import closed_for
 
         values = _free(self, free)
-        self.core.need_start(st, (), free is None)
-        there = closed_for(self.core, st, values)
+        core.need_start(st, (), free is None)
+        there = closed_for(core, st, values)
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
         try:
-            return linearize(self.core, there, **about, free=values)
+            return linearize(core, there, **about, free=values)
         except UsageError as error:
-            explain(error, self.core, there)
+            explain(error, core, there)
             raise
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Result, System, Table, Trajectory, UsageError, belt_constraints, elements, marked, nearest, unit_of
+from linkwright.api import Result, System, Table, Trajectory, UsageError, belt_constraints, compiled_of, elements, marked, nearest, unit_of
 from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.rings.design.cycle_averages import extremes
 from linkwright.rings.design.drive_duty import cycle_axis
@@ -64,9 +64,9 @@ def belt_warnings(found: tuple[BeltGeometry, ...], units: tuple[str, ...]) -> li
 def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:
     """Return lengths and arcs of contact of all belts in the start position."""
     x, out = system.start.instant, []
-    for c in system.loops.constraints:
+    for c in compiled_of(system).loops.constraints:
         if isinstance(c, belt_constraints.BeltConstraint):
-            b, spans = c.belt, c.spans(system.skel, x.motion)
+            b, spans = c.belt, c.spans(compiled_of(system).skel, x.motion)
             arcs = belt_arcs(b, [np.asarray(s.u, dtype=float) for s in spans])
             length = float(sum(s.length for s in spans)) + sum(float(b.radii[i]) * angle for i, angle in arcs)
             pitch = None if b.pitch is None else float(b.pitch)

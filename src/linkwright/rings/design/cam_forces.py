@@ -17,6 +17,7 @@ from linkwright.api import (
     Expr,
     LinkwrightError,
     System,
+    compiled_of,
     coupling_constraints,
     curve_extremes,
     description,
@@ -130,7 +131,7 @@ def _preloads(system: System, c: Trajectory, coupling: description.Coupling, for
         if not isinstance(s, description.TorsionSpring | description.CoilSpring) or still is None or isinstance(s.preload, Expr):
             continue
         unit = max(1.0, abs(float(s.preload)))
-        moved = _static(System(modelfile.reread(system.described, **{f"{s.name}.preload": float(s.preload) + unit})), c)
+        moved = _static(System(modelfile.reread(compiled_of(system).described, **{f"{s.name}.preload": float(s.preload) + unit})), c)
         if moved is None:
             continue
         gain = (moved[channel] - still[channel]) / unit

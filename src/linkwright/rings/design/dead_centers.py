@@ -17,6 +17,7 @@ from linkwright.api import (
     Instant,
     System,
     Trajectory,
+    compiled_of,
     curve_lines,
     cycles,
     driven_constraints,
@@ -75,7 +76,7 @@ def _coordinate(d: Description, name: str) -> str:
 
 def _turning_back(system: System, c: Trajectory, output: str, place: float) -> str:
     """Text about the links where an output turns back at a place of the drive; empty where it does not, or nothing is."""
-    loops, d = system.loops, system.description
+    loops, d = compiled_of(system).loops, system.description
     i = int(_apart(d, c.drive, c[c.drive], place).argmin())
     near = Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i])
     hold = driven_constraints.driven(d, output, curve_lines.Line(joint_limits.coordinate_now(loops, output, near), 0.0))

@@ -29,6 +29,7 @@ from linkwright.api import (
     State,
     System,
     UsageError,
+    compiled_of,
     curve_lines,
     description,
     elements,
@@ -68,7 +69,7 @@ class Sample:
     @cached_property
     def tied(self) -> tuple[loop_constraints.Loops, linalg.Factored]:
         """The loops with the drives held, and their factored Jacobian."""
-        loops = self.system.loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
+        loops = compiled_of(self.system).loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
         return loops, loops.factored(loops.at(self.at.q, self.at.v, self.at.t, self.at.references))
 
     def follow(self, right: np.ndarray, parameter: str) -> np.ndarray:
@@ -92,7 +93,9 @@ class Disturbed:
         self.description = parameter.stepped(1j * COMPLEX_STEP)
         _check_wheels(self.description, parameter.name)
         self.skel = kinematics.skeleton(spanning_tree.rebind(system.tree, self.description))
-        self.loops = loop_constraints.Loops(self.skel, loop_constraints.of_loops(self.skel), system.loops.kappa, system.loops.columns)
+        self.loops = loop_constraints.Loops(
+            self.skel, loop_constraints.of_loops(self.skel), compiled_of(system).loops.kappa, compiled_of(system).loops.columns
+        )
         self.forces = forces.of_description(self.description)
 
     def loads(self, x: Sample) -> inverse.Loads:

@@ -23,6 +23,7 @@ from linkwright.api import (
     Parameter,
     Trajectory,
     channel_kinds,
+    compiled_of,
     curve_lines,
     every_parameter,
     load_channels,
@@ -68,7 +69,7 @@ def _one_by_one(c: Trajectory, m: Measure, names: Sequence[str], left: np.ndarra
     if loads is not None and not loads:  # the least-norm solution of loads that are shared has no derivative of its own
         return {names[i]: loads.text for i in left}
     assert c.system is not None
-    known, why = every_parameter(c.system.described), dict[str, str]()
+    known, why = every_parameter(compiled_of(c.system).described), dict[str, str]()
     imaginary = c.drives and c.proof is None and not c._channel(m.channel).needs
     samples = cycle_samples(c, _used(c, m)) if imaginary else {}
     for i in left:
@@ -91,10 +92,10 @@ def _used(c: Trajectory, m: Measure) -> list[int]:
 def cycle_samples(c: Trajectory, at: Sequence[int]) -> dict[int, Sample]:
     """Samples of a cycle by their numbers."""
     assert c.system is not None
-    laws = np.stack(drive_motion(c.system.core, c, list(c.drives))).transpose(1, 2, 0)
+    laws = np.stack(drive_motion(compiled_of(c.system), c, list(c.drives))).transpose(1, 2, 0)
     out = {}
     for i in at:
-        here = Instant(c.system.skel, c.q[i], c.v[i], float(c.t[i]), c.references[i], c.a[i])
+        here = Instant(compiled_of(c.system).skel, c.q[i], c.v[i], float(c.t[i]), c.references[i], c.a[i])
         out[i] = Sample(c.system, here, {drive: curve_lines.Parabola(*map(float, x)) for drive, x in zip(c.drives, laws[i], strict=True)})
     return out
 

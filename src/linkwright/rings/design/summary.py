@@ -18,6 +18,7 @@ from linkwright.api import (
     System,
     Table,
     Trajectory,
+    compiled_of,
     counted,
     degrees_of_freedom,
     element_limits,
@@ -183,6 +184,7 @@ def _ends_text(ends: TravelEnds, unit: str, size: float, decimals: int) -> str:
 
 def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -> Summary:
     """Turn the mechanism coarsely (or take the `turn` given) and collect; one that cannot be turned says why in `motion`."""
+    core = compiled_of(system)
     d = system.description
     start = system.start
     mobility = system.mobility
@@ -216,7 +218,7 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
             how = f"not turned: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)
     count = topology_report.grubler_count(d)
-    residual = float(np.abs(system.closure(start).phi / system.loops.row_scale).max()) if system.tree.nc else 0.0
+    residual = float(np.abs(system.closure(start).phi / core.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
         about=d.about,
@@ -239,8 +241,8 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
         pressure_angles=pressure,
         cams=cams,
         dead_centers=dead,
-        no_transmission=tuple(system.skel.transmission.left_out),
-        no_transmission_because=tuple(system.skel.transmission.left_out.values()),
+        no_transmission=tuple(core.skel.transmission.left_out),
+        no_transmission_because=tuple(core.skel.transmission.left_out.values()),
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         notes=(
@@ -306,12 +308,15 @@ def _stroke_ends(d: Description, name: str) -> TravelEnds | None:
 
 def _transmission(system: System) -> list[ChannelCurve]:
     """Transmission angles along the way of the power; see `transmission`."""
-    return [ChannelCurve(p.name, f"{p.channel}.transmission_angle", folded=True, passing=p) for p in system.skel.transmission.passings]
+    return [
+        ChannelCurve(p.name, f"{p.channel}.transmission_angle", folded=True, passing=p)
+        for p in compiled_of(system).skel.transmission.passings
+    ]
 
 
 def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
     """Pressure angles, with extremes between samples."""
-    found = system.skel.transmission
+    found = compiled_of(system).skel.transmission
     out = []
     for p, output in zip(found.passings, found.outputs, strict=True):
         if output is not None:

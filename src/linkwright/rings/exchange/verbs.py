@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from linkwright.api import Description, Names
+from linkwright.api import Description, Names, compiled_of
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, System
@@ -120,7 +120,7 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "jax", free, {"native": native, "repair": repair, "return_status": return_status})
+        return bridge(compiled_of(self), "jax", free, {"native": native, "repair": repair, "return_status": return_status})
 
     def torch(self: System, *, free: Names = (), native: bool = False) -> Bridge:
         """Return the equations as functions for PyTorch, with exact derivatives.
@@ -139,7 +139,7 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "torch", free, {"native": native})
+        return bridge(compiled_of(self), "torch", free, {"native": native})
 
     def casadi(self: System, *, free: Names = (), compiled: bool = False, hessian: bool = False) -> Bridge:
         """Return the equations as functions for CasADi, with exact derivatives.
@@ -160,4 +160,4 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(self.core, "casadi", free, {"compiled": compiled, "hessian": hessian})
+        return bridge(compiled_of(self), "casadi", free, {"compiled": compiled, "hessian": hessian})

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import compile, drives, equation_terms, factor, kinematics, load, stabilizers
+from linkwright.api import compile, compiled_of, drives, equation_terms, factor, kinematics, load, stabilizers
 from linkwright.errors import SimulationError
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import constraint_inertia, projector
@@ -309,13 +309,13 @@ def turning_round() -> Item:
 def iterates(model: str) -> tuple[float, ...]:
     """Distances of the iterates of (37) from where they lead, dimensionless: from a state some FAR off the loops."""
     s = compile(load(model))
-    st, c = s.start, s.loops.columns
+    st, c = s.start, compiled_of(s).loops.columns
     correction = PUBLISHED.correction(s.kernels, st.q, st.references)
     assert correction is not None, "these mechanisms have loops"
-    q = [kinematics.displaced(s.skel, st.q, FAR * c * np.random.default_rng(3).normal(size=s.tree.nv))]
+    q = [kinematics.displaced(compiled_of(s).skel, st.q, FAR * c * np.random.default_rng(3).normal(size=s.tree.nv))]
     while len(q) < 8:
         q.append(correction.kernel(q[-1], np.zeros(s.tree.nv), tau=np.zeros(s.tree.nv)).q)
-    return tuple(float(np.linalg.norm(difference(s.skel, x, q[-1]) / c)) for x in q[:-1])
+    return tuple(float(np.linalg.norm(difference(compiled_of(s).skel, x, q[-1]) / c)) for x in q[:-1])
 
 
 def constant(errors: tuple[float, ...]) -> float:
@@ -375,11 +375,14 @@ def scraper(stabilizer: Any) -> tuple[float, float, float]:
     st = s.assemble(*SCRAPER)
     right = s.simulate(st, DURATION, tolerance=1e-12, sample_interval=DURATION)
     run = s.simulate(st, DURATION, integrator="rk4", step=STEP, stabilizer=stabilizer, sample_interval="steps")
-    gaps = [np.abs(s.loops.at(q, v, 0.0, st.references).phi / s.loops.row_scale).max() for q, v in zip(run.q, run.v, strict=True)]
+    gaps = [
+        np.abs(compiled_of(s).loops.at(q, v, 0.0, st.references).phi / compiled_of(s).loops.row_scale).max()
+        for q, v in zip(run.q, run.v, strict=True)
+    ]
     counters = run.proof.sim.pieces[0].solution.counters
     gated = getattr(stabilizer, "above", None) is not None
     made = sum(b < 0.01 * a for a, b in pairwise(gaps)) if gated else (len(run) - 1) // getattr(stabilizer, "every", 1)
-    error = float(np.abs(difference(s.skel, run.q[-1], right.q[-1]) / s.loops.columns).max())
+    error = float(np.abs(difference(compiled_of(s).skel, run.q[-1], right.q[-1]) / compiled_of(s).loops.columns).max())
     return error, float(max(gaps)), counters["projections"] / max(made, 1)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import compile, factor, load
+from linkwright.api import compile, compiled_of, factor, load
 from linkwright.mechanics.formulations.projection import constraint_inertia
 from linkwright.motion.controllability import controllable_of_matrices
 from linkwright.rings.control import hybrid, projected
@@ -287,7 +287,7 @@ def remark_5() -> Item:
     a, other = _by_least_squares(t, s.start, control(s.start), s.names.v)
     # the constraint force and the motion are those of any other multipliers that satisfy the equations
     force = max(float(np.abs(t.J.T @ (lam - other)).max()), float(np.abs(found.a - a).max()), abs(found.lam["C"][0] - FORCE))
-    row = [f"{x.name}.{label}" for x in s.loops.constraints for label in x.labels].index("C.tx")
+    row = [f"{x.name}.{label}" for x in compiled_of(s).loops.constraints for label in x.labels].index("C.tx")
     c = compile(load("slider-crank-equal"))
     st = c.assemble({"A": math.pi / 6}, {"A": 0.0})
     efforts = c.control(hybrid({"A": "60 deg"}, {"C.ty": FORCE}, P=25, D=10, F=1, I=20, drives=["A", "B"]), st)(st)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import compile, drives, equation_terms, factor, load, qdot
+from linkwright.api import compile, compiled_of, drives, equation_terms, factor, load, qdot
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import Projection, constraint_inertia, decoupled, projector
 from linkwright.rings.papers import Item, compared
@@ -168,12 +168,12 @@ def _motions() -> Iterator[tuple[str, Any, Any]]:
 
 
 def _jacobian(s: Any, q: Any, v: Any) -> Any:
-    return equation_terms.terms(s.loops, q, v).dimensionless_J()
+    return equation_terms.terms(compiled_of(s).loops, q, v).dimensionless_J()
 
 
 def null_basis_rate(s: Any, st: Any, step: float = 1e-3) -> tuple[np.ndarray, np.ndarray]:
     """(V_2, dV_2/dt) of (4) along q' by differences of order four; each V_2 of a decomposition is turned onto the one at the state."""
-    rate = qdot(s.skel, st.q, st.v)
+    rate = qdot(compiled_of(s).skel, st.q, st.v)
     V = factor(_jacobian(s, st.q, st.v)).null
 
     def at(x: float) -> np.ndarray:
@@ -187,13 +187,13 @@ def null_basis_rate(s: Any, st: Any, step: float = 1e-3) -> tuple[np.ndarray, np
 def rate_of_projector() -> Item:
     worst, on_motion, said = 0.0, 0.0, []
     for name, s, st in _motions():
-        J = _jacobian(s, st.q + 1e-30j * qdot(s.skel, st.q, st.v), st.v.astype(complex))
+        J = _jacobian(s, st.q + 1e-30j * qdot(compiled_of(s).skel, st.q, st.v), st.v.astype(complex))
         rate = (-J.T @ np.linalg.solve(J @ J.T, J)).imag / 1e-30  # dP/dt = d(1 - J^+ J)/dt by a complex step
         V, V_rate = null_basis_rate(s, st)
         S = V_rate @ V.T
         size = largest(rate)
         worst = max(worst, largest(S + S.T - rate) / size, largest(projector_rate(J.real, J.imag / 1e-30) - rate) / size)
-        w = st.v / s.loops.columns
+        w = st.v / compiled_of(s).loops.columns
         t = s.terms(st)
         across = -factor(t.dimensionless_J()).solve(t.k / t.row_scale)
         on_motion = max(on_motion, largest(rate @ w - S @ w) / largest(across), largest(rate @ w - across) / largest(across))

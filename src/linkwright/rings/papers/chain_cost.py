@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import System, equation_terms, formulations, modelfile, text_tables
+from linkwright.api import System, compiled_of, equation_terms, formulations, modelfile, text_tables
 from linkwright.api import library as models
 from linkwright.rings.papers.operation_counts import CountedRun, Counts, Tally, variables
 
@@ -65,7 +65,7 @@ def forward_counted(system: System, formulation: str, q: Any, v: Any, tau: Any, 
     """Accelerations and multipliers of one formulation on counting numbers, with what they cost."""
     tally = Tally()
     q, v, tau = (variables(x, tally) for x in (q, v, tau))
-    t = equation_terms.terms(system.loops, q, v)
+    t = equation_terms.terms(compiled_of(system).loops, q, v)
     raw = formulations.create(formulation)(counted_terms(t, formulation, tally, full=full), tau)
     return CountedRun(raw, tally.counts())
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import compile, curve_extremes, dynamics, load
+from linkwright.api import compile, compiled_of, curve_extremes, dynamics, load
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import inverse_cost as inverse_counts
 from linkwright.rings.papers.denoc import denoc, gravity_part, twists
@@ -229,13 +229,13 @@ def complements() -> Item:
     s, states = scraper()
     worst, st = 0.0, states[2]
     m = s.motion(st)
-    M, h = dynamics.mass_matrix(s.skel, m), dynamics.bias_force(s.skel, m)
-    for sub in s.skel.tree.subsystems:
-        D, v = denoc(s.skel, st.q, st.v, sub.index), st.v[sub.v]
+    M, h = dynamics.mass_matrix(compiled_of(s).skel, m), dynamics.bias_force(compiled_of(s).skel, m)
+    for sub in compiled_of(s).skel.tree.subsystems:
+        D, v = denoc(compiled_of(s).skel, st.q, st.v, sub.index), st.v[sub.v]
         parts = (
-            D.N_l @ D.N_d @ v - twists(s.skel, m, sub.index),
+            D.N_l @ D.N_d @ v - twists(compiled_of(s).skel, m, sub.index),
             D.inertia - M[sub.v, sub.v],
-            D.coriolis_of_the_papers @ v + gravity_part(s.skel, m, sub.index) - h[sub.v],
+            D.coriolis_of_the_papers @ v + gravity_part(compiled_of(s).skel, m, sub.index) - h[sub.v],
         )
         worst = max(worst, *(float(np.abs(x).max()) for x in parts))
     return compared(

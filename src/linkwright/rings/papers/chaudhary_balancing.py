@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import COMPLEX_STEP, cross, load
+from linkwright.api import COMPLEX_STEP, compiled_of, cross, load
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivoting import pivot_order
@@ -56,7 +56,7 @@ class MassVariables(NamedTuple):
 
 def mass_variables(system: Any, graph: OperationGraph) -> MassVariables:
     """The system's skeleton with mass data that count."""
-    skel, planar = system.skel, system.description.planar
+    skel, planar = compiled_of(system).skel, system.description.planar
     masses, centers, inertias, leaves = [], [], [], []
     for mass, com, inertia in zip(skel.mass, skel.com, skel.inertia, strict=True):
         m = graph.variables([mass])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import compile, curve_extremes, load
+from linkwright.api import compile, compiled_of, curve_extremes, load
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.chaudhary import scraper
 from linkwright.rings.papers.denoc import denoc, twist_propagation, twists
@@ -141,20 +141,21 @@ def propagation_gap(s: Any, st: Any) -> tuple[float, int]:
 
     A_ij is also held against twists: with all joints from j to i locked, body i moves as A_ij says of body j.
     """
+    core = compiled_of(s)
     worst, triples = 0.0, 0
     m = s.motion(st)
-    for sub in s.skel.tree.subsystems:
+    for sub in core.skel.tree.subsystems:
         A = {(i, j): twist_propagation(m.X[j].p, m.X[i].p) for i in sub.nodes for j in sub.nodes}
         for i, j in A:
             gaps = [A[i, j] @ A[j, k] - A[i, k] for k in sub.nodes]
             gaps += [A[i, i] - np.eye(6), np.linalg.inv(A[i, j]) - A[j, i], np.array([np.linalg.det(A[i, j]) - 1.0])]
             worst, triples = max(worst, *(float(np.abs(x).max()) for x in gaps)), triples + len(sub.nodes)
         for i in sub.nodes:
-            for j in s.skel.tree.support(i):
+            for j in core.skel.tree.support(i):
                 rates = st.v.copy()
-                for node in s.skel.tree.support(i)[s.skel.tree.support(i).index(j) + 1 :]:
-                    rates[s.skel.tree.nodes[node].v] = 0.0
-                locked = twists(s.skel, s.motion(s.state(st.q, rates)), sub.index).reshape(-1, 6)
+                for node in core.skel.tree.support(i)[core.skel.tree.support(i).index(j) + 1 :]:
+                    rates[core.skel.tree.nodes[node].v] = 0.0
+                locked = twists(core.skel, s.motion(s.state(st.q, rates)), sub.index).reshape(-1, 6)
                 gap = locked[sub.nodes.index(i)] - A[i, j] @ locked[sub.nodes.index(j)]
                 worst = max(worst, float(np.abs(gap).max()))
     return worst, triples
@@ -242,10 +243,11 @@ def _apart(a: Any, b: Any, joint: str) -> float:
 
 def _twist_gap(s: Any, st: Any) -> float:
     """t = A_i0 t_0 + N_l N_d theta' of the bodies above the base, against twists from poses and rates of all joints."""
-    (sub,) = s.skel.tree.subsystems
-    D, all_twists = denoc(s.skel, st.q, st.v, sub.index), twists(s.skel, s.motion(st), sub.index)
-    base = list(sub.nodes).index(s.skel.node("frame"))
-    carried = [i for i, node in enumerate(sub.nodes) if node not in (s.skel.node("frame"), s.skel.node("sled"))]
+    core = compiled_of(s)
+    (sub,) = core.skel.tree.subsystems
+    D, all_twists = denoc(core.skel, st.q, st.v, sub.index), twists(core.skel, s.motion(st), sub.index)
+    base = list(sub.nodes).index(core.skel.node("frame"))
+    carried = [i for i, node in enumerate(sub.nodes) if node not in (core.skel.node("frame"), core.skel.node("sled"))]
     rates = D.N_d @ st.v[sub.v]
 
     def block(i: int) -> slice:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.api import compile, curve_extremes, dynamics, load, motion, qdot
+from linkwright.api import compile, compiled_of, curve_extremes, dynamics, load, motion, qdot
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.denoc import denoc
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
@@ -211,10 +211,17 @@ def skew() -> Item:
     """The rate of M by a complex step, on the 3-RRR of Koul et al.; in this paper's coordinates M is constant and C zero."""
     s = compile(load("3-rrr"), cuts=["J6", "J7"])
     q, v = s.start.q, np.linspace(-1.0, 2.0, s.tree.nv)
-    ahead = np.imag(dynamics.mass_matrix(s.skel, motion(s.skel, q + 1e-30j * qdot(s.skel, q, v), v.astype(complex)))) / 1e-30
+    ahead = (
+        np.imag(
+            dynamics.mass_matrix(
+                compiled_of(s).skel, motion(compiled_of(s).skel, q + 1e-30j * qdot(compiled_of(s).skel, q, v), v.astype(complex))
+            )
+        )
+        / 1e-30
+    )
     worst = 0.0
-    for sub in s.skel.tree.subsystems:
-        X = ahead[sub.v, sub.v] - 2.0 * denoc(s.skel, q, v, sub.index).coriolis
+    for sub in compiled_of(s).skel.tree.subsystems:
+        X = ahead[sub.v, sub.v] - 2.0 * denoc(compiled_of(s).skel, q, v, sub.index).coriolis
         worst = max(worst, float(np.abs(X + X.T).max()))
     return compared(
         "(3)",

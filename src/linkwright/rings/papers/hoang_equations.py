@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import COMPLEX_STEP, compile, drives, dynamics, linalg, load, motion, stabilizers
+from linkwright.api import COMPLEX_STEP, compile, compiled_of, drives, dynamics, linalg, load, motion, stabilizers
 from linkwright.mechanics.formulations.nullspace import partitioned
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.aghili_projection import CASES, largest, problems, projector_of
@@ -60,7 +60,12 @@ def _rates_of_mass(s: Any, q: np.ndarray) -> np.ndarray:
     """dM/dq_k for every k, by complex steps."""
     still = np.zeros(s.tree.nv, dtype=complex)
     return (
-        np.array([np.imag(dynamics.mass_matrix(s.skel, motion(s.skel, q + COMPLEX_STEP * 1j * e, still))) for e in np.eye(len(q))])
+        np.array(
+            [
+                np.imag(dynamics.mass_matrix(compiled_of(s).skel, motion(compiled_of(s).skel, q + COMPLEX_STEP * 1j * e, still)))
+                for e in np.eye(len(q))
+            ]
+        )
         / COMPLEX_STEP
     )
 
@@ -76,8 +81,8 @@ def christoffel() -> Item:
         forces = s.h(s.state(q, v)) - s.h(s.state(q, np.zeros_like(v)))  # without weight
         X = np.einsum("kij,k->ij", d, v) - 2.0 * C
         worst, largest_entry = max(worst, largest(C @ v - forces), largest(X + X.T)), max(largest_entry, largest(C))
-        for sub in s.skel.tree.subsystems:
-            apart = max(apart, largest(C[sub.v, sub.v] - denoc(s.skel, q, v, sub.index).coriolis))
+        for sub in compiled_of(s).skel.tree.subsystems:
+            apart = max(apart, largest(C[sub.v, sub.v] - denoc(compiled_of(s).skel, q, v, sub.index).coriolis))
     return compared(
         "(3)",
         "C by Christoffel's formula: C q', the skew dM/dt - 2 C, and the C of the DeNOC matrices",

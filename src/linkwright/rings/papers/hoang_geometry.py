@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Instant, drives
+from linkwright.api import Instant, compiled_of, drives
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.hoang_runs import ARM, BASE, LINK, RADIUS, exact, robot
@@ -43,9 +43,9 @@ def passed() -> tuple[Passed, ...]:
     for p in run.passages:
         if p.time > 1.0:
             break
-        near = Instant(s.skel, run.at(p.time).q, np.zeros(6), 0.0, run.references[0])
+        near = Instant(compiled_of(s).skel, run.at(p.time).q, np.zeros(6), 0.0, run.references[0])
         held = (0, 1, 2) if p.kind == "drives" else (3, 4, 5)
-        at = singular_position(LostRank(s.loops, held), near, s.start.instant, reach=1e-4)
+        at = singular_position(LostRank(compiled_of(s).loops, held), near, s.start.instant, reach=1e-4)
         assert at is not None
         out.append(Passed(p.time, "Phi_x" if p.kind == "drives" else "Phi_theta", at.q, p.geometry))
     return tuple(out)

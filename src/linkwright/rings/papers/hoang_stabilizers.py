@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import stabilizers
+from linkwright.api import compiled_of, stabilizers
 from linkwright.rings.papers import Item, compared, hoang_runs
 from linkwright.rings.papers.hoang import STATES_AFTER_1S
 from linkwright.rings.papers.operation_counts import count
@@ -46,9 +46,13 @@ def adjusting_cost(dependent: Sequence[str] | None = None, steps: int = stabiliz
     """Operations of adjusting one state: positions by so many Gauss-Newton steps, then velocities."""
     s = hoang_runs.robot()
     eq, st, near = s.kernels.equations(), s.start, s.kernels.defaults["near"]
-    found = chosen(s.loops, st.q, st.references, tuple(hoang_runs.WANTED)) if dependent is None else named(s.loops.skel, dependent)
-    w = stabilizers.PostAdjust(**WEIGHTS, steps=steps).weights(s.loops, found)
-    w = replace(w, order=least_fill(s.loops, st.q, st.references, w))
+    found = (
+        chosen(compiled_of(s).loops, st.q, st.references, tuple(hoang_runs.WANTED))
+        if dependent is None
+        else named(compiled_of(s).loops.skel, dependent)
+    )
+    w = stabilizers.PostAdjust(**WEIGHTS, steps=steps).weights(compiled_of(s).loops, found)
+    w = replace(w, order=least_fill(compiled_of(s).loops, st.q, st.references, w))
     return count(lambda q, v: adjust(eq, q, v, np.zeros(1), near, w), st.q, np.ones(6)).total
 
 

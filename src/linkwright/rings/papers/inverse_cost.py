@@ -20,6 +20,7 @@ from linkwright.api import (
     Instant,
     State,
     System,
+    compiled_of,
     dynamics,
     equation_terms,
     kinematics,
@@ -137,8 +138,9 @@ class Formed(NamedTuple):
 
 def formed(system: System, st: State, drive: str, graph: OperationGraph, skel: kinematics.Skeleton | None = None) -> Formed:
     """Kinematics and the wrench every body needs  [Chaudhary2007 (8)]; `skel` has other mass data than the system, such as variables."""
-    loops = system.loops if skel is None else replace(system.loops, skel=skel)
-    a = system.assembler.accelerations(st, None, [drive])
+    core = compiled_of(system)
+    loops = core.loops if skel is None else replace(core.loops, skel=skel)
+    a = core.assembler.accelerations(st, None, [drive])
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
     graph.stage = "motion"
     m = motion(loops.skel, q, v)

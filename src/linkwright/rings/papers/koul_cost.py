@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import equation_terms, formulations
+from linkwright.api import compiled_of, equation_terms, formulations
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.rings.papers import Item, chain_cost, compared
 from linkwright.rings.papers.chain_cost import counted_terms
@@ -49,7 +49,7 @@ def solution_operations(s: Any, st: Any, formulation: str, *, full: bool = False
     """Operations from the terms to multipliers and accelerations; `full`: zeros in a matrix are numbers like any other."""
     tally = Tally()
     q, v, tau = (variables(x, tally) for x in (st.q, st.v, np.ones(len(st.v))))
-    t = equation_terms.terms(s.loops, q, v)
+    t = equation_terms.terms(compiled_of(s).loops, q, v)
     before = tally.counts()
     formulations.create(formulation)(counted_terms(t, formulation, tally, full=full), tau)
     return (tally.counts() - before).total

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import compile, dynamics, load, loop_constraints
+from linkwright.api import compile, compiled_of, dynamics, load, loop_constraints
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import koul_printed as printed_data
 from linkwright.rings.papers.denoc import denoc
@@ -120,7 +120,7 @@ def complement() -> Item:
     for s, st in in_motion():
         there = reference(s.description.name)
         for x, c in zip(s.tree.subsystems, example(s).columns, strict=True):
-            D = denoc(s.skel, st.q, st.v, x.index)
+            D = denoc(compiled_of(s).skel, st.q, st.v, x.index)
             off = max(off, float(np.abs(D.inertia - there.moving_I[c, c]).max()))
             off = max(off, float(np.abs(D.coriolis_of_the_papers @ st.v[x.v] - there.moving_C[c]).max()))
             blocks += 1

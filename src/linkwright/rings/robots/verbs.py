@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkwright.api import Names, UsageError, argument_types, call_explained
+from linkwright.api import Names, UsageError, argument_types, call_explained, compiled_of
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, State, System
@@ -213,7 +213,7 @@ class SystemVerbs:
         options: dict[str, Any] = {**asked, "stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
         if over_drives(self.description, over):
             return drive_map(self, what, over, {name: x for name, x in options.items() if x is not None})
-        return call_explained(atlas, "map")(self.core, self.mobility.freedoms, what, over, **options)
+        return call_explained(atlas, "map")(compiled_of(self), self.mobility.freedoms, what, over, **options)
 
     def workspace(
         self: System,
@@ -230,7 +230,7 @@ class SystemVerbs:
         from linkwright.rings.robots.workspace import workspace
 
         options = {"orientations": orientations, "at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
-        return workspace(self.core, self.mobility.freedoms, over, **options)
+        return workspace(compiled_of(self), self.mobility.freedoms, over, **options)
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""

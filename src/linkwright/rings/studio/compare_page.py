@@ -14,7 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import SAME_NUMBER, Description, LinkwrightError, System, UsageError, every_parameter, listing, modelfile, parameters
+from linkwright.api import (
+    SAME_NUMBER,
+    Description,
+    LinkwrightError,
+    Mechanism,
+    System,
+    UsageError,
+    compiled_of,
+    every_parameter,
+    listing,
+    modelfile,
+    parameters,
+)
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
@@ -83,10 +95,9 @@ def write(
 
 
 def _description(subject: Any, what: str) -> Description:
-    found = getattr(getattr(subject, "system", None), "described", None)
-    if not isinstance(found, Description):
+    if not isinstance(subject, Mechanism):
         raise UsageError(f"{what} is a Mechanism (lw.load(...)), not {type(subject).__name__}.", name=what, value=subject)
-    return found
+    return compiled_of(subject.system).described
 
 
 def values_between(before: Description, after: Description, names: Sequence[str]) -> dict[str, float]:

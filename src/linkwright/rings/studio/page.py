@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, System, Table, Trajectory, UsageError, cycles, files, whole_number
+from linkwright.api import LinkwrightError, System, Table, Trajectory, UsageError, compiled_of, cycles, files, whole_number
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -127,7 +127,7 @@ def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None)
 
     if path is not None:
         raise UsageError("a widget is no file: take widget=True or the path out.")
-    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject.described)
+    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(compiled_of(subject).described)
     return widget(mechanism, run=run, **({} if height is None else {"height": height}))
 
 

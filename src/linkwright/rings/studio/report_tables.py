@@ -12,6 +12,7 @@ from linkwright.api import (
     System,
     Table,
     Trajectory,
+    compiled_of,
     counted,
     cycles,
     degrees_of_freedom,
@@ -56,7 +57,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
         freedoms += f" (the Grübler count gives {s.grubler})"
     idle = [" and ".join(group) for group in system.mobility.idle]
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
-    gravity = float(np.linalg.norm(system.skel.gravity))
+    gravity = float(np.linalg.norm(compiled_of(system).skel.gravity))
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),

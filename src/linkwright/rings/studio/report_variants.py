@@ -14,6 +14,7 @@ from linkwright.api import (
     System,
     Trajectory,
     UsageError,
+    compiled_of,
     counted,
     every_parameter,
     joint_limits,
@@ -103,7 +104,7 @@ def _changed(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:
         known = [x for x in values if x is not None]
         if len(known) == len(values) and np.ptp(known) <= SAME_NUMBER * max(map(abs, known), default=0.0):
             continue
-        symbol, size = sliders.unit_of_number(every[0].system.described, p)
+        symbol, size = sliders.unit_of_number(compiled_of(every[0].system).described, p)
         if len(rows) < MOST_CHANGES:
             rows.append((name, symbol, *(None if x is None else x / size for x in values)))
         else:

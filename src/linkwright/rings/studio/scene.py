@@ -24,6 +24,7 @@ from linkwright.api import (
     System,
     Trajectory,
     array,
+    compiled_of,
     elements,
     joints,
     kinematics,
@@ -168,7 +169,7 @@ class Scene:
     """Everything drawable of a mechanism; `turn` (if it can be turned) gives travels, traces and extents."""
 
     def __init__(self, system: System, turn: Trajectory | None):
-        self.skel = system.skel
+        self.skel = compiled_of(system).skel
         self.description: Description = system.description
         self.start = system.start.instant
         self.turn = turn

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model.file import write
 from linkwright.results.state import State
 from linkwright.rings.design.optimization.balancing import CycleCurves, _least_squares, balance
@@ -200,7 +201,7 @@ def test_any_driven_machine_can_be_asked(name: str) -> None:
 def test_weight_may_count() -> None:
     b = balance(lw.load("four-bar"), weights={"moment": 1}, weight=True, steps=24)
     s = lw.load("four-bar").system
-    force, _ = s.inverse(State(s.skel, s.cycle(steps=24).q[0], s.cycle(steps=24).v[0], s.start.references)).shaking()
+    force, _ = s.inverse(State(compiled_of(s).skel, s.cycle(steps=24).q[0], s.cycle(steps=24).v[0], s.start.references)).shaking()
     assert b.before.force[0] == pytest.approx(force, abs=1e-9)
     assert b.norms["moment"]["rms_after"] < b.norms["moment"]["rms_before"]
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 
 CLOSE = 1e-11  # relative: the same operations in another order
 SLOPE = 2e-7  # relative: central differences with steps of 1e-5 have errors of 1e-10 in what they difference, over 1e-5, and 1e-10
@@ -27,7 +28,7 @@ class Case(NamedTuple):
 def case(model: str) -> Case:
     """One drive turns at 1.3 rad/s from the start; efforts act on all joints."""
     s = lw.compile(model)
-    st = s.assemble(v={s.core.drive_names[0]: 1.3})
+    st = s.assemble(v={compiled_of(s).drive_names[0]: 1.3})
     return Case(s, st.q, st.v, np.random.default_rng(1).normal(size=len(st.v)))
 
 
@@ -93,7 +94,7 @@ def steps(tools: Tools, model: str, dt: float = 1e-3) -> None:
 def driven(tools: Tools, model: str, by: float = 0.1) -> None:
     """Positions and speeds of all joints from those of the drives, and their derivatives."""
     s, q, v, _ = case(model)
-    f, names = tools.bridge(s), s.core.drive_names
+    f, names = tools.bridge(s), compiled_of(s).drive_names
     st = s.state(q, v)
     x, speed = np.array([st[n] for n in names]) + by, np.linspace(1.0, 2.0, len(names))
 

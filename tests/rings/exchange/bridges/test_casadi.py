@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.rings.exchange.bridges import casadi_library
 from tests import ROOT
@@ -202,5 +203,5 @@ def test_steps_do_not_count_turns_of_cut_joints() -> None:
     f, q, v, tau = s.casadi(), s.start.q, s.start.v, np.ones(3)
     with pytest.raises(UsageError, match=r"count turns of cut joints.*the references of C"):
         f.step(q, v, tau)
-    found = f.step(q, v, tau, near=s.core.packed_references(s.start))
+    found = f.step(q, v, tau, near=compiled_of(s).packed_references(s.start))
     cases.same(np.array(found.v).ravel(), s.step(s.start, tau).v)

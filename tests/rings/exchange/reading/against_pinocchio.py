@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from linkwright.api import compiled_of
 from linkwright.numerics.spatial import quaternion_rotation
 from linkwright.system.system import System
 
@@ -42,7 +43,7 @@ def assert_same_tree(s: System, model: pin.Model, rng: np.random.Generator, tole
     for node in s.tree.nodes:
         if node.joint.type in ("free", "planar"):
             v[node.v] = 0.0  # their velocities of a floating body are in its own axes: at rest both are zero
-    st = s.state(s.core.displaced(st, rng.normal(size=s.tree.nv)), v)
+    st = s.state(compiled_of(s).displaced(st, rng.normal(size=s.tree.nv)), v)
     q, T = coordinates(s, model, st.q)
     model.gravity.linear = np.array(s.description.gravity, float)
     data = model.createData()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwright.api import compiled_of
 from linkwright.joints import JOINTS
 from linkwright.results.state import State
 from linkwright.system.system import System
@@ -31,8 +32,8 @@ def on_loops(s: System, rng: np.random.Generator, size: float = 0.2) -> State:
     """The drives moved a little from the start (legs and sliders by a tenth of what a shaft turns), any velocity the loops allow."""
     wanted = {}
     for drive in s.description.drives:
-        joint, i, kind = s.assembler.coordinate(drive.joint)
-        step = rng.uniform(-size, size) * (1.0 if kind == "angle" else 0.1 * s.loops.kappa)
+        joint, i, kind = compiled_of(s).assembler.coordinate(drive.joint)
+        step = rng.uniform(-size, size) * (1.0 if kind == "angle" else 0.1 * compiled_of(s).loops.kappa)
         wanted[drive.joint] = float(s.start.references[joint.name][i]) + step
     # random efforts need no particular drive, so no more is moved than the mechanism has freedoms
     most = s.mobility.freedoms
@@ -41,7 +42,7 @@ def on_loops(s: System, rng: np.random.Generator, size: float = 0.2) -> State:
 
 def moving(s: System, q: np.ndarray, rng: np.random.Generator) -> State:
     """A random velocity projected onto J v = 0."""
-    v = rng.normal(size=s.tree.nv) * s.loops.columns
+    v = rng.normal(size=s.tree.nv) * compiled_of(s).loops.columns
     J = s.closure(s.state(q)).J
     if len(J):
         v = v - np.linalg.pinv(J, rcond=1e-10) @ (J @ v)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.rings.robots.identification.fourier_excitation import FourierMotion
 
 SECONDS, SAMPLES = 4.0, 301
@@ -15,9 +16,9 @@ CHANNELS = ("t", "A", "A.v", "A.a", "E", "E.v", "E.a")
 
 
 def motion(system: lw.System, seed: int = 0, harmonics: int = 3, size: float = 1.0) -> FourierMotion:
-    names, rng = system.core.drive_names, np.random.default_rng(seed)
+    names, rng = compiled_of(system).drive_names, np.random.default_rng(seed)
     A, B = size * rng.standard_normal((2, len(names), harmonics))
-    start = np.asarray(system.core.drive_positions(system.start), dtype=float)
+    start = np.asarray(compiled_of(system).drive_positions(system.start), dtype=float)
     return FourierMotion(start, A, B, 2.0 * np.pi / SECONDS)
 
 
@@ -25,7 +26,7 @@ def followed(m: lw.Mechanism, series: FourierMotion, samples: int = SAMPLES) -> 
     def of(k: int) -> Any:
         return lambda t: tuple(float(x[k]) for x in series(t))
 
-    laws = {name: of(k) for k, name in enumerate(m.system.core.drive_names)}
+    laws = {name: of(k) for k, name in enumerate(compiled_of(m.system).drive_names)}
     return m.follow(laws, np.linspace(0.0, SECONDS, samples))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 
 VARY = ["left.length", "left_rod.length", "right_rod.length", "right.length", "E.x"]
 TRUE = np.array([0.0805, 0.2195, 0.2208, 0.0797, 0.2004, 0.01, -0.02])  # lengths, E.x, offsets of A and E
@@ -120,8 +121,8 @@ def test_orientations_in_space() -> None:
 
     m = lw.load("stewart")
     s, rng = m.system, np.random.default_rng(0)
-    names, offsets = s.core.drive_names, 1e-3 * np.arange(-2.0, 4.0)
-    start = np.asarray(s.core.drive_positions(s.start), dtype=float)
+    names, offsets = compiled_of(s).drive_names, 1e-3 * np.arange(-2.0, 4.0)
+    start = np.asarray(compiled_of(s).drive_positions(s.start), dtype=float)
     x = start + rng.uniform(-0.03, 0.03, (6, 6))
     st = [s.assemble(dict(zip(names, row.tolist(), strict=True))) for row in x]
     point = next(f"platform.{p.name}" for p in s.description.body("platform").points)

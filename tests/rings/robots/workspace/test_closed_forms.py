@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from tests.rings.robots.workspace.robots import BASE, LEGS, PLATFORM, robot
 
 ROUND_OFF = 1e-12  # of places, some hundred operations on numbers of size 1
@@ -80,7 +81,7 @@ def test_type_two_of_a_3rrr_has_rods_through_one_point(slice_of_3rrr):
     rods = [("link2", "P1", "B1"), ("link4", "P2", "B2"), ("link5", "P3", "B3")]
     lines = []
     for body, pin, elbow in rods:
-        node, d = s.core.skel.node(body), s.description.body(body)
+        node, d = compiled_of(s).skel.node(body), s.description.body(body)
         ends = [poses.p[:, node] + poses.R[:, node] @ np.array(d.point(p).at, dtype=float) for p in (pin, elbow)]
         along = (ends[1] - ends[0])[:, :2] / 0.6
         lines.append(np.stack([along[:, 0], along[:, 1], ends[0][:, 0] * along[:, 1] - ends[0][:, 1] * along[:, 0]], axis=1))
@@ -122,7 +123,7 @@ def test_five_bar_reach_and_singularities():
         lost = [x for x in a.located if x.kind == "type II"]
         if lost:
             poses = s.kernel("poses")(np.concatenate([x.q for x in lost]))
-            first, second = (poses.R[:, s.core.skel.node(n), :2, 0] for n in ("left_rod", "right_rod"))
+            first, second = (poses.R[:, compiled_of(s).skel.node(n), :2, 0] for n in ("left_rod", "right_rod"))
             assert np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]).max() < 1e-9
 
 
@@ -150,7 +151,7 @@ def test_stewart_determinant_and_stiffness_from_lines_of_the_legs():
     s = robot("stewart")
     over = {"platform.x": (-0.2, 0.2, 3), "platform.y": (-0.2, 0.2, 3)}
     a = s.map("all", over, at={"platform.roll": "8 deg", "platform.pitch": "-5 deg", "platform.yaw": "20 deg"}, stiffness="1e6 N/m")
-    poses, d, node = s.kernel("poses")(a.q.reshape(9, -1)), s.description, s.core.skel.node("platform")
+    poses, d, node = s.kernel("poses")(a.q.reshape(9, -1)), s.description, compiled_of(s).skel.node("platform")
     R, p = poses.R[:, node], poses.p[:, node]
     lines = []
     for k in range(1, 7):
@@ -160,7 +161,7 @@ def test_stewart_determinant_and_stiffness_from_lines_of_the_legs():
         lines.append(np.concatenate([np.cross(arm, along), along], axis=1))
     J = np.stack(lines, axis=1)
     rates = np.linalg.det(J) * np.cos(np.deg2rad(-5.0))  # of roll, pitch and yaw instead of angular velocity: det is cos(pitch)
-    kappa = s.core.loops.kappa
+    kappa = compiled_of(s).loops.kappa
     home = s.map("reach", over={"platform.x": (-0.1, 0.1, 3), "platform.y": (-0.1, 0.1, 3)})
     assert home["type2"][1, 1] == pytest.approx(1.0, rel=1e-9)
     assert a["manipulability"].ravel() == pytest.approx(kappa**3 / np.abs(rates), rel=1e-9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.rings.robots.workspace import level_sets
 from linkwright.rings.robots.workspace.coordinates import pose_coordinates
 from linkwright.rings.robots.workspace.crossings import crossings, divided, doubtful_cells
@@ -53,7 +54,7 @@ def test_a_sphere_is_one_closed_surface():
 
 def test_a_closed_curve_inside_one_cell_is_found():
     s = robot("3-rpr")
-    solver = pose_solver(s.core, pose_coordinates(s.description, ["platform"], 3), s.core.drive_names, 3)
+    solver = pose_solver(compiled_of(s), pose_coordinates(s.description, ["platform"], 3), compiled_of(s).drive_names, 3)
     base = np.array([0.35, 0.3, 0.0])
     grid = PoseGrid((np.linspace(0.2, 0.5, 7), np.linspace(0.2, 0.5, 7)), (0, 1), base)  # cells of 50 mm
     center, radius = np.array([0.327, 0.372]), 0.018

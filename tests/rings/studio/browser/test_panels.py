@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model import library as models
 from linkwright.rings.studio import live
 from linkwright.rings.studio.picture import Canvas
@@ -388,7 +389,7 @@ def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path
         size = np.linalg.norm(loads.wrench[name].force)
         assert abs(np.hypot(lam[f"{name}.tx"], lam[f"{name}.ty"]) - size) < EQUAL * size
     values = np.array(here.ask("Array.from(e.singular().values)"))
-    loops, state = cut.loops, cut.state(here.ask("Array.from(e.state.q)"))
+    loops, state = compiled_of(cut).loops, cut.state(here.ask("Array.from(e.state.q)"))
     dimensionless = cut.closure(state).J * loops.columns / loops.row_scale[:, None]
     assert np.abs(np.sort(values) - np.sort(np.linalg.svd(dimensionless, compute_uv=False))).max() < 1e-9
     checks = here.page.locator("#checks")

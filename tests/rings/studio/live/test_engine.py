@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.model import library as models
 from linkwright.rings.studio import live
@@ -53,7 +54,7 @@ def check_cycle(page: Page, got: Any) -> None:
     assert all(x["verdict"] != "failed" for x in got["checks"]), got["checks"]
     scale_u, scale_f = max(s["max"] for s in got["stats"]), max(got["largest"])
     # moments are compared with the largest force times the size, as forces with the largest force
-    sizes = np.array([scale_f] * 3 + [scale_f * page.system.loops.kappa] * 3)
+    sizes = np.array([scale_f] * 3 + [scale_f * compiled_of(page.system).loops.kappa] * 3)
     compared = 0
     for row, i in enumerate(cycle_data.compared_samples(c)):
         loads = c._instants[i].loads
@@ -270,7 +271,7 @@ def test_hodographs_free_bodies_and_singular_values_are_those_of_python(pages: d
     assert np.abs(np.subtract(got["now"][:2], loads.on("C", "coupler", "coupler").force[:2])).max() < 1e-8
     assert np.abs(np.subtract(got["place"][:2], c["coupler.P"][i])).max() < 1e-12
     assert np.abs(np.subtract(got["velocity"][:2], [c["coupler.P.vx"][i], c["coupler.P.vy"][i]])).max() < 1e-10
-    J = s.loops.dimensionless(s.loops.at(instant.q, instant.v, 0.0, instant.references))[1]
+    J = compiled_of(s).loops.dimensionless(compiled_of(s).loops.at(instant.q, instant.v, 0.0, instant.references))[1]
     assert np.allclose(got["singular"]["values"], np.sort(np.linalg.svd(J, compute_uv=False)), atol=1e-12)
     assert [m["name"] for m in got["multipliers"]] == list(s.kernels.entries["lam"])
     assert np.allclose([m["value"] for m in got["multipliers"]], s.inverse(c.state(i), instant.known_a, method="system").lam_all, atol=1e-8)
@@ -331,7 +332,7 @@ def test_between_samples_the_state_is_assembled(pages: dict[str, Page]) -> None:
         st = m.system.assemble(q={"A": A}, v={"A": 2 * np.pi})
         assert ok and residual < 1e-12 and t == pytest.approx(s / 360) and np.abs(np.angle(np.exp(1j * (np.array(q) - st.q)))).max() < 1e-9
         assert np.abs(np.subtract(v, st.v)).max() < 1e-8
-        assert np.abs(np.subtract(a, m.system.assembler.accelerations(st, {"A": 0.0}, ["A"]))).max() < 1e-6
+        assert np.abs(np.subtract(a, compiled_of(m.system).assembler.accelerations(st, {"A": 0.0}, ["A"]))).max() < 1e-6
 
 
 def test_mechanisms_that_lack_something_still_work(pages: dict[str, Page]) -> None:

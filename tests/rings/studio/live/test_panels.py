@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model import file as modelfile
 from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.results.measures.extremes import curve_extremes
@@ -376,9 +377,9 @@ def test_an_exported_model_is_the_design_on_the_screen(which: str, tmp_path: Pat
         free = sliders(m.system)
         some = [p for p in free if p["yaml"] or which == "all"]
         moved[name] = {p["name"]: p["value"] + rng.uniform(0.01, 0.04) * (p["high"] - p["low"]) for p in some}
-        chosen[name] = (source.model(m.system.described, free), free, moved[name])
+        chosen[name] = (source.model(compiled_of(m.system).described, free), free, moved[name])
     for name, got in exported(chosen).items():
-        m, described = found[name], found[name].system.described
+        m, described = found[name], compiled_of(found[name].system).described
         again = modelfile.read_text(got["text"], got["file"])
         wanted = with_values(described, choose(every_parameter(described), list(moved[name]), described), list(moved[name].values()))
         # fourteen digits are written, twelve in the user's file

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Description, UsageError, nearest
+from linkwright.api import Description, UsageError, compiled_of, nearest
 from linkwright.integrators.environment_steps import BACKED
 from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.rings.control.gym.named_arrays import NamedArrays
@@ -58,7 +58,7 @@ class Episodes:
         self._scaling: tuple[np.ndarray, np.ndarray] | None = None
 
     def _begin(self, threads: int | None) -> None:
-        task, core = self.task, self.system.core
+        task, core = self.task, compiled_of(self.system)
         self.stepper = self.system.stepper(self.n, dt=task.dt, substeps=task.substeps, integrator=task.integrator, threads=threads)
         names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomize")}
         self.free = list(core.kernels.entries["free"])
@@ -95,7 +95,7 @@ class Episodes:
         return {f"{GOAL}{name}": x for name, x in self.goal_reader(rows).items()}
 
     def _prepare_draws(self, names: Mapping[str, list[str]]) -> None:
-        task, core = self.task, self.system.core
+        task, core = self.task, compiled_of(self.system)
         self.positions, self.speeds = start_names(core, names["start"])
         self.draws = [
             draw_of("start", task.start, names["start"], self.reader.dimension, core),
@@ -187,7 +187,7 @@ class Episodes:
 
     def _put(self, which: np.ndarray, start: dict[str, np.ndarray], goal: dict[str, np.ndarray], free: dict[str, np.ndarray]) -> np.ndarray:
         """Put drawn numbers into the stock; return the mask of those that can be assembled."""
-        kernels, stock = self.system.core.kernels, self.stock
+        kernels, stock = compiled_of(self.system).kernels, self.stock
         numbers = np.tile(kernels.defaults["free"], (len(which), 1))
         for name, x in free.items():
             numbers[:, list(kernels.entries["free"]).index(name)] = x
@@ -219,7 +219,7 @@ class Episodes:
         span = self.stepper.row.spans
         rows = np.tile(self.stepper.environments.rows[0], (len(q), 1))
         rows[:, span["q"]], rows[:, span["v"]], rows[:, span["t"]], rows[:, span["tau"]] = q, 0.0, 0.0, 0.0
-        rows[:, span["near"]] = self.system.core.packed_references(self.system.start)
+        rows[:, span["near"]] = compiled_of(self.system).packed_references(self.system.start)
         if free.shape[1]:
             rows[:, span["free"]] = free
         return rows
@@ -234,7 +234,7 @@ class Episodes:
             rows[:, self.stepper.row.spans["tau"]] = self.tau
         arrays = self.reader(rows)
         arrays |= self.goals
-        arrays |= {name: self.stepper.free[:, k].copy() for k, name in enumerate(self.system.core.kernels.entries["free"])}
+        arrays |= {name: self.stepper.free[:, k].copy() for k, name in enumerate(compiled_of(self.system).kernels.entries["free"])}
         arrays[ACTION] = self.action
         self.last = NamedArrays(arrays, self.task.define, self.n)
         return self.last

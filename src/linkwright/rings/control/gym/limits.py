@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import KINDS, NONE, ChannelError, LinkwrightError, Place, UsageError, coordinates, joints, meaning, written_values
+from linkwright.api import (
+    KINDS,
+    NONE,
+    ChannelError,
+    LinkwrightError,
+    Place,
+    UsageError,
+    compiled_of,
+    coordinates,
+    joints,
+    meaning,
+    written_values,
+)
 from linkwright.model.file.overrides import place_of
 from linkwright.text.ranges import Values, limits, tolerance_in, unit_written
 
@@ -47,7 +59,7 @@ def action_map(task: Task) -> ActionMap:
         place, kind = _effort(system, str(name))
         places.append(place)
         found = _limits(system, str(name)) if given_limits is None else given_limits
-        ranges.append(limits(found, _place(f"act: the limit of '{name}'", kind, system.core)))
+        ranges.append(limits(found, _place(f"act: the limit of '{name}'", kind, compiled_of(system))))
     low, high = np.array(ranges).T
     columns = np.array(places)
     steps = set(np.diff(columns).tolist()) or {1}
@@ -58,7 +70,7 @@ def action_map(task: Task) -> ActionMap:
 
 def _effort(system: System, name: str) -> tuple[int, str]:
     """Place of a coordinate in tau, and the kind of its effort."""
-    core = system.core
+    core = compiled_of(system)
     part = core.assembler.targets.part(name)
     if not isinstance(part, coordinates.JointCoordinate):
         every = ", ".join(f"{name}.{x}" for x in joints.create(part.type, part.options).v_names)
@@ -94,7 +106,7 @@ def scales(task: Task, dimension: Callable[[str], str]) -> tuple[np.ndarray, np.
             out.append((1.0, 0.0))
             continue
         kind = dimension(str(name))
-        place = _place(f"observe: the scale of '{name}'", kind, task.system.core)
+        place = _place(f"observe: the scale of '{name}'", kind, compiled_of(task.system))
         meant = meaning(given, place.name)
         both = None if isinstance(meant, Values) and meant.single else place.ends(meant)
         if both is None:

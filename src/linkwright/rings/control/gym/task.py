@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.api import KINDS, Description, Mechanism, System, UsageError, compile, essentials, load, nearest, quantity
+from linkwright.api import KINDS, Description, Mechanism, System, UsageError, compile, compiled_of, essentials, load, nearest, quantity
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Task:
         if isinstance(given, System):
             if not free:
                 return given
-            return System(given.described, given.tree.cuts, given.loops.kappa, free=free, engine=given.engine)
+            return System(compiled_of(given).described, given.tree.cuts, compiled_of(given).loops.kappa, free=free, engine=given.engine)
         m = given if isinstance(given, (Mechanism, Description)) else load(given)
         return compile(m, free=free)
 

@@ -17,6 +17,7 @@ from linkwright.api import (
     LinkwrightError,
     Result,
     State,
+    System,
     Table,
     Trajectory,
     UsageError,
@@ -276,7 +277,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     ['soft', 'stiff']
     """
     system = getattr(subject, "system", subject)
-    if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
+    if not isinstance(system, System):
         raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject)
     if not isinstance(controllers, Mapping) or not controllers:
         raise UsageError(

@@ -25,6 +25,7 @@ from linkwright.api import (
     Table,
     Trajectory,
     UsageError,
+    compiled_of,
     curve_extremes,
     file_editing,
     inertia_regressor,
@@ -276,7 +277,7 @@ def _least_squares(
 
 def _effort_scale(system: System, reg: inertia_regressor.CycleRegressor) -> np.ndarray:
     """Efforts of several drives are compared by the weights that choose among redundant ones."""
-    return 1.0 / effort_weights(system.description, reg.drives, system.loops.kappa).sizes
+    return 1.0 / effort_weights(system.description, reg.drives, compiled_of(system).loops.kappa).sizes
 
 
 def _result(
@@ -316,7 +317,7 @@ def _result(
         mechanism=model,
         drive=c.drive,
         drives=reg.drives,
-        angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c._instants]),
+        angle=np.array([cycle.coordinate_now(compiled_of(system).loops, c.drive, x) for x in c._instants]),
         before=CycleCurves(*reg.curves(reg.theta), c.t),
         after=CycleCurves(*reg.curves(theta), c.t),
         counterweights=tuple(rows),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, Measure, System, Trajectory
+from linkwright.api import LinkwrightError, Measure, System, Trajectory, compiled_of
 from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.designs import ClosedDesign
 from linkwright.system.cycle_evaluator import CycleEvaluator
@@ -108,7 +108,7 @@ class MeasuredCycles:
     @cached_property
     def _differentiated(self) -> CycleEvaluator:
         """With derivatives, and the determinant, whose zeros are dead centers and borders of assembly."""
-        read = [*self.channels, *([DETERMINANT] if self.system.core.tree.nc else [])]
+        read = [*self.channels, *([DETERMINANT] if compiled_of(self.system).tree.nc else [])]
         return CycleEvaluator(self.system, list(self.names), read, derivatives=list(self.names), fixed=True, **self.asked)
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, LinkwrightError, UsageError, file_editing, modelfile, process, tolerances
+from linkwright.api import Description, LinkwrightError, UsageError, compiled_of, file_editing, modelfile, process, tolerances
 from linkwright.rings.design.optimization.candidates import sobol
 from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
@@ -146,7 +146,7 @@ def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
     turned = _evaluator(problem)
     if turned is None:
         return None
-    kappa = problem.work.system.loops.kappa
+    kappa = compiled_of(problem.work.system).loops.kappa
 
     def residual(x: np.ndarray) -> np.ndarray:
         return turned.gaps(problem.numbers(x), POSITIONS, 1).gap[0] / kappa

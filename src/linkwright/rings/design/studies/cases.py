@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from linkwright.api import Mechanism, Names, State, System, Trajectory, UsageError, argument_types, call_explained, nearest
+from linkwright.api import Mechanism, Names, State, System, Trajectory, UsageError, argument_types, call_explained, compiled_of, nearest
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 from linkwright.simulation.run import chosen_drives
 from linkwright.system.mechanism import OF_THE_FILE
@@ -132,7 +132,7 @@ class Run(Case):
 
     def driven(self, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
         """The drives and the other options of a run of a System."""
-        return chosen_drives(system.described, self.drive, self.options.get("control")), {"progress": False, **self.options}
+        return chosen_drives(compiled_of(system).described, self.drive, self.options.get("control")), {"progress": False, **self.options}
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
         options = {**self.options, "control": replace(self.options["control"], **gains)}
@@ -175,7 +175,7 @@ class Calling(Case):
     kind = "function"
 
     def run(self, system: System) -> Trajectory | State:
-        found = self.function(Mechanism(system.described))
+        found = self.function(Mechanism(compiled_of(system).described))
         if not isinstance(found, Trajectory | State):
             raise UsageError(f"case: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
         return found

@@ -26,6 +26,7 @@ from linkwright.api import (
     Trajectory,
     UsageError,
     check_results,
+    compiled_of,
     element_limits,
     essentials,
     motion_checks,
@@ -108,7 +109,7 @@ class Work:
         """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
         if "_structures" not in vars(self):
             with kernels.reproducible(self._structures):
-                _ = self.system.core.all_rows_count
+                _ = compiled_of(self.system).all_rows_count
         return kernels.reproducible(self._structures)
 
     @cached_property
@@ -313,7 +314,7 @@ class Work:
         own = System(described, free.tree.cuts)
         drive, options = case.driven(own)
         there = own._starting(drive)
-        st = State(free.core.skel, there.q, there.v, there.references, there.t)
+        st = State(compiled_of(free).skel, there.q, there.v, there.references, there.t)
         values = np.array([x for t, x in zip(self.numbers.targets, numbers, strict=True) if not t.where])
         return free.simulate(st, case.duration, drive=drive, free=values, **options)
 

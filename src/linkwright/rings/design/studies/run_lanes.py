@@ -12,7 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import ChannelError, LinkwrightError, Measure, State, System, UsageError, channel_kinds, every_parameter, trace_graph
+from linkwright.api import (
+    ChannelError,
+    LinkwrightError,
+    Measure,
+    State,
+    System,
+    UsageError,
+    channel_kinds,
+    compiled_of,
+    every_parameter,
+    trace_graph,
+)
 from linkwright.compiler import native
 from linkwright.drives import prescribed
 from linkwright.results.channel_programs import UNTRACEABLE, Batch
@@ -78,7 +89,7 @@ class BatchedRuns:
         drive, options = self.case.driven(self.system)
         begin = self.system._starting(drive) if starts is None else starts
         own: dict[str, Any] = {"free": values[:, self._parameters]} if self._parameters else {}
-        return run_batch(self.system.core, begin, self.case.duration, threads=threads, drive=drive, **own, **options)
+        return run_batch(compiled_of(self.system), begin, self.case.duration, threads=threads, drive=drive, **own, **options)
 
     @property
     def _starts_vary(self) -> bool:
@@ -90,21 +101,21 @@ class BatchedRuns:
         known = every_parameter(self.numbers.described)
         if any(known[self.numbers.targets[k].inner].geometry for k in self._parameters):
             return True
-        return bool(prescribed(self.system.core, self.case.driven(self.system)[0], self.system.core.start))
+        return bool(prescribed(compiled_of(self.system), self.case.driven(self.system)[0], compiled_of(self.system).start))
 
     def _start(self, row: np.ndarray) -> State:
         """The start of a row, as a run of it alone has it."""
         described, case = self.numbers.design(self.case, row)
         assert isinstance(case, Run)
         if not self._starts_depend:
-            return self.system.core.assembler.started(dict(described.start))
+            return compiled_of(self.system).assembler.started(dict(described.start))
         own = System(described, self.system.tree.cuts)
         there = own._starting(case.driven(own)[0])
-        return State(self.system.core.skel, there.q, there.v, there.references, there.t)
+        return State(compiled_of(self.system).skel, there.q, there.v, there.references, there.t)
 
     @property
     def drive(self) -> str:
-        drives = self.system.core.drive_names
+        drives = compiled_of(self.system).drive_names
         return drives[0] if len(drives) == 1 else ""
 
     def dimension(self, name: str) -> str:
@@ -118,7 +129,7 @@ class BatchedRuns:
     @cached_property
     def _program(self) -> tuple[Batch, channel_kinds.Channels]:
         """The mechanism on symbols, its numbers among them."""
-        core = self.system.core
+        core = compiled_of(self.system)
         sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "free": len(core.free)}
         batch = Batch(
             core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda free: core.kernels.equations(list(free)).loops

@@ -21,6 +21,7 @@ from linkwright.api import (
     UsageError,
     calls_explained,
     check_results,
+    compiled_of,
     counted,
     essentials,
     nearest,
@@ -234,7 +235,7 @@ class Study(Result):
         """Return the size by which round-off of a measure is judged: the characteristic length for lengths, 1 rad for angles; else 0."""
         unit = self.units.get(name, "")
         if unit == "m" and self.work is not None:
-            return float(self.work.system.loops.kappa)
+            return float(compiled_of(self.work.system).loops.kappa)
         return 1.0 if unit == "rad" else 0.0
 
     def shown(self, name: str) -> tuple[str, float]:

@@ -27,6 +27,7 @@ from linkwright.api import (
     Table,
     Trajectory,
     UsageError,
+    compiled_of,
     counted,
     errors,
     every_parameter,
@@ -363,7 +364,7 @@ def holding(described: Description, system: System, of: Any) -> Description:
     if given:  # the file says itself what is held
         return described
     at = system.start.instant
-    held = [(d.joint, float(cycle.coordinate_now(system.loops, d.joint, at))) for d in described.drives]
+    held = [(d.joint, float(cycle.coordinate_now(compiled_of(system).loops, d.joint, at))) for d in described.drives]
     return replace(described, start=(*described.start, *held))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, tolerances
+from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, compiled_of, tolerances
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.understanding.gaps import gaps
 from linkwright.rings.exchange.reading.understanding.geometry import placement
@@ -60,7 +60,7 @@ def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, bool
     """Return the description with its loops closed, True if that moved it into the limits, and sentences about joints beyond them."""
     system = System(d, list(closing))
     limits = limits_of(system)
-    drawn = system.skel.start_coordinates
+    drawn = compiled_of(system).skel.start_coordinates
     q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
     first = _at(system, q)
     state, searched = _nearest(system, first, limits)
@@ -74,7 +74,7 @@ def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, bool
 
 def _at(system: System, q: np.ndarray) -> State:
     """Return a state at rest, its loops open or not."""
-    return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
+    return State(compiled_of(system).skel, q, np.zeros(system.tree.nv), compiled_of(system).skel.start_coordinates, 0.0)
 
 
 def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> tuple[State, bool]:
@@ -92,7 +92,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     """Return the state from the drawn one down the residuals; from states beside it where that does not close the loops."""
     rng, best, least = np.random.default_rng(0), drawn, np.inf
     for spread in SPREADS:
-        begin = drawn if not spread else _at(system, system.core.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
+        begin = drawn if not spread else _at(system, compiled_of(system).displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
         if left < least and (least >= LATER_CLOSED or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
             best, least = found, left
@@ -119,7 +119,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
             damping *= 10.0
             continue
         length = float(np.abs(step).max(initial=0.0))
-        trial = _at(system, system.core.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
+        trial = _at(system, compiled_of(system).displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
         after = residuals(trial)
         if after @ after < phi @ phi:
             # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism

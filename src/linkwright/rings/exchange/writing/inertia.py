@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.api import System, UsageError
+from linkwright.api import System, UsageError, compiled_of
 
 
 class Solid(NamedTuple):
@@ -30,9 +30,9 @@ def solids(system: System, floor: float, *, realistic: bool = False) -> list[Sol
     `realistic` also makes the principal moments satisfy A + B >= C. In a plane only the moment about z counts, so it is
     written to all three axes; in space the smallest moment is raised by what is missing.
     """
-    skel = system.skel
+    skel = compiled_of(system).skel
     total = float(sum(skel.mass)) or 1.0
-    size = system.loops.kappa
+    size = compiled_of(system).loops.kappa
     out = []
     for mass, com, inertia in zip(skel.mass, skel.com, skel.inertia, strict=True):
         I = np.asarray(inertia, float)

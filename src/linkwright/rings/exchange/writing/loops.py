@@ -26,6 +26,7 @@ from linkwright.api import (
     System,
     UsageError,
     argument_types,
+    compiled_of,
     counted,
     dynamics,
     errors,
@@ -88,13 +89,17 @@ def closed_by(joint: Joint) -> str:
 
 def _is_closable(system: System, name: str) -> bool:
     """True for a cut joint that points or welds close exactly; a floating bearing only where its axis is normal to a planar loop."""
+    core = compiled_of(system)
     joint = system.description.joint(name)
     if JOINTS[joint.type].rows != FLOATING:
         return bool(closed_by(joint))
     st = system.start
-    point = CutJoint.of(system.skel, replace(joint, type="spherical"))
-    rows = loop_constraints.closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
-    J = system.closure(st).J * system.loops.columns
+    point = CutJoint.of(core.skel, replace(joint, type="spherical"))
+    rows = (
+        loop_constraints.closure(core.skel, system.motion(st), st.v, constraints=[point]).J
+        * core.loops.columns
+    )
+    J = system.closure(st).J * core.loops.columns
     along = rows[2] - J.T @ linalg.least_squares(J.T, rows[2])
     level = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
     return bool(along @ along <= level**2 * np.sum(rows[:2] ** 2))
@@ -106,7 +111,7 @@ def _closing(system: System, joint: Joint) -> Iterator[Closing]:
     one = Closing(joint.name, joint.name, joint.first, joint.second, first, joint.frame_second, how == "weld")
     yield one
     if how == "axis" and not system.description.planar:
-        far = system.loops.kappa  # a second point on the axis, as far away as the mechanism is large
+        far = compiled_of(system).loops.kappa  # a second point on the axis, as far away as the mechanism is large
         first, second = _along_z(joint.frame_first, far), _along_z(joint.frame_second, far)
         yield one._replace(name=f"{joint.name}.axis", at_first=first, at_second=second)
 
@@ -189,9 +194,10 @@ def _not_closable(system: System, cut: str, program: str) -> UsageError:
 
 def mass_is_singular(system: System, state: State) -> bool:
     """True if the tree alone has a degree of freedom without inertia at a state (of any tree of the same mechanism)."""
+    core = compiled_of(system)
     st = in_tree_of(system, state)
-    M = dynamics.mass_matrix(system.skel, motion(system.skel, st.q, np.zeros(system.tree.nv)))
-    M = M * system.loops.columns * system.loops.columns[:, None]
+    M = dynamics.mass_matrix(core.skel, motion(core.skel, st.q, np.zeros(system.tree.nv)))
+    M = M * core.loops.columns * core.loops.columns[:, None]
     values = np.linalg.eigvalsh(M) if len(M) else np.ones(1)
     return bool(values[0] <= tolerances.ZERO_SHARE * values[-1])
 
@@ -201,29 +207,31 @@ def mass_is_singular(system: System, state: State) -> bool:
 
 def in_tree_of(system: System, state: State) -> State:
     """The same state in the coordinates of another tree of the same mechanism."""
-    if state.skel is system.skel:
+    core = compiled_of(system)
+    if state.skel is core.skel:
         return state
     if [b.name for b in state.skel.tree.description.bodies] != [b.name for b in system.description.bodies]:
         other = state.skel.tree.description.name
         raise UsageError(f"the state belongs to another mechanism, '{other}', not to '{system.description.name}'.", name=other)
     m = motion(state.skel, state.q, state.v)
-    references = {**system.skel.start_coordinates, **state.references}
+    references = {**core.skel.start_coordinates, **state.references}
     rates = [kinematics.joint_rate(state.skel, m, n.joint, references[n.joint.name]) for n in system.tree.nodes]
     references.update({n.joint.name: r.q for n, r in zip(system.tree.nodes, rates, strict=True)})
     q = np.concatenate([r.q for r in rates]) if rates else np.zeros(0)
     v = np.concatenate([r.v for r in rates]) if rates else np.zeros(0)
-    return State(system.skel, q, v, references, state.t)
+    return State(core.skel, q, v, references, state.t)
 
 
 def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: Sequence[Any]) -> np.ndarray:
     """Efforts in the tree's joints, in the order of names.v: `tau` and what the forces `acting` (springs, dampers, loads) do."""
+    core = compiled_of(system)
     m = system.motion(state)
-    moment = Instant.moving(system.skel, m, state.t, state.references)
+    moment = Instant.moving(core.skel, m, state.t, state.references)
     pushes = moment.pushes(acting)
     out = np.zeros(system.tree.nv)
     if isinstance(tau, Mapping):
         for name, value in tau.items():
-            joint, i, kind = system.assembler.coordinate(name)
+            joint, i, kind = core.assembler.coordinate(name)
             pushes += forces.joint_effort(moment, joint, quantity(value, KINDS["torque" if kind == "angle" else "force"]), i)
     elif tau is not None:
         given = np.asarray(tau, dtype=float)
@@ -231,5 +239,5 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
             raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.", name="tau")
         out += given
     for node, wrench in pushes:
-        out += kinematics.body_jacobian(system.skel, m, node).T @ wrench
+        out += kinematics.body_jacobian(core.skel, m, node).T @ wrench
     return out

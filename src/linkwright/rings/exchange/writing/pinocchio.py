@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Placement, Pose, State, System, UsageError, call_explained, cross, quaternion_rotation
+from linkwright.api import Placement, Pose, State, System, UsageError, call_explained, compiled_of, cross, quaternion_rotation
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.elementary_joints import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.rings.exchange.writing.inertia import Solid, solids
@@ -86,7 +86,7 @@ class PinocchioModel:
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
         """Their tau for ours (by joint name, or in the order of `system.names.v`) plus what the model's springs, dampers and loads do."""
         st = self._here(state)
-        return np.linalg.solve(self._change(st).T.T, loops.efforts(self.system, st, tau, self.system.forces))
+        return np.linalg.solve(self._change(st).T.T, loops.efforts(self.system, st, tau, compiled_of(self.system).forces))
 
     def settings(self) -> Any:
         """Proximal settings that give exact accelerations also with redundant rows, which loops in a plane always have."""
@@ -106,7 +106,7 @@ class PinocchioModel:
             found = pin.aba(self.model, data, q, v, effort)
         a = self.acceleration(st, found)
         force, moment = self._loop_forces(datas)
-        instant = self.system.core.instant(st, a)
+        instant = compiled_of(self.system).instant(st, a)
         return PinocchioAcceleration(
             a, force, moment, lambda name: st._channels[name if name.endswith(".a") else f"{name}.a"].read(instant)
         )
@@ -172,7 +172,7 @@ def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> P
         )
     out, where, placed = pin.Model(), {-1: (0, pin.SE3.Identity())}, []
     out.name = system.description.name
-    out.gravity.linear = np.asarray(system.skel.gravity, float)
+    out.gravity.linear = np.asarray(compiled_of(system).skel.gravity, float)
     for i, solid in enumerate(solids(system, floor)):
         _add_node(pin, out, system, i, where, placed)
         _add_body(pin, out, system.tree.nodes[i].body, solid, where[i])
@@ -201,7 +201,7 @@ def _refuse(system: System) -> None:
 
 def _warn(system: System) -> None:
     """Pinocchio's models have no forces of their own."""
-    lost = [f.name for f in system.forces]
+    lost = [f.name for f in compiled_of(system).forces]
     motors = [drive.joint for drive in system.description.drives if drive.kind == "dc_motor"]
     if lost:
         warnings.warn(
@@ -225,7 +225,7 @@ def _add_node(pin: Any, out: Any, system: System, i: int, where: dict[int, Any],
     """The joint of a node; `where[i]` becomes (its last joint there, the body's placement in that joint)."""
     n = system.tree.nodes[i]
     joint, X = where[n.parent]
-    X = X * _se3(pin, system.skel.X_PF[i])
+    X = X * _se3(pin, compiled_of(system).skel.X_PF[i])
     whole = is_free(n.joint) and not n.reversed
     chain: tuple[JointPiece | None, ...] = (None,) if whole else pieces(n.joint, n.reversed)
     for piece in chain:
@@ -233,7 +233,7 @@ def _add_node(pin: Any, out: Any, system: System, i: int, where: dict[int, Any],
         X = pin.SE3.Identity()
         jm = out.joints[joint]
         placed.append(PinocchioJoint(i, piece, slice(jm.idx_q, jm.idx_q + jm.nq), slice(jm.idx_v, jm.idx_v + jm.nv)))
-    where[i] = (joint, X * _se3(pin, system.skel.X_CM[i]).inverse())
+    where[i] = (joint, X * _se3(pin, compiled_of(system).skel.X_CM[i]).inverse())
 
 
 def _joint(pin: Any, piece: JointPiece | None) -> Any:

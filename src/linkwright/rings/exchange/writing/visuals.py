@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from linkwright.api import Description, Mat3, Placement, System, Visual
+from linkwright.api import Description, Mat3, Placement, System, Visual, compiled_of
 from linkwright.rings.exchange.writing.losses import Loss
 
 THIN = 0.02  # radius of the drawn bars against the size of the mechanism
@@ -64,7 +64,7 @@ def rgba(color: str) -> tuple[float, float, float, float]:
 
 def bars(system: System, body: str) -> tuple[Visual, ...]:
     """Thin cylinders along the outline of a body that has no shapes."""
-    b, radius = system.description.body(body), THIN * system.loops.kappa
+    b, radius = system.description.body(body), THIN * compiled_of(system).loops.kappa
     out = []
     for line in b.outline:
         for one, two in pairwise(line):

@@ -22,6 +22,7 @@ from linkwright.api import (
     Dimension,
     System,
     UsageError,
+    compiled_of,
     counted,
     degrees_of_freedom,
     is_hinge,
@@ -110,7 +111,7 @@ def calibrate(
     sigma = _deviations(seen, noise)
     x = _drive_readings(system, seen)
     _need_enough(system, seen, len(x), len(system.free) + len(chosen))
-    start = System(description).assemble_batch(dict(zip(system.core.drive_names, x.T, strict=True)))
+    start = System(description).assemble_batch(dict(zip(compiled_of(system).drive_names, x.T, strict=True)))
     if not start.ok.all():
         k = int(np.flatnonzero(~start.ok)[0])
         raise UsageError(
@@ -234,17 +235,18 @@ def _deviations(seen: Sequence[Observation], noise: Mapping[str, Any] | None) ->
 
 
 def _drive_readings(system: System, seen: Sequence[Observation]) -> np.ndarray:
+    core = compiled_of(system)
     columns = {o.name: o.measured for o in seen}
-    missing = [n for n in system.core.drive_names if n not in columns]
-    if missing or not system.core.drive_names:
+    missing = [n for n in core.drive_names if n not in columns]
+    if missing or not core.drive_names:
         raise UsageError(
             f"poses: the positions of all drives are needed to find the states; column '{', '.join(missing)}' is missing.", name="poses"
         )
-    return np.stack([columns[n] for n in system.core.drive_names], axis=1)
+    return np.stack([columns[n] for n in core.drive_names], axis=1)
 
 
 def _need_enough(system: System, seen: Sequence[Observation], n: int, unknowns: int) -> None:
-    drives = len(system.core.drive_names)
+    drives = len(compiled_of(system).drive_names)
     if len(seen) <= drives:
         raise UsageError(
             f"poses: {counted(len(seen), 'column')} for {drives} drives leave nothing to compare with. Measure points, "
@@ -292,7 +294,7 @@ def velocity_directions(system: System, q: np.ndarray, slopes: np.ndarray) -> np
     """Derivatives of q, (n, nq, k), in the directions of the velocities, (n, nv, k); they differ where there are quaternions."""
     if q.shape[1] == system.tree.nv:
         return slopes
-    maps = np.array([[qdot(system.skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
+    maps = np.array([[qdot(compiled_of(system).skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
     return np.linalg.pinv(maps) @ slopes
 
 
@@ -334,7 +336,7 @@ def observations(system: System, table: MeasuredTable) -> list[Observation]:
 
 
 def _observation(system: System, table: MeasuredTable, name: str, points: Sequence[str]) -> Observation:
-    d, names, drives = system.description, list(system.names.q), list(system.core.drive_names)
+    d, names, drives = system.description, list(system.names.q), list(compiled_of(system).drive_names)
     body, _, tail = name.rpartition(".")
     ends = [x.strip() for x in name.split(" - ")]
     axes = d.plane or "xyz"
@@ -351,7 +353,7 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     if body in points and tail in axes:
         return Observation(name, False, LENGTH, table.column(name, LENGTH), _of_point(points.index(body), axes.index(tail)))
     if tail == "angle" and d.planar and body in {b.name for b in d.moving}:
-        return Observation(name, False, ANGLE, table.column(name, ANGLE), _of_angle(system.skel.node(body)), True)
+        return Observation(name, False, ANGLE, table.column(name, ANGLE), _of_angle(compiled_of(system).skel.node(body)), True)
     hinges = (j.name for j in d.joints if is_hinge(JOINTS[j.type]))
     known = dict.fromkeys([*drives, *names, *hinges, *(f"{p}.{a}" for p in points for a in axes)])
     raise UsageError(
@@ -417,7 +419,7 @@ def _of_angle(node: int) -> Callable[[ClosedPoses], Prediction]:
 def _of_revolute(system: System, name: str) -> Callable[[ClosedPoses], Prediction]:
     """Coordinate of a revolute joint that closes a loop."""
     j = system.description.joint(name)
-    first, second = system.skel.node(j.first), system.skel.node(j.second)
+    first, second = compiled_of(system).skel.node(j.first), compiled_of(system).skel.node(j.second)
     F, M = (np.asarray(f.rotation, dtype=float) for f in (j.frame_first, j.frame_second))
 
     def predict(s: ClosedPoses) -> Prediction:
@@ -438,7 +440,7 @@ def _of_revolute(system: System, name: str) -> Callable[[ClosedPoses], Predictio
 def _turned(system: System, table: MeasuredTable, body: str) -> list[Observation]:
     """Three components of the difference of two rotations, seen from the measured one: zero where they agree."""
     vectors = np.stack([table.column(f"{body}.{axis}", ANGLE) for axis in TURN], axis=1)
-    measured, node = rotations(vectors), system.skel.node(body)
+    measured, node = rotations(vectors), compiled_of(system).skel.node(body)
 
     def of(i: int, j: int) -> Callable[[ClosedPoses], Prediction]:
         def predict(s: ClosedPoses) -> Prediction:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, System, UsageError, is_rotary, nearest, quantity, unit_kinds
+from linkwright.api import Description, System, UsageError, compiled_of, is_rotary, nearest, quantity, unit_kinds
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.consistency import consistent as possible
 from linkwright.rings.robots.identification.consistency import least_change
@@ -40,7 +40,7 @@ def identify(
     if not prior >= 0.0:
         raise UsageError(f"prior is the weight of the model's own values, zero or more, not {prior!r}.", name="prior", value=prior)
     system = System(description)
-    system.core.need_motion("to identify it by")
+    compiled_of(system).need_motion("to identify it by")
     system.kernels.need_masses()
     sought = sought_parameters(system, bodies, friction, armature)
     gained = _drives(system, gains, "gains")
@@ -50,7 +50,7 @@ def identify(
     names = ["data"] if len(sets) == 1 else [f"data[{k}]" for k in range(len(sets))]
     measured = [drive_measurements(system, x, columns, filter, gained, name) for x, name in zip(sets, names, strict=True)]
     sd = None if noise is None else _noise(system, noise)
-    options = {"noise": sd, "robust": robust, "gained": tuple(system.core.drive_names.index(n) for n in gained)}
+    options = {"noise": sd, "robust": robust, "gained": tuple(compiled_of(system).drive_names.index(n) for n in gained)}
     by_load, before = any("load" in kinds for kinds in sought.friction.values()), None
     rounds = 0
     while True:
@@ -98,7 +98,7 @@ def sought_parameters(system: System, bodies: Any, friction: Any, armature: Any)
 
 
 def _friction(system: System, wanted: Any) -> dict[str, tuple[str, ...]]:
-    drives = tuple(system.core.drive_names)
+    drives = tuple(compiled_of(system).drive_names)
     if wanted is True:
         wanted = drives
     elif wanted in (False, None):
@@ -118,7 +118,7 @@ def _friction(system: System, wanted: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _drives(system: System, wanted: Any, what: str) -> tuple[str, ...]:
-    drives = tuple(system.core.drive_names)
+    drives = tuple(compiled_of(system).drive_names)
     chosen = drives if wanted is True else (wanted,) if isinstance(wanted, str) else tuple(wanted or ())
     for name in chosen:
         if name not in drives:
@@ -128,12 +128,13 @@ def _drives(system: System, wanted: Any, what: str) -> tuple[str, ...]:
 
 def _noise(system: System, noise: Mapping[str, Any]) -> np.ndarray:
     drives = list(_drives(system, list(noise), "noise"))
-    missing = [n for n in system.core.drive_names if n not in drives]
+    missing = [n for n in compiled_of(system).drive_names if n not in drives]
     if missing:
         raise UsageError(f"noise: give the standard deviation of every drive's torque; {', '.join(missing)} is missing.", name="noise")
     d = system.description
     values = [
-        quantity(noise[n], unit_kinds.TORQUE if is_rotary(d, n) else unit_kinds.FORCE, f"noise of '{n}'") for n in system.core.drive_names
+        quantity(noise[n], unit_kinds.TORQUE if is_rotary(d, n) else unit_kinds.FORCE, f"noise of '{n}'")
+        for n in compiled_of(system).drive_names
     ]
     if not all(x > 0.0 for x in values):
         raise UsageError("noise: standard deviations must be positive.", name="noise")

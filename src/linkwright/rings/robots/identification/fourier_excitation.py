@@ -16,7 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, System, Trajectory, UsageError, counted, is_rotary, nearest, quantity, records, tolerances, whole_number
+from linkwright.api import (
+    KINDS,
+    System,
+    Trajectory,
+    UsageError,
+    compiled_of,
+    counted,
+    is_rotary,
+    nearest,
+    quantity,
+    records,
+    tolerances,
+    whole_number,
+)
 from linkwright.rings.robots.identification.base_parameters import base_parameters
 from linkwright.rings.robots.identification.regressor import Sought, TwistHistory
 from linkwright.rings.robots.identification.result import condition_number
@@ -95,7 +108,7 @@ class DriveLimits:
 
 def drive_limits(system: System, limits: Mapping[str, Any] | None) -> DriveLimits:
     """Read limits by drive: {"A": {"position": ("-30 deg", "60 deg"), "speed": "2 rad/s", "torque": "5 N m"}}."""
-    drives, d = list(system.core.drive_names), system.description
+    drives, d = list(compiled_of(system).drive_names), system.description
     out = DriveLimits(*(np.full(len(drives), x) for x in (-np.inf, np.inf, np.inf, np.inf)))
     for name, given in (limits or {}).items():
         if name not in drives:
@@ -135,11 +148,11 @@ class _Search:
 
     def motion(self, z: np.ndarray) -> FourierMotion | None:
         """The series of these numbers, as large as limits of position and speed allow; None where there is no room."""
-        D = len(self.system.core.drive_names)
+        D = len(compiled_of(self.system).drive_names)
         A, B = z.reshape(2, D, self.harmonics)
         k = np.arange(1, self.harmonics + 1)
         A, B = A - A.mean(axis=1, keepdims=True), B - np.outer(B @ k, k) / (k @ k)
-        start = np.asarray(self.system.core.drive_positions(self.system.start), dtype=float)
+        start = np.asarray(compiled_of(self.system).drive_positions(self.system.start), dtype=float)
         raw = FourierMotion(start, A, B, self.frequency)
         x, v, _ = raw(self.t)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -155,7 +168,7 @@ class _Search:
         kernel, st = self.system.kernel("kinematics"), self.system.start
         x, v, a = series(self.t)
         q, still = np.tile(st.q, (len(x), 1)), np.zeros((len(x), len(st.v)))
-        near = np.tile(records.cut_rows(self.system.skel, [st.references]), (len(x), 1))
+        near = np.tile(records.cut_rows(compiled_of(self.system).skel, [st.references]), (len(x), 1))
         more = {"near": near} if any(b.name == "near" for b in kernel.inputs) else {}
         out = None
         for s in np.linspace(0.0, 1.0, STRIDES + 1)[1:]:
@@ -213,9 +226,10 @@ def excitation(
     seed: int,
 ) -> Excitation:
     """See `lw.excitation`."""
+    core = compiled_of(system)
     from scipy.optimize import minimize
 
-    system.core.need_motion("that could excite it")
+    core.need_motion("that could excite it")
     seconds = quantity(duration, KINDS["time"], "duration")
     if not seconds > 0.0:
         raise UsageError(f"duration must be positive, not {duration}.", name="duration", value=duration)
@@ -224,7 +238,7 @@ def excitation(
         raise UsageError("friction by load depends on the loads of a known motion: leave 'load' out here, the motion serves it as well.")
     t = np.linspace(0.0, seconds, max(SAMPLES, A_WAVE * harmonics), endpoint=False)
     search = _Search(system, sought, drive_limits(system, limits), t, harmonics, 2.0 * np.pi / seconds)
-    rng, size = np.random.default_rng(seed), 2 * len(system.core.drive_names) * harmonics
+    rng, size = np.random.default_rng(seed), 2 * len(core.drive_names) * harmonics
     draws = [rng.standard_normal(size) for _ in range(max(tries, 1))]
     reached = [x for x in (search.regressor(z) for z in draws[:8]) if x is not None]
     if not reached:
@@ -241,5 +255,5 @@ def excitation(
     z = found.x if found.fun <= first else best
     series = search.regressor(z)
     assert series is not None  # the best of candidates that were computed before
-    names = tuple(system.core.drive_names)
+    names = tuple(core.drive_names)
     return Excitation(names, series[0], seconds, float(np.exp(min(found.fun, first))), float(np.exp(first)), base.groups, system)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, TIME, System, Trajectory, UsageError, is_rotary, quantity, unit_kinds
+from linkwright.api import KINDS, TIME, System, Trajectory, UsageError, compiled_of, is_rotary, quantity, unit_kinds
 from linkwright.rings.robots.identification.measured_tables import MeasuredTable, measured_table
 
 FEWEST = 12  # samples that a spline and a filter need
@@ -59,7 +59,7 @@ def drive_measurements(
     `A.current`), and where they are there `A.v` and `A.a`."""
     table, d = measured_table(data, columns, what), system.description
     t = table.column("t", TIME)
-    drives = tuple(system.core.drive_names)
+    drives = tuple(compiled_of(system).drive_names)
     _need_times(t, what)
     x, v, a, u = [], [], [], []
     for name in drives:

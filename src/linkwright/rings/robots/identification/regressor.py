@@ -22,6 +22,7 @@ from linkwright.api import (
     System,
     Trajectory,
     UsageError,
+    compiled_of,
     counted,
     degrees_of_freedom,
     description,
@@ -85,7 +86,7 @@ class Regressor:
 
 def need_drives(system: System) -> None:
     """Raise UsageError unless there are as many drives as degrees of freedom."""
-    drives, freedoms = tuple(system.core.drive_names), system.mobility.freedoms
+    drives, freedoms = tuple(compiled_of(system).drive_names), system.mobility.freedoms
     if len(drives) != freedoms:
         raise UsageError(
             f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {counted(len(drives), 'drive')} "
@@ -97,7 +98,7 @@ def need_drives(system: System) -> None:
 
 def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
     """Return the regressor at the samples of a motion with as many drives as degrees of freedom."""
-    x, acceleration = (np.stack([c[f"{name}.{tail}"] for name in system.core.drive_names], axis=1) for tail in ("v", "a"))
+    x, acceleration = (np.stack([c[f"{name}.{tail}"] for name in compiled_of(system).drive_names], axis=1) for tail in ("v", "a"))
     motion = TwistHistory.of(system, c.t, c.q, c.v, x, acceleration, records.cut_rows(c.skel, c.references))
     loads = {j: np.reshape(c[f"{j}.load"], (len(c), -1)) for j, kinds in sought.friction.items() if "load" in kinds}
     columns, W = motion.columns(sought, loads)
@@ -108,8 +109,8 @@ def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
 def possible_columns(system: System, sought: Sought) -> np.ndarray | None:
     """Stacked regressor of random positions near the start, speeds and accelerations, which excite whatever a motion can; None where fewer
     than half of the positions can be taken."""
-    rng, d, drives = np.random.default_rng(0), system.description, list(system.core.drive_names)
-    sizes = np.array([1.0 if is_rotary(d, n) else float(system.loops.kappa) for n in drives])
+    rng, d, drives = np.random.default_rng(0), system.description, list(compiled_of(system).drive_names)
+    sizes = np.array([1.0 if is_rotary(d, n) else float(compiled_of(system).loops.kappa) for n in drives])
     x0 = np.array([float(system.start[n]) for n in drives])
     x, v, a = (sizes * rng.uniform(-1.0, 1.0, (POSITIONS, len(drives))) * size for size in (NEARBY, 1.0, 1.0))
     found = system.assemble_batch(dict(zip(drives, (x0 + x).T, strict=True)), dict(zip(drives, v.T, strict=True)))
@@ -161,7 +162,7 @@ class TwistHistory:
         cls, system: System, t: np.ndarray, q: np.ndarray, v: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, near: np.ndarray
     ) -> TwistHistory:
         """The motion of states on the loops with these speeds and accelerations of the drives; `near`: of cut joints."""
-        drives = tuple(system.core.drive_names)
+        drives = tuple(compiled_of(system).drive_names)
         J, rate = system.kernel("jacobian"), system.kernel("jacobian_rate")
 
         def more(kernel: Any) -> dict[str, Any]:
@@ -198,9 +199,9 @@ class TwistHistory:
 
     def inertia_columns(self, body: str, names: Sequence[str]) -> np.ndarray:
         """(n, drives, names): efforts of each unit parameter of a body."""
-        k = self.system.skel.node(body)
+        k = compiled_of(self.system).skel.node(body)
         w, al, R = self.V[:, k, :3], self.A[:, k, :3], self.R[:, k]
-        a = self.A[:, k, 3:] - np.asarray(self.system.skel.gravity, dtype=float)
+        a = self.A[:, k, 3:] - np.asarray(compiled_of(self.system).skel.gravity, dtype=float)
         out = []
         for name in names:
             F, N = np.zeros_like(a), np.zeros_like(a)
@@ -247,7 +248,7 @@ class TwistHistory:
                 "or leave it out.",
                 name=joint,
             )
-        first, second = self.system.skel.node(j.first), self.system.skel.node(j.second)
+        first, second = compiled_of(self.system).skel.node(j.first), compiled_of(self.system).skel.node(j.second)
         still = np.zeros_like(self.twist[:, 0])
         one, two = (still if k < 0 else self.twist[:, k] for k in (first, second))
         R = np.tile(np.eye(3), (len(self.S), 1, 1)) if first < 0 else self.R[:, first]

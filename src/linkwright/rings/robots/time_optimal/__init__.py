@@ -20,7 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, LinkwrightError, SingularityError, System, Trajectory, UsageError, errors, quantity, records, whole_number
+from linkwright.api import (
+    KINDS,
+    LinkwrightError,
+    SingularityError,
+    System,
+    Trajectory,
+    UsageError,
+    compiled_of,
+    errors,
+    quantity,
+    records,
+    whole_number,
+)
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following import along, drive_speeds
 from linkwright.motion.following.authority import authority_shares
@@ -50,7 +62,7 @@ def time_optimal(
     pause: Any,
 ) -> TimeOptimalMotion:
     """See `Mechanism.time_optimal`."""
-    core, drives = system.core, system.core.named_drives(drives)
+    core, drives = compiled_of(system), compiled_of(system).named_drives(drives)
     assembler, here, sampled = core.assembler, core.start, []
     speeds = partial(drive_speeds, core, drives=drives)
     task, ends = _asked(path, law, span, steps, duration, pause)

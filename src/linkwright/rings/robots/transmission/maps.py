@@ -31,6 +31,7 @@ from linkwright.api import (
     UsageError,
     Vec3,
     calls_explained,
+    compiled_of,
     errors,
     essentials,
     is_rotary,
@@ -487,7 +488,7 @@ class ReducedEquations:
 def transmission(system: System, motors: Any, joints: Any, within: Any) -> Transmission:
     """The map between motors and joints; its ranges, where a base floats, on the robot that is held."""
     held = partial(_held, system, motors, joints, within)
-    return Transmission(system.core, motors, joints, within, held=held)
+    return Transmission(compiled_of(system), motors, joints, within, held=held)
 
 
 def _held(system: System, motors: Any, joints: Any, within: Any) -> Transmission | None:

@@ -20,6 +20,7 @@ from linkwright.api import (
     Trajectory,
     UsageError,
     argument_types,
+    compiled_of,
     counted,
     curve_lines,
     cycles,
@@ -55,7 +56,7 @@ def over_drives(d: Description, over: Any) -> bool:
 
 def drive_map(system: System, what: Any, over: Any, options: Mapping[str, Any]) -> Workspace:
     """Return channels over positions of drives; `at` holds others than at their start, `limits` are ranges in place of the stops."""
-    core: Compiled = system.core
+    core: Compiled = compiled_of(system)
     d, names = core.description, request.names_over(over)
     for name in options:
         if name not in OPTIONS and not (name == "modes" and options[name] == "start"):
@@ -252,8 +253,9 @@ def _read(
     """Channels at rest by name, NaN out of reach; their SI units, and the units in which they are shown."""
     some = np.flatnonzero(inside)
     still = np.zeros((len(some), system.tree.nv))
+    near = [references[i] for i in some.tolist()]
     c = Trajectory(
-        system.skel, np.arange(float(len(some))), q[some], still, still, [references[i] for i in some.tolist()], drives=tuple(drives),
+        compiled_of(system).skel, np.arange(float(len(some))), q[some], still, still, near, drives=tuple(drives),
         system=system, settings={"static": True},
     )  # fmt: skip
     found, units, display = {}, {}, {}

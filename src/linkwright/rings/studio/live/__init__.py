@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import System, Trajectory, UsageError, elements, files, process
+from linkwright.api import System, Trajectory, UsageError, compiled_of, elements, files, process
 from linkwright.compiler.javascript import short
 
 ASSETS = Path(__file__).parent / "assets"
@@ -113,7 +113,7 @@ def _system(subject: Any, run: Trajectory | None) -> System:
     if run is not None and not _same_machine(run, system):
         raise UsageError("the run was computed with other values than this mechanism has. Show it by itself: run.show('run.html').")
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
-        return System(system.described, run.skel.tree.cuts)
+        return System(compiled_of(system).described, run.skel.tree.cuts)
     return system
 
 

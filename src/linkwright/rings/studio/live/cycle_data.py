@@ -19,6 +19,7 @@ from linkwright.api import (
     SingularityError,
     System,
     Trajectory,
+    compiled_of,
     coordinates,
     counted,
     curve_lines,
@@ -83,12 +84,12 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         turn = system.cycle(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
         return PageMotion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
-    plan = cycle.plan(system.loops, system.start.instant, None, 0.0 if static else None)
+    plan = cycle.plan(compiled_of(system).loops, system.start.instant, None, 0.0 if static else None)
     drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
     if plan.open_ended and isinstance(lead, curve_lines.Line):
-        first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
+        first = cycle.coordinate_now(compiled_of(system).loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
     return PageMotion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
 
@@ -100,9 +101,9 @@ def independent(system: System) -> tuple[str, ...]:
     single = [j for j in d.joints if joints.create(j.type, j.options).nv == 1]
     wanted = [x.joint for x in d.drives] + [j.name for j in single if ground in (j.first, j.second)]
     wanted += [*lengths(d), *(j.name for j in single)]
-    st, loops = system.start, system.loops
+    st, loops = system.start, compiled_of(system).loops
     still = np.zeros(system.tree.nv)
-    idle = idle_rows(system.kernels.plan, system.skel, st.instant.motion).rows * loops.columns
+    idle = idle_rows(system.kernels.plan, compiled_of(system).skel, st.instant.motion).rows * loops.columns
     chosen: list[str] = []
 
     def rank(names: list[str]) -> int:
@@ -161,7 +162,10 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
 def _closed(system: System, c: Trajectory) -> bool:
     """True if the last sample shows every body where the first does, so that the cycle may be played round and round."""
     first, last = c._instants[0].motion, c._instants[-1].motion
-    gaps = [max(np.abs(A.p - B.p).max() / system.loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
+    gaps = [
+        max(np.abs(A.p - B.p).max() / compiled_of(system).loops.kappa, np.abs(A.R - B.R).max())
+        for A, B in zip(first.X, last.X, strict=True)
+    ]
     return bool(max(gaps, default=0.0) < 1e-6)
 
 

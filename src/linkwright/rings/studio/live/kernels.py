@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, System, elements, kernel_sets
+from linkwright.api import Description, System, compiled_of, elements, kernel_sets
 from linkwright.kernels import export
 from linkwright.kernels.page_kernels import TracedKernel, acting_on
 from linkwright.kernels.page_motion import beside
@@ -62,7 +62,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
     names: list[str] = [*ALWAYS]
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
-        names += [*MOVED, *(["speeds"] if beside(system.skel) else [])]
+        names += [*MOVED, *(["speeds"] if beside(compiled_of(system).skel) else [])]
     if massless:
         names += ["acting"] if elements.from_outside(d) else []  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
@@ -74,7 +74,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
         names += LOADED
         if any(n not in kernels.tree.node_of_joint for n in kernels.drives):
             names.append("efforts")
-        if any(not getattr(f, "conservative", False) for f in system.forces):
+        if any(not getattr(f, "conservative", False) for f in compiled_of(system).forces):
             names.append("flow")
     elif system.mobility.freedoms:
         why = "loads are not computed here: the drives do not determine the motion"
@@ -86,7 +86,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
 def _acting(kernels: kernel_sets.Kernels, system: System) -> list[dict[str, Any]]:
     """Name, kind and body of every row of the kernel `acting`."""
     sizes, st = kernels.sizes, system.start
-    near = system.skel.pack(st.references)
+    near = compiled_of(system).skel.pack(st.references)
     found = acting_on(kernels.equations(()), st.q, np.zeros(sizes.nv), np.zeros(sizes.nd), np.zeros(sizes.nc), 0.0, near)
     return [{"name": x.name, "kind": x.kind, "body": x.node + 1} for x in found]
 
@@ -101,4 +101,4 @@ def _spots(d: Description) -> list[tuple[Ref, str]]:
 
 
 def _with_nodes(system: System, spots: Sequence[tuple[Ref, str]]) -> list[tuple[Ref, int]]:
-    return [(ref, system.skel.node(body)) for ref, body in spots]
+    return [(ref, compiled_of(system).skel.node(body)) for ref, body in spots]

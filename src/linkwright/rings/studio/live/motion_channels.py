@@ -15,6 +15,7 @@ from linkwright.api import (
     System,
     Trajectory,
     belt_constraints,
+    compiled_of,
     coordinates,
     description,
     elements,
@@ -36,7 +37,7 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
     return {
         "coordinates": _coordinates(system),
         "rest": sorted(resting_points(system.description)),
-        "passings": [{"name": p.channel, "pin": p.joint.name} for p in system.skel.transmission.passings],
+        "passings": [{"name": p.channel, "pin": p.joint.name} for p in compiled_of(system).skel.transmission.passings],
         "cams": _cams(system),
         "cylinders": [_cylinder(system, x) for x in system.description.cylinders if x.bore is not None],
         "belts": [_belt(system, b) for b in system.description.belts],
@@ -69,12 +70,14 @@ def _cylinder(system: System, c: description.Cylinder) -> dict[str, Any]:
 def _ends(system: System, between: Sequence[PointRef]) -> list[dict[str, Any]]:
     """The two places of a part between points."""
     d = system.description
-    return [{"body": system.skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in between]
+    return [
+        {"body": compiled_of(system).skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in between
+    ]
 
 
 def _belt(system: System, b: elements.Belt) -> dict[str, Any]:
     """Pulleys, spans and the rows of lam of a belt."""
-    skel, d = system.skel, system.description
+    skel, d = compiled_of(system).skel, system.description
     pulleys = []
     for p, radius in zip(b.pulleys, b.radii, strict=True):
         pin = d.joint(p.joint).pin or p.joint if p.joint else ""
@@ -89,7 +92,7 @@ def _belt(system: System, b: elements.Belt) -> dict[str, Any]:
 
 def _coordinates(system: System) -> list[dict[str, Any]]:
     """Every coordinate of a joint and every cylinder: where it is in q and v, or among those beside the tree."""
-    skel, d = system.skel, system.description
+    skel, d = compiled_of(system).skel, system.description
     beside = {x.name: k for k, x in enumerate(page_motion.beside(skel))}
     out = []
     for x in coordinates.coordinates(d):

@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.api import (
     KINDS,
     System,
+    compiled_of,
     coordinates,
     display_unit,
     element_limits,
@@ -39,6 +40,7 @@ from linkwright.rings.studio.traced_points import tips
 
 def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
     """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
+    core = compiled_of(system)
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
     loads, meshes = "loads" in made.names, mesh_losses.meshes_not_modeled(d)
@@ -65,14 +67,16 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "acting": made.acting,
         "applied": list(largest_loads(scene, scene.start)) if made.acting else [0.0, 0.0],
         "scale": _scale(system),
-        "idle": np.flatnonzero(idle_rows(system.kernels.plan, system.skel, system.start.instant.motion).rows.any(axis=0)).tolist(),
+        "idle": np.flatnonzero(
+            idle_rows(system.kernels.plan, core.skel, system.start.instant.motion).rows.any(axis=0)
+        ).tolist(),
         "topology": _topology(system),
-        "model": source.model(system.described, free),
+        "model": source.model(core.described, free),
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
-        "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "conservative": all(getattr(f, "conservative", False) for f in core.forces),
         "checks": [] if motion.turn is None else motion.turn.checks().as_dict()["checks"],
         "limits": [asdict(x) for x in element_limits.element_limits(d)],
         "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
@@ -129,7 +133,7 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
         if not joints.holds(jt, d.planar):
             continue
         name = j.pin or j.name
-        at = {"body": system.skel.node(j.second) + 1, "at": [float(x) for x in j.frame_second.at]}
+        at = {"body": compiled_of(system).skel.node(j.second) + 1, "at": [float(x) for x in j.frame_second.at]}
         first = {"name": name, "type": j.type, "hinge": joints.is_hinge(jt), "at": at, "grounded": False}
         pin = found.setdefault(name, {**first, "bodies": [], "joints": [], "unique": {}})
         pin["joints"].append(j.name)
@@ -148,11 +152,11 @@ def _rows_of(part: Any) -> tuple[str, ...]:
 
 def _eyes(system: System, acting: list[dict[str, Any]], turn: Any) -> list[dict[str, Any]]:
     """Eyes of elements between two points, with the rows of the kernel `acting` that make up their forces."""
-    node = {e.pin: system.skel.node(e.body) + 1 for e in line_loads.line_eyes(system.description)}
+    node = {e.pin: compiled_of(system).skel.node(e.body) + 1 for e in line_loads.line_eyes(system.description)}
     out = []
     for e in line_loads.line_eyes(system.description):
         other = next(x for x in line_loads.line_eyes(system.description) if x.part is e.part and x.side != e.side)
-        own, sign = (node[e.pin], 1.0) if node[e.pin] else (system.skel.node(other.body) + 1, -1.0)
+        own, sign = (node[e.pin], 1.0) if node[e.pin] else (compiled_of(system).skel.node(other.body) + 1, -1.0)
         named = [i for i, x in enumerate(acting) if (x["name"], x["body"]) == (e.part.name, own)]
         rows = [i for i in named if acting[i]["kind"] in _rows_of(e.part)]
         unique = turn is None or not turn.drives or cycle_data.eye_is_unique(turn, e.pin, e.body)
@@ -168,7 +172,9 @@ def _stops(system: System) -> list[dict[str, Any]]:
     for s in d.rigid_stops:
         ends, index, slides = None, -1, True
         if s.joint in distances:
-            ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in distances[s.joint]]
+            ends = [
+                {"body": compiled_of(system).skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in distances[s.joint]
+            ]
         else:
             part = coordinates.joint_part(d, s.joint)
             node = tree.node_of_joint.get(part.joint.name)
@@ -183,10 +189,11 @@ def _stops(system: System) -> list[dict[str, Any]]:
 
 def _scale(system: System) -> dict[str, Any]:
     """Scales of velocities and closing conditions."""
+    core = compiled_of(system)
     return {
-        "kappa": float(system.loops.kappa),
-        "columns": [float(x) for x in system.loops.columns],
-        "rows": [float(x) for x in system.loops.row_scale],
+        "kappa": float(core.loops.kappa),
+        "columns": [float(x) for x in core.loops.columns],
+        "rows": [float(x) for x in core.loops.row_scale],
     }
 
 

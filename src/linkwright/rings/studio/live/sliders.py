@@ -30,6 +30,7 @@ from linkwright.api import (
     System,
     TraceGraph,
     UsageError,
+    compiled_of,
     display_unit,
     every_parameter,
     expressions,
@@ -56,7 +57,7 @@ PROGRAM = ("drives",)  # what Python decides before the page exists
 def sliders(system: System, *, drawn: bool = False) -> list[dict[str, Any]]:
     """All sliders of a page, in the order of the free parameters of its kernels. `drawn`: followed by every pin of the drawing and the mass
     properties of all bodies, without a place on the page (`hidden`): an editor changes them."""
-    described, d = system.described, system.description
+    described, d = compiled_of(system).described, system.description
     known = every_parameter(described)
     named = _named(system, known)
     out = named + [_mass(described, known[f"{b.name}.mass"], b) for b in _weighed(described, d)]
@@ -103,7 +104,7 @@ def between(
 ) -> list[dict[str, Any]]:
     """Sliders of these numbers, whichever of the model they are, from the values of the model to `ends` and some way beyond, at most to
     their bounds; `was` is what the values of the model are called. Raise UsageError for those that the page cannot move."""
-    described, own = system.described, {p["name"]: p for p in sliders(system)}
+    described, own = compiled_of(system).described, {p["name"]: p for p in sliders(system)}
     known, out = every_parameter(described), []
     beyond = 0.5  # of the way between two designs, to both sides
     smallest = 0.01  # of a length or mass
@@ -164,7 +165,7 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
 
 
 def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
-    described = system.described
+    described = compiled_of(system).described
     used = _used(described)
     plain = {name: float(x) for name, x in described.parameters if not isinstance(x, Expr) and name in used}
     here = _numbers(system.description)
@@ -177,7 +178,7 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
         if dimension == NONE and _shapes(system, name, known[name].value):
             kind = "length"  # its number stays as written: a unit in its place might not fit where it is used
         symbol, per_si = display_unit(described.units, dimension)
-        low, high = _range(known[name].value, dimension, system.loops.kappa)
+        low, high = _range(known[name].value, dimension, compiled_of(system).loops.kappa)
         ends = next((x[1:] for x in described.bounds if x[0] == name), (None, None))
         low, high = (end if own is None else own for end, own in zip((low, high), ends, strict=True))
         if low < high:
@@ -192,19 +193,19 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
 def _shapes(system: System, name: str, value: float) -> bool:
     """True if a number without a unit moves the point of a joint in one of its bodies: a dimension, whatever it is in."""
     try:
-        here, there = _joint_points(system.description), _joint_points(system.described.numbers({name: 1.01 * value}))
+        here, there = _joint_points(system.description), _joint_points(compiled_of(system).described.numbers({name: 1.01 * value}))
     except LinkwrightError:
         return False
-    return bool(np.abs(there - here).max(initial=0.0) > SAME_NUMBER * system.loops.kappa)
+    return bool(np.abs(there - here).max(initial=0.0) > SAME_NUMBER * compiled_of(system).loops.kappa)
 
 
 def _is_distance(system: System, name: str, value: float) -> bool:
     """True if the opposite sign only rotates moving links: a length between pins, not a coordinate or an offset, which mirrors them."""
     try:
-        here, there = system.description, system.described.numbers({name: -value})
+        here, there = system.description, compiled_of(system).described.numbers({name: -value})
     except LinkwrightError:
         return True  # with this sign there is no mechanism
-    small = SAME_NUMBER * system.loops.kappa
+    small = SAME_NUMBER * compiled_of(system).loops.kappa
     if all(np.abs(_places(there, b.name) - _places(here, b.name)).max() < small for b in here.bodies):
         return True  # the length of a spring, or a radius
     links = [(_places(here, b.name, True), _places(there, b.name, True)) for b in here.bodies[1:]]
@@ -369,7 +370,7 @@ def _inertia(described: Description, body: Body) -> Any:
 
 def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
     """Own coordinates of joint points, those that are not zero and may change by themselves: for a bar its length."""
-    described, d = system.described, system.description
+    described, d = compiled_of(system).described, system.description
     symbol, size = _shown(described, "length")
     out = []
     for body in d.bodies:

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from linkwright.api import compiled_of
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.mjcf import read_mjcf
 from linkwright.rings.exchange.reading.understanding import understand
@@ -108,7 +109,7 @@ def test_welded_halves(tmp_path: Path, how: str) -> None:
     assert found.report.gaps[0][1] < 1e-12
     ours = System(found.description)
     st = ours.assemble({"A": 0.3}, {"A": 1.5})
-    instant = ours.core.instant(st)
+    instant = compiled_of(ours).instant(st)
     names = ["A", "B", "D", "C"]
     qpos, qvel = (np.array([float(st._channels[f"{n}{rate}"].read(instant)) for n in names]) for rate in ("", ".v"))
     mj = AgainstMujoco(mujoco.MjModel.from_xml_path(str(path)), read_mjcf(path).description)  # halves apart, closed by the weld

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.api import compiled_of
 from linkwright.results.state import State
 from linkwright.system.system import System
 
@@ -28,18 +29,20 @@ class Moving(NamedTuple):
 def bodies(system: System, st: State, tau: dict[str, float] | None = None, R: np.ndarray | None = None) -> dict[str, Moving]:
     """Bodies that have a mass at a state, turned by R, with the accelerations that these torques and the model's own forces give."""
     R = np.eye(3) if R is None else R
-    at = State(system.skel, st.q, st.v, st.references, st.t, system.forward(st, tau or {}).a).instant
+    at = State(compiled_of(system).skel, st.q, st.v, st.references, st.t, system.forward(st, tau or {}).a).instant
     out = {}
     for i, n in enumerate(system.tree.nodes):
-        if not float(system.skel.mass[i]):
+        if not float(compiled_of(system).skel.mass[i]):
             continue
-        com, X = np.asarray(system.skel.com[i], float), system.pose(st, n.body)
+        com, X = np.asarray(compiled_of(system).skel.com[i], float), system.pose(st, n.body)
         around = [com + X.R.T @ e for e in np.eye(3)]
         v, a = at.point_velocity(i, com), at.point_acceleration(i, com)
         W, D = (np.stack([f(i, p) - c for p in around], axis=1) for f, c in ((at.point_velocity, v), (at.point_acceleration, a)))
         w, alpha = _vector(W), _vector(D)
-        I = X.R @ np.asarray(system.skel.inertia[i], float) @ X.R.T
-        found = Moving(float(system.skel.mass[i]), R @ X.point(com), R @ I @ R.T, R @ v, R @ a, R @ (I @ alpha + np.cross(w, I @ w)))
+        I = X.R @ np.asarray(compiled_of(system).skel.inertia[i], float) @ X.R.T
+        found = Moving(
+            float(compiled_of(system).skel.mass[i]), R @ X.point(com), R @ I @ R.T, R @ v, R @ a, R @ (I @ alpha + np.cross(w, I @ w))
+        )
         out[n.body] = found
     return out
 

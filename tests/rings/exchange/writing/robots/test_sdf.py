@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.joints import JOINTS, is_ball, is_hinge
 from linkwright.model import library
 from linkwright.numerics.spatial import Pose
@@ -44,8 +45,10 @@ def test_every_shipped_model_has_its_links_and_joints_in_place(name: str) -> Non
     for i, n in enumerate(system.tree.nodes):
         e = links[n.body]
         inertial = e.find("inertial")
-        assert inertial is not None and float(inertial.findtext("mass", "")) == float(system.skel.mass[i])
-        np.testing.assert_allclose((pose(e) @ pose(inertial)).p, system.pose(start, n.body).point(system.skel.com[i]), atol=CLOSE)
+        assert inertial is not None and float(inertial.findtext("mass", "")) == float(compiled_of(system).skel.mass[i])
+        np.testing.assert_allclose(
+            (pose(e) @ pose(inertial)).p, system.pose(start, n.body).point(compiled_of(system).skel.com[i]), atol=CLOSE
+        )
         np.testing.assert_allclose((pose(e) @ pose(inertial)).R, system.pose(start, n.body).R, atol=CLOSE)
     joints = {e.get("name"): e for e in model.findall("joint")}
     for j in d.joints:

@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.model import library
 from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
 from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepared
@@ -35,7 +36,7 @@ def there(model: Any, found: RobotText, system: System, st: lw.State) -> tuple[n
     for name, zero in found.zeros.items():
         j = model.joints[model.getJointId(name)]
         exact = name if name in system.names.v else name[::-1].replace("_", ".", 1)[::-1]
-        joint, entry, _ = system.assembler.coordinate(exact)
+        joint, entry, _ = compiled_of(system).assembler.coordinate(exact)
         node = system.tree.nodes[system.tree.node_of_joint[joint.name]]
         x = float(st.q[node.q][entry]) - zero
         q[j.idx_q : j.idx_q + j.nq] = [np.cos(x), np.sin(x)] if j.nq == 2 else [x]
@@ -49,18 +50,21 @@ def test_every_shipped_model_is_the_same_tree_in_pinocchio(name: str, rng: np.ra
     found = urdf_text(m)
     model, data = pinocchio(found)
     system, start = prepared(m, "URDF")
-    assert pin.computeTotalMass(model) == pytest.approx(sum(system.skel.mass), rel=1e-14)
+    assert pin.computeTotalMass(model) == pytest.approx(sum(compiled_of(system).skel.mass), rel=1e-14)
     R = upright(system).R
     pin.framesForwardKinematics(model, data, pin.neutral(model))  # zero is the start
     for b in system.description.bodies[1:]:
         X, ours = data.oMf[model.getFrameId(b.name, pin.FrameType.BODY)], system.pose(start, b.name)
         np.testing.assert_allclose(X.rotation, R @ ours.R, atol=CLOSE)
-    com = sum(float(system.skel.mass[i]) * system.pose(start, n.body).point(system.skel.com[i]) for i, n in enumerate(system.tree.nodes))
+    com = sum(
+        float(compiled_of(system).skel.mass[i]) * system.pose(start, n.body).point(compiled_of(system).skel.com[i])
+        for i, n in enumerate(system.tree.nodes)
+    )
     np.testing.assert_allclose(pin.centerOfMass(model, data, pin.neutral(model)) * pin.computeTotalMass(model), R @ com, atol=CLOSE)
     if len(found.zeros) == system.tree.nv == model.nv:
-        st = system.state(start.q + rng.normal(size=system.tree.nv) * system.loops.columns, rng.normal(size=system.tree.nv))
+        st = system.state(start.q + rng.normal(size=system.tree.nv) * compiled_of(system).loops.columns, rng.normal(size=system.tree.nv))
         q, v, order = there(model, found, system, st)
-        bodies = system.M(st) - np.diag(np.asarray(system.skel.armature, dtype=float))  # URDF has no armatures
+        bodies = system.M(st) - np.diag(np.asarray(compiled_of(system).skel.armature, dtype=float))  # URDF has no armatures
         upper, M = np.triu(pin.crba(model, data, q)), bodies[np.ix_(order, order)]
         np.testing.assert_allclose(upper + np.triu(upper, 1).T, M, atol=CLOSE * np.abs(M).max())
         size = float(np.linalg.norm([float(x) for x in system.description.gravity]))
@@ -73,7 +77,7 @@ def loads_left_out(system: System, st: lw.State) -> np.ndarray:
     """h without springs, dampers and loads, which Pinocchio's model has not."""
     from linkwright.mechanics.dynamics.tree import bias_force
 
-    return np.asarray(bias_force(system.skel, system.motion(st), []))
+    return np.asarray(bias_force(compiled_of(system).skel, system.motion(st), []))
 
 
 @sweep("seed", range(12), now=[0, 1])
@@ -90,7 +94,11 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int) -> None:
     for i, n in enumerate(s.tree.nodes):
         if n.joint.type == "fixed" and n.parent in welded:
             welded.add(i)
-    moving = [(float(s.skel.mass[i]), s.pose(s.start, n.body).point(s.skel.com[i])) for i, n in enumerate(s.tree.nodes) if i not in welded]
+    moving = [
+        (float(compiled_of(s).skel.mass[i]), s.pose(s.start, n.body).point(compiled_of(s).skel.com[i]))
+        for i, n in enumerate(s.tree.nodes)
+        if i not in welded
+    ]
     total, com = sum(mass for mass, _ in moving), sum(mass * c for mass, c in moving)
     assert pin.computeTotalMass(model) == pytest.approx(total, rel=1e-13)
     np.testing.assert_allclose(pin.centerOfMass(model, data, pin.neutral(model)) * total, R @ com, atol=1e-10)

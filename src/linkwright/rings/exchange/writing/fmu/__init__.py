@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import UsageError, files
+from linkwright.api import UsageError, compiled_of, files
 from linkwright.compiler.c99 import is_reserved
 from linkwright.rings.exchange.writing.fmu.building import chosen_platforms, compiler_for, library
 from linkwright.rings.exchange.writing.fmu.description import KINDS_OF_FMU, FmuDescription
@@ -77,7 +77,7 @@ def _texts(
     start: Any,
 ) -> tuple[dict[str, str], FmuDescription]:
     """C sources and the description of a mechanism."""
-    chosen = chosen_drives(system.described, drive, None)
+    chosen = chosen_drives(compiled_of(system).described, drive, None)
     plan = read_inputs(system, chosen, inputs, start)
     names = [parameters] if isinstance(parameters, str) else parameters
     eq = equations(system, plan, names, [outputs] if isinstance(outputs, str) else outputs)

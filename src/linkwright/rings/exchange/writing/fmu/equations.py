@@ -29,6 +29,7 @@ from linkwright.api import (
     TraceGraph,
     UsageError,
     channel_kinds,
+    compiled_of,
     coordinates,
     curve_lines,
     drive_base,
@@ -411,7 +412,7 @@ class OutputReader:
         except UNTRACEABLE:
             value = self._attitude(name)
         if channel.winds is not None:
-            value = wound(self.system.loops.skel, np.asarray(self.start.q), self.arrays["q"], value, channel.winds)
+            value = wound(compiled_of(self.system).loops.skel, np.asarray(self.start.q), self.arrays["q"], value, channel.winds)
         return value, channel.dimension
 
     def _attitude(self, name: str) -> Any:
@@ -449,7 +450,7 @@ class OutputReader:
                 assert entry is not None  # rotors are in joints of the tree only
                 out[f"motor.{b.target.name}.{effort}.shaft"] = (mine[0] - rotor * self.a[entry], effort)
         skel = self.loops.skel
-        for name, column in records.multipliers(self.system.loops.skel, np.arange(skel.tree.nc, dtype=float)[None]).items():
+        for name, column in records.multipliers(compiled_of(self.system).loops.skel, np.arange(skel.tree.nc, dtype=float)[None]).items():
             places = column.values.reshape(-1).astype(int)
             value = self.lam[places[0]] if column.values.ndim == 1 else self.lam[places]
             out[name] = (value, column.dimension)

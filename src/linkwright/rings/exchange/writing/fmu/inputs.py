@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Instant, LinkwrightError, State, UsageError, curve_lines, drive_base, movable, nearest
+from linkwright.api import Instant, LinkwrightError, State, UsageError, compiled_of, curve_lines, drive_base, movable, nearest
 from linkwright.drives import DRIVES, Moves, Position, Speed, Torque, Voltage
 from linkwright.drives.base import target
 from linkwright.drives.effort import BoundEffort
@@ -261,28 +261,29 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
 
     inputs: a dict of kinds by joint, cylinder or body, a list of names, or None.
     """
+    core = compiled_of(system)
     kinds = _kinds(system, drive, inputs)
     values = dict(system.description.parameters)
     steered = tuple(FmuVariable(n, "", float(values[n]), f"the parameter {n}") for n, kind in kinds.items() if kind == "parameter")
     kinds = {n: kind for n, kind in kinds.items() if kind != "parameter"}
     moved = {n: d for n, d in drive.items() if n not in kinds or (kinds[n] in MOTIONS and not isinstance(d, (Torque, Voltage)))}
     st = system._starting(moved) if start is None else start
-    x = InputEquations(system.core, ()).here(_arrays(system, st))
-    at = drive_base.Start(system.description, x, system.loops.kappa)
+    x = InputEquations(core, ()).here(_arrays(system, st))
+    at = drive_base.Start(system.description, x, core.loops.kappa)
     bodies = {b.name for b in system.description.bodies[1:]}
     external, wrenches = [], []
     for name, kind in kinds.items():
         if kind == "wrench" and name in bodies:
             wrenches.append(_wrench(system, name))
         else:
-            external.append(_external(target(system.loops.skel, name), kind, drive.get(name), at))
-    internal = tuple(_internal(system, target(system.loops.skel, n), d, at, st) for n, d in drive.items() if n not in kinds)
+            external.append(_external(target(core.loops.skel, name), kind, drive.get(name), at))
+    internal = tuple(_internal(system, target(core.loops.skel, n), d, at, st) for n, d in drive.items() if n not in kinds)
     return InputPlan(tuple(external), tuple(wrenches), internal, st, steered)
 
 
 def _arrays(system: Any, st: State) -> dict[str, np.ndarray]:
     free = np.array(system.kernels.defaults["free"], dtype=float)
-    near = system.loops.skel.pack(st.references)
+    near = compiled_of(system).loops.skel.pack(st.references)
     return {"q": np.asarray(st.q), "v": np.asarray(st.v), "t": np.array([st.t]), "free": free, "near": near}
 
 
@@ -330,15 +331,15 @@ def _own_kind(system: Any, name: str, drive: Mapping[str, Any], bodies: Sequence
         return "speed"
     if isinstance(d, (Position, Moves)):
         return "motion"
-    return target(system.loops.skel, name).effort_kind
+    return target(compiled_of(system).loops.skel, name).effort_kind
 
 
 def _constant_kind(system: Any, name: str, d: Any) -> str:
     """The kind of a drive with a constant value; empty for laws over time, which stay inside."""
     if type(d) not in DRIVES.values():
         return ""
-    on = target(system.loops.skel, name)
-    at = drive_base.Start(system.description, system.start.instant, system.loops.kappa)
+    on = target(compiled_of(system).loops.skel, name)
+    at = drive_base.Start(system.description, system.start.instant, compiled_of(system).loops.kappa)
     if isinstance(d, Moves) or not isinstance(d.bind(on, at).signal, curve_lines.Constant):
         return ""
     return "position" if isinstance(d, Position) else _own_kind(system, name, {name: d}, ())
@@ -439,7 +440,7 @@ def _internal(system: Any, on: drive_base.DriveTarget, d: Any, at: drive_base.St
         raise UsageError(
             f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}", name=on.name
         )
-    alone = InputEquations(system.core, (bound,))
+    alone = InputEquations(compiled_of(system), (bound,))
     if isinstance(bound.signal, drive_base.Called) and cannot_be_traced(alone, bound.signal):
         raise UsageError(f"the {bound.signal.function.label} is Python code that cannot be compiled: {advice}")
     if not isinstance(bound.signal, drive_base.OfInstant) and not bound.signal.traceable:

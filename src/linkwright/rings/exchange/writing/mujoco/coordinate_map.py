@@ -13,7 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import JOINTS, Joint, State, System, UsageError, cross, kinematics, linalg, listing, quaternion_rotation, spatial
+from linkwright.api import (
+    JOINTS,
+    Joint,
+    State,
+    System,
+    UsageError,
+    compiled_of,
+    cross,
+    kinematics,
+    linalg,
+    listing,
+    quaternion_rotation,
+    spatial,
+)
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.elementary_joints import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.rings.exchange.writing.mujoco.forces import held
@@ -64,11 +77,14 @@ class Local(NamedTuple):
 
 
 def _local(system: System, i: int, st: State) -> Local:
+    core = compiled_of(system)
     n = system.tree.nodes[i]
     if is_free(n.joint) and n.reversed:
         m = system.motion(st)
-        r = kinematics.joint_rate(system.skel, m, _carrier_first(n.joint), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
-        T = r.G_first @ kinematics.body_jacobian(system.skel, m, r.first) + r.G_second @ kinematics.body_jacobian(system.skel, m, r.second)
+        r = kinematics.joint_rate(core.skel, m, _carrier_first(n.joint), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        T = r.G_first @ kinematics.body_jacobian(core.skel, m, r.first) + r.G_second @ kinematics.body_jacobian(
+            core.skel, m, r.second
+        )
         return Local(r.q, r.v, T, r.bias)
     size = n.v.stop - n.v.start
     T = np.zeros((size, system.tree.nv))
@@ -78,7 +94,7 @@ def _local(system: System, i: int, st: State) -> Local:
 
 def place(system: System, at: MujocoJoint, st: State) -> Put:
     """Coordinates of one MuJoCo joint."""
-    here, X_BM = _local(system, at.node, st), system.skel.X_CM[at.node]
+    here, X_BM = _local(system, at.node, st), compiled_of(system).skel.X_CM[at.node]
     if at.piece is None:
         qpos, T, drift = _free(system, at.node, here.q, here.v)
         return Put(qpos, T @ here.T, T @ here.bias + drift)
@@ -93,7 +109,7 @@ def place(system: System, at: MujocoJoint, st: State) -> Put:
 
 def _free(system: System, node: int, q: np.ndarray, v: np.ndarray) -> Put:
     """The body's origin lies at r from M in M's axes, so its velocity is R_WF (v + R (w x r)); R = R_FM."""
-    X_WF, X_BM = system.skel.X_PF[node], system.skel.X_CM[node]
+    X_WF, X_BM = compiled_of(system).skel.X_PF[node], compiled_of(system).skel.X_CM[node]
     r = X_BM.inverse().p
     R_WM = X_WF.R @ quaternion_rotation(q[:4])
     T = np.zeros((6, 6))
@@ -137,7 +153,7 @@ class MujocoMap:
         """qfrc_applied for our efforts plus what those of the model's springs, dampers and loads do that MJCF cannot hold."""
         st = self._here(state)
         there = held(self.system)
-        forces = [*(f for f in self.system.forces if f not in there.written), *there.rests]
+        forces = [*(f for f in compiled_of(self.system).forces if f not in there.written), *there.rests]
         return linalg.least_squares(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces))
 
     def rates(self, state: State) -> tuple[np.ndarray, np.ndarray]:

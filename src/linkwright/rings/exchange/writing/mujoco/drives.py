@@ -13,7 +13,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.api import SAME_NUMBER, Expr, System, UsageError, description, expressions, lengths
+from linkwright.api import SAME_NUMBER, Expr, System, UsageError, compiled_of, description, expressions, lengths
 from linkwright.rings.exchange.writing.losses import Loss
 from linkwright.rings.exchange.writing.mujoco.coordinate_map import placed_pieces
 from linkwright.rings.exchange.writing.mujoco.forces import OPEN_END, MujocoForces, numbers
@@ -96,7 +96,7 @@ def _can_be_held(system: System, servo: Servo) -> bool:
     tendons, names = lengths(system.description), [x for x, _ in servo.coefficients]
     if any(x in tendons for x in names):
         return len(names) == 1
-    return all(system.assembler.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
+    return all(compiled_of(system).assembler.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
 
 
 def _ends(drive: description.Drive, gear: float) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def _transmission(system: System, name: str) -> dict[str, str]:
     """The joint or tendon that a drive of ours means."""
     if name in lengths(system.description):
         return {"tendon": name}
-    joint, i, _ = system.assembler.coordinate(name)
+    joint, i, _ = compiled_of(system).assembler.coordinate(name)
     if joint.name not in system.tree.node_of_joint:
         raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.", name=joint.name)
     node = system.tree.node_of_joint[joint.name]

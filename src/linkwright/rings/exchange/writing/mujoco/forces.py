@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Instant, System, elements, forces, lengths
+from linkwright.api import Instant, System, compiled_of, elements, forces, lengths
 from linkwright.api import description as model
 from linkwright.rings.exchange.writing.acted_coordinates import acted
 from linkwright.rings.exchange.writing.elementary_joints import is_free, pieces
@@ -62,7 +62,7 @@ def numbers(values: Iterable[Any]) -> str:
 def held(system: System) -> MujocoForces:
     """Sort the forces of a mechanism."""
     out, d = MujocoForces(), system.description
-    for force, thing in zip(system.forces, d.acting, strict=True):
+    for force, thing in zip(compiled_of(system).forces, d.acting, strict=True):
         why = _put(out, system, thing)
         if why:
             out.lost.append(Loss(thing.name, why))

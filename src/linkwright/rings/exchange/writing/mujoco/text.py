@@ -22,6 +22,7 @@ from linkwright.api import (
     Visual,
     array,
     belt_constraints,
+    compiled_of,
     coupling_constraints,
     curve_lines,
     files,
@@ -134,7 +135,7 @@ def _head(root: xml.Element, system: System, timestep: float) -> None:
     # a time constant of two steps is the stiffest MuJoCo accepts, 0.9999 the least softness
     xml.SubElement(default, "equality", solref=f"{2.0 * timestep:.17g} 1", solimp="0.9999 0.9999 0.001 0.5 2")
     xml.SubElement(default, "geom", contype="0", conaffinity="0", rgba="0.35 0.45 0.6 1")
-    xml.SubElement(default, "site", size=f"{0.5 * THIN * system.loops.kappa:.6g}")
+    xml.SubElement(default, "site", size=f"{0.5 * THIN * compiled_of(system).loops.kappa:.6g}")
 
 
 # -------------------------------------------------------------------- bodies
@@ -144,7 +145,7 @@ def _body(parent: xml.Element, text: _Text, i: int, chain: tuple[tuple[int, Pose
     `chain`: nodes of links between the parent and this body, with their poses in the parent; the body gets their joints.
     """
     system, solid = text.system, text.mass[i]
-    n, skel = system.tree.nodes[i], system.skel
+    n, skel = system.tree.nodes[i], compiled_of(system).skel
     X_PB = skel.X_PF[i] @ skel.X_CM[i].inverse()  # pieces at zero
     X_PB = chain[-1][1] @ X_PB if chain else X_PB
     carried = [k for k, other in enumerate(system.tree.nodes) if other.parent == i]
@@ -170,7 +171,9 @@ def _joins_next(system: System, i: int, carried: list[int]) -> bool:
     """True for a link without mass inside a chain of hinges and sliders: MuJoCo has several joints in one body instead."""
     n = system.tree.nodes[i]
     b = system.description.body(n.body)
-    plain = not (b.points or b.visuals or float(system.skel.mass[i]) or np.any(np.asarray(system.skel.inertia[i], float)))
+    plain = not (
+        b.points or b.visuals or float(compiled_of(system).skel.mass[i]) or np.any(np.asarray(compiled_of(system).skel.inertia[i], float))
+    )
     if not (b.chain or plain) or len(carried) != 1:
         return False
     every = [at for k in (i, *carried) for at in placed_pieces(system, k)]
@@ -206,7 +209,7 @@ def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
                 xml.SubElement(e, "site", {"name": f"loop:{c.name}:{side}", **_pose(Pose(array(frame.rotation), array(frame.at)))})
     for shape in shapes.of(body):
         geom(e, shape)
-    radius = THIN * system.loops.kappa
+    radius = THIN * compiled_of(system).loops.kappa
     for line in b.outline if not b.visuals else ():
         for one, two in pairwise(line):
             ends = np.array([b.point(one).at, b.point(two).at], float)
@@ -240,6 +243,7 @@ def _tendons(root: xml.Element, system: System, forces: MujocoForces, drives: Dr
 
 
 def _equalities(root: xml.Element, system: System) -> None:
+    core = compiled_of(system)
     d = system.description
     section = xml.Element("equality")
     for c in loops.closings(system):
@@ -254,7 +258,7 @@ def _equalities(root: xml.Element, system: System) -> None:
             if at.travel and at.piece:
                 _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
-        law = coupling_constraints.CouplingConstraint.of(system.skel, c).law
+        law = coupling_constraints.CouplingConstraint.of(core.skel, c).law
         terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, curve_lines.Line) else ()
         if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, curve_lines.Line)):
             more = " and more joints" if c.plus else ""
@@ -268,7 +272,7 @@ def _equalities(root: xml.Element, system: System) -> None:
             continue
         _tie(section, c.name, _only(system, c.second, c.name), _only(system, c.first, c.name), *terms)
     for g in d.gears:
-        mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
+        mesh = GearConstraint.of(core.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _tie(section, g.name, _only(system, g.second, g.name), _only(system, g.first, g.name), mesh.offset / mesh.factor_second, ratio)
     for b in d.belts:
@@ -276,7 +280,7 @@ def _equalities(root: xml.Element, system: System) -> None:
             raise UsageError(
                 f"the belt '{b.name}' is a rope, or runs over moving pulleys: MJCF gets closed belts on one carrier only.", name=b.name
             )
-        for k, (first, second, ratio, offset) in enumerate(belt_constraints.BeltConstraint.of(system.skel, b).ties(system.skel)):
+        for k, (first, second, ratio, offset) in enumerate(belt_constraints.BeltConstraint.of(core.skel, b).ties(core.skel)):
             follower, leader = (_only(system, joint, b.name) for joint in (second, first))
             _tie(section, b.name if not k else f"{b.name}:{k + 1}", follower, leader, offset, ratio)
     if len(section):
@@ -300,12 +304,14 @@ def _only(system: System, joint: str, what: str) -> str:
 
 def _length(system: System, ends: tuple[PointRef, PointRef]) -> float:
     """Distance of two points where all coordinates are zero, from which MuJoCo counts."""
-    references = system.skel.start_coordinates
+    core = compiled_of(system)
+    references = core.skel.start_coordinates
     zero = [
-        jt.coordinates(np.eye(3), np.zeros(3), references[n.joint.name]) for jt, n in zip(system.skel.types, system.tree.nodes, strict=True)
+        jt.coordinates(np.eye(3), np.zeros(3), references[n.joint.name])
+        for jt, n in zip(core.skel.types, system.tree.nodes, strict=True)
     ]
-    m = motion(system.skel, np.concatenate(zero), np.zeros(system.tree.nv))
-    a, b = (kinematics.locate(system.skel, m, end).position for end in ends)
+    m = motion(core.skel, np.concatenate(zero), np.zeros(system.tree.nv))
+    a, b = (kinematics.locate(core.skel, m, end).position for end in ends)
     return float(np.linalg.norm(b - a))
 
 

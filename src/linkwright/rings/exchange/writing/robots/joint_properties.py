@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwright.api import System, belt_constraints, coupling_constraints, curve_lines, elements
+from linkwright.api import System, belt_constraints, compiled_of, coupling_constraints, curve_lines, elements
 from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing.acted_coordinates import acted
@@ -130,7 +130,7 @@ def _ties(out: Acts) -> None:
             acts = out.of(j.name)
             acts.leader, acts.multiplier = j.follows, j.pitch
     for c in system.description.couplings:
-        law = coupling_constraints.CouplingConstraint.of(system.skel, c).law
+        law = coupling_constraints.CouplingConstraint.of(compiled_of(system).skel, c).law
         if isinstance(law, curve_lines.Line) and not c.plus:
             offset, ratio, _ = law(0.0)
             _follow(out, c.name, c.first, c.second, float(ratio), float(offset))
@@ -138,12 +138,12 @@ def _ties(out: Acts) -> None:
             kind = "a cam" if c.cam is not None else "a coupling by a table, polynomial or motion laws"
             out.lose(c.name, "a coupling of several joints" if c.plus else kind)
     for g in system.description.gears:
-        mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
+        mesh = GearConstraint.of(compiled_of(system).skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _follow(out, g.name, g.first, g.second, float(ratio), float(mesh.offset / mesh.factor_second))
 
     for b in system.description.belts:
-        for first, second, ratio, offset in belt_constraints.BeltConstraint.of(system.skel, b).ties(system.skel):
+        for first, second, ratio, offset in belt_constraints.BeltConstraint.of(compiled_of(system).skel, b).ties(compiled_of(system).skel):
             _follow(out, b.name, first, second, ratio, offset)
         if not b.carrier:
             out.lose(b.name, "a rope or belt over moving pulleys")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Joint, Placement, Pose, State, System, array, joints, kinematics, quaternion_rotation, spatial
+from linkwright.api import Joint, Placement, Pose, State, System, array, compiled_of, joints, kinematics, quaternion_rotation, spatial
 from linkwright.rings.exchange.writing.elementary_joints import JointPiece, is_free, pieces
 from linkwright.rings.exchange.writing.inertia import Solid, solids
 
@@ -220,12 +220,12 @@ def joint_coordinates(system: System, state: State, joint: Joint) -> np.ndarray:
     """Coordinates of a joint, in the tree or cut, at a state."""
     if joint.name in system.tree.node_of_joint:
         return np.asarray(state.q[system.tree.nodes[system.tree.node_of_joint[joint.name]].q], float)
-    return np.asarray(kinematics.joint_rate(system.skel, system.motion(state), joint, state.references[joint.name]).q, float)
+    return np.asarray(kinematics.joint_rate(compiled_of(system).skel, system.motion(state), joint, state.references[joint.name]).q, float)
 
 
 def zero_state(system: System) -> State:
     """The state in which all coordinates of the tree are zero; its loops are open."""
-    references = system.skel.start_coordinates
+    references = compiled_of(system).skel.start_coordinates
     q = [joints.create(n.joint.type, n.joint.options).coordinates(AXES, np.zeros(3), references[n.joint.name]) for n in system.tree.nodes]
     return system.state(np.concatenate(q) if q else np.zeros(0))
 
