@@ -38,7 +38,7 @@ def main(repetitions: int) -> None:
         times, said = [], ""
         for _ in range(1 + repetitions):
             wall, own = time.perf_counter(), time.process_time()
-            a: Any = s.map("all", **options)
+            a: Any = s.workspace(**options)
             curves = len(a.curves)
             said = f"{len(a.values)} measures, {sum(len(x.share) for x in a.located):,} located points, {curves} curves"
             times.append((time.process_time() - own, time.perf_counter() - wall))

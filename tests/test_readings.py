@@ -147,6 +147,6 @@ def test_angles_that_count_revolutions_are_taken():
 def test_ends_of_an_axis_in_si_are_asked_for_as_other_angles_are():
     s = lw.compile(lw.load("four-bar"))
     with pytest.raises(lw.UsageError, match=r"= 90 has no unit: it could mean '90 deg' \(1\.571 rad\) or '90 rad'\. Write the one"):
-        s.map("A.torque", over={"A": (0, 90)})
+        s.workspace({"A": (0, 90)}, "A.torque")
     with pytest.raises(lw.UsageError, match="one end is in SI, the other has no unit"):
-        s.map("A.torque", over={"A": (0, "90")})
+        s.workspace({"A": (0, "90")}, "A.torque")

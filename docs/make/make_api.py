@@ -54,7 +54,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "The best design for a goal ([optimization](../how-to/optimization.md)), linkages ([synthesis](../how-to/synthesis.md)).",
         ("synthesize", "SynthesisResult", "SynthesizedLinkage", "OptimizationResult", "ParetoFront"),
     ),
-    "Workspace": ("The result of `s.map` and `s.workspace` ([atlas of a robot](../how-to/workspace.md)).", ("Workspace", "WorkspaceModes")),
+    "Workspace": ("The result of `m.workspace` ([how to](../how-to/workspace.md)).", ("Workspace", "WorkspaceModes")),
     "TimeOptimalMotion": ("The result of `m.time_optimal` ([fastest motion](../how-to/time-optimal.md)).", ("TimeOptimalMotion",)),
     "Identification": (
         "Masses, friction, gains and geometry from measurements ([identification](../how-to/identification.md)).",

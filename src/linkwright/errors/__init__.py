@@ -437,6 +437,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "System.energy": "st['energy.total'], st['energy.kinetic'] or st['energy.potential']",
     "System.javascript": "m.export(format='script')",
     "System.k": "s.closure(st).k",
+    "System.map": "workspace(over, what)",
     "System.linearise": "linearize(...)",
     "System.loops": "linkwright.api.compiled_of(s).loops",
     "System.skel": "linkwright.api.compiled_of(s).skel",

@@ -19,7 +19,7 @@ LIMITS = {f"leg{k}": "0.3..0.8 m" for k in LEGS}
 @pytest.fixture(scope="module")
 def volume() -> lw.Workspace:
     over = {"platform.x": (-0.1, 0.8, 14), "platform.y": (-0.2, 0.6, 13), "platform.angle": ("-10 deg", "10 deg", 3)}
-    return robot("3-rpr").map(["dexterity", "speed", "efforts"], over, limits=LIMITS, speeds="1 m/s")
+    return robot("3-rpr").workspace(over, ["dexterity", "speed", "efforts"], limits=LIMITS, speeds="1 m/s")
 
 
 @pytest.mark.slow
@@ -27,9 +27,10 @@ def test_every_kind_of_picture_is_drawn(volume, tmp_path: Path):
     part = volume.slice({"platform.angle": 0.0})
     figure = part.plot(["dexterity", "type2", "reach"], tmp_path / "maps.png")
     volume.plot(None, tmp_path / "surfaces.png")
-    line = robot("3-rpr").map("dexterity", {"platform.x": (0.1, 0.6, 30)}, limits=LIMITS)
+    line = robot("3-rpr").workspace({"platform.x": (0.1, 0.6, 30)}, "dexterity", limits=LIMITS)
     line.plot(None, tmp_path / "line.svg")
-    robot("3-rrr").map("reach", {"platform.x": (0.3, 0.6, 5), "platform.y": (0.0, 0.2, 5)}, modes="all").plot(None, tmp_path / "modes.pdf")
+    found = robot("3-rrr").workspace({"platform.x": (0.3, 0.6, 5), "platform.y": (0.0, 0.2, 5)}, "reach", modes="all")
+    found.plot(None, tmp_path / "modes.pdf")
     assert all((tmp_path / name).stat().st_size > 4000 for name in ("maps.png", "surfaces.png", "line.svg", "modes.pdf"))
     assert figure is not None
     with pytest.raises(lw.UsageError, match="no 'stiffness'"):
@@ -69,6 +70,6 @@ def test_a_large_atlas_is_thinned_out_on_the_page(volume, monkeypatch: pytest.Mo
 
 
 def test_a_line_has_no_page():
-    line = robot("3-rpr").map("dexterity", {"platform.x": (0.1, 0.6, 3)})
+    line = robot("3-rpr").workspace({"platform.x": (0.1, 0.6, 3)}, "dexterity")
     with pytest.raises(lw.UsageError, match="needs two axes"):
         line.show("atlas.html")

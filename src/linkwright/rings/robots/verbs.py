@@ -139,26 +139,21 @@ class MechanismVerbs:
         >>> a.reach.shape
         (3, 3)
         """
-        shared = {"at": at, "drives": drives, "start": start, "limits": limits}
-        more = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
-        given: dict[str, Any] = {name: value for name, value in {**shared, **more}.items() if value is not None}
-        if orientations is None:
-            return self.system.map("all" if what is None else what, over, modes=modes, **given)
-        unfit = [name for name, value in (("what", what), *more.items()) if value is not None]
-        if unfit:
-            why = f"{unfit[0]} belongs to maps of one orientation, but orientations gives the reach in any of several."
-            raise UsageError(f"{why} Leave one out.", name=why)
-        return self.system.workspace(over, orientations=orientations, modes=modes, **given)
+        return self.system.workspace(
+            over, what, orientations=orientations, at=at, drives=drives, start=start, modes=modes, limits=limits,
+            stiffness=stiffness, speeds=speeds, efforts=efforts, payload=payload,
+        )  # fmt: skip
 
 
 class SystemVerbs:
     """Maps of a system over poses, drives and motors."""
 
-    def map(
+    def workspace(
         self: System,
-        what: str | Sequence[str],
         over: Any,
+        what: str | Sequence[str] | None = None,
         *,
+        orientations: Mapping[str, Any] | None = None,
         at: Mapping[str, Any] | None = None,
         drives: Names | None = None,
         start: State | None = None,
@@ -169,68 +164,32 @@ class SystemVerbs:
         efforts: Any = None,
         payload: float | str | None = None,
     ) -> Workspace | WorkspaceModes:
-        """Map channels at rest over positions of drives, or measures of a robot over poses.
+        """Compute reach, singularities and measures over poses of a robot, or channels at rest over positions of drives.
 
-        Poses out of reach are NaN. Singularities of type I and II are located curves, in a volume surfaces. Options are those of
-        `m.workspace`.
-
-        Parameters
-        ----------
-        what : str or sequence of str
-            Over poses "all", "dexterity", "stiffness", "efforts" and other measures; over drives any channels.
-        over : mapping, sequence of str or str
-            Axes, {"platform.x": "-0.5..1.3 m / 100"}, names, or a body. None as the range of a drive means its whole stroke.
-        at : mapping, optional
-            Coordinates that stay fixed.
-        drives : str or sequence of str, optional
-            Drives in place of those of the model.
-        start : State, optional
-            State whose working mode is mapped.
-        modes : str, default "start"
-            "start" for one working mode, "all" for every mode.
-        limits : mapping, optional
-            Ranges of joints in place of their stops.
-        stiffness, speeds, efforts : float, str or mapping, optional
-            Stiffness, largest speeds, and largest torques or forces of the drives.
-        payload : float or str, optional
-            Mass at the origin of the body, or at the point.
-
-        Returns
-        -------
-        Workspace or WorkspaceModes
-            Values over the grid.
+        Parameters and results are those of `m.workspace`.
 
         Examples
         --------
-        >>> found = lw.compile("wiper").map("A.torque", {"A": "0..90 deg / 4"})
+        >>> found = lw.compile("wiper").workspace({"A": "0..90 deg / 4"}, "A.torque")
         >>> found["A.torque"].shape
         (4,)
         """
-        from linkwright.rings.robots.workspace import atlas
+        from linkwright.rings.robots.workspace import atlas, reach_in_any
         from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
 
-        asked = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
-        options: dict[str, Any] = {**asked, "stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
+        shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
+        more: dict[str, Any] = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
+        if orientations is not None:
+            unfit = next((name for name, value in (("what", what), *more.items()) if value is not None), "")
+            if unfit:
+                why = f"{unfit} belongs to maps of one orientation, but orientations gives the reach in any of several."
+                raise UsageError(f"{why} Leave one out.", name=unfit)
+            asked = compiled_of(self), self.mobility.freedoms, over, orientations
+            return reach_in_any(*asked, at=at, drives=drives, start=start, modes=modes, limits=limits)
+        measures, options = "all" if what is None else what, {**shared, **more}
         if over_drives(self.description, over):
-            return drive_map(self, what, over, {name: x for name, x in options.items() if x is not None})
-        return call_explained(atlas, "map")(compiled_of(self), self.mobility.freedoms, what, over, **options)
-
-    def workspace(
-        self: System,
-        over: Any,
-        *,
-        orientations: Mapping[str, Any] | None = None,
-        at: Mapping[str, Any] | None = None,
-        drives: Any = None,
-        start: State | None = None,
-        modes: str = "start",
-        limits: Any = None,
-    ) -> Workspace | WorkspaceModes:
-        """Return the reach over poses of a body or point: `map` without measures. With `orientations` that of any of them."""
-        from linkwright.rings.robots.workspace import workspace
-
-        options = {"orientations": orientations, "at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
-        return workspace(compiled_of(self), self.mobility.freedoms, over, **options)
+            return drive_map(self, measures, over, {name: x for name, x in options.items() if x is not None})
+        return call_explained(atlas, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""

@@ -25,7 +25,7 @@ SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}
     ],
 )
 def test_ranges(given, values):
-    a = robot("3-rpr").workspace({"platform.x": given, "platform.y": (0.2, 0.4, 3)})
+    a = robot("3-rpr").workspace({"platform.x": given, "platform.y": (0.2, 0.4, 3)}, "reach")
     assert a["platform.x"] == pytest.approx(values, abs=1e-15)
 
 
@@ -57,7 +57,7 @@ def test_ranges(given, values):
 )
 def test_bad_requests(over, options, said):
     with pytest.raises(lw.UsageError, match=said):
-        robot("3-rrr").map("reach", over, **options)
+        robot("3-rrr").workspace(over, "reach", **options)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_bad_requests(over, options, said):
 )
 def test_measures_that_cannot_be(what, said):
     with pytest.raises(lw.UsageError, match=said):
-        robot("3-rrr").map(what, SMALL)
+        robot("3-rrr").workspace(SMALL, what)
 
 
 def test_a_mechanism_with_one_drive_says_how_many_it_needs():
     with pytest.raises(lw.UsageError, match=r"2 coordinates, but the mechanism has 1 degree of freedom"):
-        lw.compile("four-bar").map("all", {"coupler.x": (0, 1), "coupler.y": (0, 1)})
+        lw.compile("four-bar").workspace({"coupler.x": (0, 1), "coupler.y": (0, 1)}, "all")
 
 
 def test_a_region_without_reach_is_an_answer():
-    a = robot("3-rrr").map("dexterity", {"platform.x": (5.0, 6.0, 4), "platform.y": (5.0, 6.0, 4)})
+    a = robot("3-rrr").workspace({"platform.x": (5.0, 6.0, 4), "platform.y": (5.0, 6.0, 4)}, "dexterity")
     assert not a.reach.any() and np.isnan(a["dexterity"]).all()
     assert a.counts == {"in reach": 0, "out of reach": 16}
     assert any("no pose of the grid is in reach" in note for note in a.notes)
@@ -85,7 +85,7 @@ def test_a_region_without_reach_is_an_answer():
 
 
 def test_names_of_results():
-    a = robot("3-rrr").map(["dexterity", "efforts"], SMALL)
+    a = robot("3-rrr").workspace(SMALL, ["dexterity", "efforts"])
     assert a.measures == ("type1", "type2", "dexterity", "J1.torque", "J8.torque", "J9.torque")
     with pytest.raises(lw.UsageError, match="no 'stifness'"):
         a["stifness"]
@@ -100,7 +100,7 @@ def test_stops_of_the_model_are_limits():
     with_stops = lw.compile(lw.load({**THREE_RPR, "stops": ends}))
     over = {"platform.x": (0.1, 0.6, 8), "platform.y": (0.1, 0.6, 8)}
     stopped = with_stops.workspace(over)
-    given = robot("3-rpr").workspace(over, limits={name: "0.3..0.8 m" for name in ends})
+    given = robot("3-rpr").workspace(over, "reach", limits={name: "0.3..0.8 m" for name in ends})
     assert stopped.counts == given.counts and 0 < stopped.counts["in reach"] < 64
     assert with_stops.workspace(over, limits={}).reach.all()
 

@@ -22,7 +22,7 @@ def delta_margin(places: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow  # two seconds, most of them for code
 def test_reach_of_a_delta_is_that_of_its_arms():
-    a = robot("delta").workspace({"platform.x": (-0.93, 0.82, 5), "platform.y": (-0.81, 0.97, 5), "platform.z": (-1.1, -0.3, 4)})
+    a = robot("delta").workspace({"platform.x": (-0.93, 0.82, 5), "platform.y": (-0.81, 0.97, 5), "platform.z": (-1.1, -0.3, 4)}, "reach")
     assert np.array_equal(a.reach.ravel(), delta_margin(a.grid.poses) > 0.0) and a.reach.sum() > 20
     ends = [x for x in a.located if x.kind == "type I" and not a.reach.ravel()[x.edges].all(axis=1).any()]
     points = np.concatenate([x.points for x in ends])
@@ -31,7 +31,7 @@ def test_reach_of_a_delta_is_that_of_its_arms():
 
 def test_a_symmetric_stewart_platform_is_singular_at_90_degrees_of_yaw():
     """Known of hexagonal platforms on hexagonal bases [Fichter1986]: parallel, and turned by a right angle, wherever they are."""
-    a = robot("stewart").workspace({"platform.x": (-0.1, 0.1, 3), "platform.yaw": ("60 deg", "115 deg", 8)})
+    a = robot("stewart").workspace({"platform.x": (-0.1, 0.1, 3), "platform.yaw": ("60 deg", "115 deg", 8)}, "reach")
     points = np.concatenate([c.points for c in a.curves if c.kind == "type II"])
     assert len(points) >= 3
     assert np.degrees(points[:, 1]) == pytest.approx(90.0, abs=1e-9)
@@ -80,7 +80,7 @@ def test_reachable_workspace_within_limits():
     over = {"platform.x": (0.0, 0.7, 9), "platform.y": (-0.1, 0.6, 9)}
     limits = {f"leg{k}": "0.3..0.8 m" for k in (1, 2, 3)}
     a = s.workspace(over, orientations={"platform.angle": ("-20 deg", "20 deg", 3)}, limits=limits)
-    single = [s.workspace(over, at={"platform.angle": f"{t} deg"}, limits=limits).reach for t in (-20, 0, 20)]
+    single = [s.workspace(over, "reach", at={"platform.angle": f"{t} deg"}, limits=limits).reach for t in (-20, 0, 20)]
     assert np.array_equal(a.reach, np.logical_or.reduce(single))
     assert any("given orientations" in note for note in a.notes)
     assert {x.kind for x in a.located} == {"limit"}

@@ -61,7 +61,7 @@ def atlas(
     efforts: Any = None,
     payload: Any = None,
 ) -> Workspace | WorkspaceModes:
-    """See `System.map`."""
+    """See `System.workspace`."""
     if modes not in ("start", "all"):
         raise UsageError(f"modes is 'start' (the working mode of the start) or 'all', not {modes!r}.", name="modes", value=modes)
     solver, names = _solver(core, freedoms, over, at, drives)
@@ -87,21 +87,19 @@ def atlas(
     return WorkspaceModes(tuple(every), found.starts, found.share, found.seldom)
 
 
-def workspace(
+def reach_in_any(
     core: Compiled,
     freedoms: int,
     over: Any,
+    orientations: Mapping[str, Any],
     *,
-    orientations: Mapping[str, Any] | None = None,
     at: Mapping[str, Any] | None = None,
     drives: Any = None,
     start: State | None = None,
     modes: str = "start",
     limits: Any = None,
-) -> Workspace | WorkspaceModes:
-    """See `System.workspace`."""
-    if orientations is None:
-        return atlas(core, freedoms, "reach", over, at=at, drives=drives, start=start, modes=modes, limits=limits)
+) -> Workspace:
+    """Return the reach over poses in any of some orientations. See `System.workspace`."""
     if not isinstance(orientations, Mapping) or not orientations:
         raise UsageError(
             f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.",
