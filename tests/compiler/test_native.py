@@ -17,6 +17,7 @@ from linkwright.compiler import native
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import LinkwrightError, UsageError
+from tests.refusals import refused
 
 SOURCE = str(Path(linkwright.__file__).parents[1])
 
@@ -79,9 +80,9 @@ def test_layouts_and_types_do_not_matter(code: NativeCode, rng: np.random.Genera
 
 def test_wrong_shapes_are_named(code: NativeCode) -> None:
     good = [np.zeros(3), np.zeros((2, 3)), 0.0]
-    with pytest.raises(UsageError, match=r"'A' has shape \(3, 2\); it needs \(2, 3\)"):
+    with refused(UsageError, name="A"):
         code.call_many([good[0], np.zeros((3, 2)), 0.0])
-    with pytest.raises(UsageError, match="'q' has shape"):
+    with refused(UsageError, name="q"):
         code.call_many([0.0, good[1], 0.0])
     with pytest.raises(UsageError, match="2 arrays were given for 3 inputs: q, A, g"):
         code.call_many(good[:2])

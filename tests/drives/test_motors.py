@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.drives import actuation
 from tests.drives.rows import Row, called, near_of
+from tests.refusals import refused
 
 INERTIA = 0.04
 WHEEL = {
@@ -132,7 +133,7 @@ def test_what_is_wrong_with_a_motor(drive, message):
 
 def test_a_rotor_needs_a_joint_of_the_tree():
     s = lw.compile("four-bar", cuts=["C"])
-    with pytest.raises(lw.UsageError, match="choose other cuts="):
+    with refused(lw.UsageError, name="C"):
         actuation(compiled_of(s), {"C": lw.drives.voltage(1.0, motor=lw.drives.dc_motor(1, 1, J=0.1))}, s.start)
     assert repr(lw.drives.dc_motor(1, 2, J=0.1)) == "lw.drives.dc_motor(Kt=1, R=2, Ke=1, J=0.1)"
     assert lw.drives.dc_motor(1, 2, lead="10 mm").gear_ratio == pytest.approx(200 * np.pi)

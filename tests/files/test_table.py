@@ -11,6 +11,7 @@ import pytest
 from linkwright.errors import RENAMED, Renamed, UsageError
 from linkwright.files import made_by_linkwright, read_csv_table
 from linkwright.files.tables import Cell, Column, Table, aligned, marked, show
+from tests.refusals import refused
 
 LOADS = Table.of(
     [("pin", ""), ("max", "N", "", "largest force"), ("at A", "deg"), ("unique", ""), ("count", "")],
@@ -70,7 +71,7 @@ def test_columns_by_name_are_arrays() -> None:
     assert np.nanmax(LOADS["max"]) == 1500.0 and np.isnan(LOADS["max"].values[2])
     assert LOADS["count"].values.dtype.kind == "i" and LOADS["unique"].values.dtype == bool
     assert len(LOADS) == 3 and LOADS.rows[0] == ("C", 12.34567, 90.0, True, 3) and "pin" in LOADS and "x" not in LOADS
-    with pytest.raises(UsageError, match="Did you mean 'max'"):
+    with refused(UsageError, name="maxx"):
         LOADS["maxx"]
 
 
@@ -126,7 +127,7 @@ def test_every_kind_of_file(tmp_path: Path) -> None:
 def test_marks_of_other_countries_are_for_csv(tmp_path: Path) -> None:
     LOADS.save(tmp_path / "x.csv", decimal=",")
     assert "12,34567" in (tmp_path / "x.csv").read_text()
-    with pytest.raises(UsageError, match="are for"):
+    with refused(UsageError, name="x.xlsx"):
         LOADS.save(tmp_path / "x.xlsx", sep=";")
     with pytest.raises(UsageError, match="parquet"):
         LOADS.save(tmp_path / "x.pdf")

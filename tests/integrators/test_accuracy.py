@@ -27,6 +27,7 @@ from tests.integrators.problems import (
     spinning,
 )
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dopri8"])
@@ -199,9 +200,9 @@ def test_wrong_calls_say_what_is_allowed(changes, words):
 
 
 def test_kernels_of_the_wrong_size_are_refused():
-    with pytest.raises(UsageError, match="needs 5 and at least 4"):
+    with refused(UsageError, name="rates"):
         Problem(StepKernel(3, 2, function=pendulum), 2, 2)
-    with pytest.raises(UsageError, match="'project'"):
+    with refused(UsageError, name="project"):
         Problem(StepKernel(5, 4, function=pendulum), 2, 2, project=StepKernel(5, 4, function=pendulum))
     with pytest.raises(UsageError, match="address or a Python function"):
         StepKernel(3, 2)

@@ -13,6 +13,7 @@ from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, integration
 from tests.integrators.problems import every_method
 from tests.integrators.test_engines import assert_same
+from tests.refusals import refused
 
 LAG, SPRING = 0.3, 4.0  # s, 1/s^2
 METHODS = every_method(0.01, 1e-9, dopri8=1e-11)
@@ -142,9 +143,9 @@ def test_observation_ends_with_a_terminal_event():
 def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(UsageError, match="kernel of inputs"):
         replace(DRIVEN, inputs=None)
-    with pytest.raises(UsageError, match="'inputs' has 5 inputs"):
+    with refused(UsageError, name="inputs"):
         replace(DRIVEN, inputs=StepKernel(5, 2, function=lagging_force))
-    with pytest.raises(UsageError, match="'rates'"):
+    with refused(UsageError, name="rates"):
         replace(DRIVEN, rates=StepKernel(6, 4, function=sprung_mass))
     with pytest.raises(UsageError, match="quadratures"):
         replace(DRIVEN, n_power=3)

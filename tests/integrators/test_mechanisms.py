@@ -27,6 +27,7 @@ from tests.integrators.problems import every_method
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 SCRAPER = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
 
@@ -258,11 +259,11 @@ def test_events_are_compiled_or_called_back(scraper):
     assert traced.solution.status == python.solution.status == "event"
     assert traced.solution.end_time == pytest.approx(python.solution.end_time, abs=1e-8)  # other steps: turns might be asked for
     assert traced["J1"][-1] == pytest.approx(SCRAPER["turning_points_rad"][1], abs=1e-8)
-    with pytest.raises(ChannelError, match="J1"):
+    with refused(ChannelError, name="J1.w", allowed=("J1", "J1.v", "J1.a")):
         problem(compiled_of(s), events=["J1.w"])
-    with pytest.raises(UsageError, match="arguments"):
+    with refused(UsageError, name="<lambda>"):
         problem(compiled_of(s), events=[lambda a, b: a])
-    with pytest.raises(UsageError, match="one number"):
+    with refused(UsageError, name="<lambda>"):
         problem(compiled_of(s), events=[lambda t, q, v: q])
 
 

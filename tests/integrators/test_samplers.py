@@ -13,6 +13,7 @@ from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, python_kernel
 from tests.integrators.problems import every_method
 from tests.integrators.test_engines import assert_same
+from tests.refusals import refused
 
 EVERY, KP, KD, KI = 0.07, 9.0, 2.0, 1.5
 PLANT = np.array([[0.0, 1.0, 0.0], [-2.0, -0.3, 1.0], [0.0, 0.0, 0.0]])  # q, v, held force
@@ -127,7 +128,7 @@ def test_a_sampler_that_raises_ends_the_run_at_its_tick(engine):
 
 
 def test_wrong_samplers_are_refused():
-    with pytest.raises(UsageError, match="positive time"):
+    with refused(UsageError, value=0.0):
         replace(HELD, every=0.0)
     with pytest.raises(UsageError, match="room for all"):
         replace(HELD, n_held=3)

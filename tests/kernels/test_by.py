@@ -20,6 +20,7 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.system.system import System
 from tests.kernels.mechanisms import apart, cut_coordinates
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 STEP = 1e-30
 # springs and gravity, pins of several links, two drives, spatial with quaternions, gears; free numbers of each
@@ -137,7 +138,7 @@ def test_batches_in_native_code_have_a_status_for_every_entry() -> None:
     for i, st in enumerate(turned):
         one = kernel(st.q, np.zeros(s.tree.nv), np.ones(s.tree.nv))
         assert all((x[i] == y).all() for x, y in zip(found, one, strict=True))
-    with pytest.raises(UsageError, match="not finite"):
+    with refused(UsageError, name="q"):
         kernel(Q[3], np.zeros(s.tree.nv), np.ones(s.tree.nv))
 
 
@@ -182,7 +183,7 @@ def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator
         total = sum(np.tensordot(x[f"{o}_weight"], getattr(forward, f"{o}_{key}"), np.ndim(x[f"{o}_weight"])) for o in of)
         assert apart(getattr(found, f"{key}_gradient"), total) < 1e-9, key
     assert reverse.operations < 5 * s.kernel(name).operations
-    with pytest.raises(UsageError, match="has no output"):
+    with refused(UsageError, name="x"):
         s.kernel(name, by=by, outputs="x")
     with pytest.raises(UsageError, match="needs inputs to differentiate by"):
         s.kernel(name, outputs=of)

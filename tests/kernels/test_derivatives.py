@@ -15,6 +15,7 @@ from linkwright.compiler.program import Op, Program, interpret
 from linkwright.errors import UsageError
 from linkwright.mechanics.kinematics.motion import qdot
 from tests.compiler.samples import every_operation, forward_of, random_program
+from tests.refusals import refused
 
 STEP = 1e-200  # complex step has no subtraction, so the step may be as small as numbers go
 
@@ -172,7 +173,7 @@ def test_powers_with_zero_base() -> None:
 def test_inputs_by_name_and_wrong_calls() -> None:
     program, _ = forward_of("four-bar")
     assert places(program, "v", "q") == [3, 4, 5, 0, 1, 2]
-    with pytest.raises(UsageError, match="no input 'w'; it has q, v, tau"):
+    with refused(UsageError, name="w"):
         places(program, "w")
     with pytest.raises(UsageError, match="takes 9 inputs, not 2"):
         replay(program, [1.0, 2.0])

@@ -25,6 +25,7 @@ from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
 from linkwright.model.curves.lines import Parabola
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 STEP = 1e-30
 
@@ -287,10 +288,10 @@ def test_wrong_variants_are_explained():
     for words, v in wrong.items():
         with pytest.raises(UsageError, match=words):
             s.kernels.variant(v)
-    with pytest.raises(UsageError, match="Choose other cuts"):
+    with refused(UsageError, name="C"):
         armature_of(compiled_of(s).loops.skel, {s.tree.cuts[0]: 1.0})
     k = s.kernels.variant(Variant(drivers=("A",)))
-    with pytest.raises(UsageError, match="as written"):
+    with refused(UsageError, name="inverse"):
         k.get("inverse")
     with pytest.raises(UsageError, match="variant already"):
         k.variant(Variant(power=True))

@@ -29,6 +29,7 @@ from linkwright.model.coordinates import (
     slides,
 )
 from linkwright.model.description import Body, Description, Joint
+from tests.refusals import refused
 
 BOOM: dict[str, Any] = {
     "name": "boom",
@@ -145,7 +146,7 @@ def test_components_of_an_angular_velocity_have_a_rate_and_no_travel() -> None:
     assert isinstance(x, JointCoordinate) and (x.kind, x.q, x.v) == ("angle", None, 1)
     at = Instant(compiled_of(s).skel, s.start.q, np.arange(1.0, 1.0 + s.tree.nv))
     assert at.travel_rate(x) == at.rates(s.description.joint("hip"))[1]
-    with pytest.raises(ChannelError, match=r"'hip.wy' is a component of an angular velocity, which is the rate of no coordinate"):
+    with refused(ChannelError, name="hip.wy"):
         at.travel(x)
     assert coordinate_or_none(s.description, "hip.qw") is None and not is_rotary(s.description, "hip.qw")
 
@@ -273,7 +274,7 @@ def test_an_unknown_name_says_what_is_known(name: str, message: str) -> None:
 def test_a_group_of_velocities_is_no_single_coordinate() -> None:
     d = of_type("free")
     assert coordinate_or_none(d, "J.linear") is None
-    with pytest.raises(ModelError, match=r"'J.linear' is no single coordinate of the free joint 'J'. Use J.x or J.y or J.z"):
+    with refused(ModelError, name="J.linear"):
         coordinate(d, "J.linear")
     assert slides(d, "J.linear") and not slides(d, "J.angular") and not slides(d, "J")
 

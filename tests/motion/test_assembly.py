@@ -14,6 +14,7 @@ from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.kernels.traced_loops import TracedLoops
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 
 def four_bar(**lengths):
@@ -49,7 +50,7 @@ def test_start_takes_one_coordinate_of_several():
     arm = yaml.safe_load((Path(lw.__file__).parent / "model" / "library" / "3r-slider.yaml").read_text(encoding="utf-8"))
     st = lw.compile(lw.load({**arm, "start": {"tip.slide": "50 mm", "tip.slide.v": "0.1 m/s"}})).start
     assert (st["tip.slide"], st["tip.slide.v"]) == pytest.approx((0.05, 0.1), abs=1e-12)
-    with pytest.raises(ModelError, match=r"Did you mean 'tip.slide'"):
+    with refused(ModelError, name="tip.slid"):
         lw.load({**arm, "start": {"tip.slid": 1}})
 
 
@@ -112,7 +113,7 @@ def test_limits_are_the_dead_centers_of_a_double_rocker(side):
 
 def test_beyond_the_reach_is_an_error_that_says_how_far_it_got():
     m = lw.load(four_bar(crank=0.6, coupler=0.5, rocker=0.4) | {"drawing": {"A": [0, 0], "B": [0.5, 0.33], "C": [0.8, 0.35], "D": [1, 0]}})
-    with pytest.raises(AssemblyError, match="dead center") as info:
+    with refused(AssemblyError, loop="A") as info:
         m.system.assemble(q={"A": "180 deg"})
     assert "A" in str(info.value) and "limits" in str(info.value)
 
@@ -161,7 +162,7 @@ def test_change_point_four_bar_follows_its_closed_form():
 
 def test_wishes_that_make_no_sense_are_refused():
     s = lw.load("four-bar").system
-    with pytest.raises(ChannelError, match="Joints"):
+    with refused(ChannelError, name="Z", allowed=("A", "B", "C", "D")):
         s.assemble(q={"Z": 1.0})
     with pytest.raises(UsageError):
         s.state([0.0])

@@ -9,6 +9,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import AssemblyError
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 CRANK, ROD, DRAWN = 0.1, 0.35, 0.5  # m, m, rad
 
@@ -34,5 +35,5 @@ def test_a_slider_is_put_where_crank_and_rod_are_in_line(end: float, inwards: fl
     assert s.assemble({"C.slide": reach})["A"] == pytest.approx(end, abs=2e-6)
     near = s.assemble({"C.slide": reach + 1e-6 * inwards})["A"]
     assert slider(near) == pytest.approx(slider(end) + 1e-6 * inwards, abs=1e-10) and 0.0 < near < math.pi
-    with pytest.raises(AssemblyError, match=r"end of its reach"):
+    with refused(AssemblyError, loop="C"):
         s.assemble({"C.slide": reach - 1e-6 * inwards})

@@ -11,6 +11,7 @@ import pytest
 
 import linkwright as lw
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 T, R = 1.2, 0.06
 W = 2 * math.pi / T
@@ -101,11 +102,11 @@ def test_a_singular_position_on_the_way_is_found_between_samples(robot: lw.Mecha
 
 def test_a_path_that_leaves_the_reach_says_when(robot: lw.Mechanism) -> None:
     """Both legs stretched on x = 0.2: y = sqrt(0.7^2 - 0.2^2)."""
-    with pytest.raises(lw.AssemblyError, match=r"leaves the reach at t = (0\.\d+) s, before sample 8 of 10") as problem:
+    with refused(lw.AssemblyError, name="lrod.P", loop="lrod.P") as problem:
         robot.follow({"lrod.P": lambda t: (0.2, 0.45 + 0.3 * t)}, steps=10)
     time = float(str(problem.value).split("at t = ")[1].split(" s")[0])
     assert time == pytest.approx((math.sqrt(0.45) - 0.45) / 0.3, abs=1e-4)  # a thousandth of a step
-    with pytest.raises(lw.AssemblyError, match="begins"):
+    with refused(lw.AssemblyError, loop="lrod.P"):
         robot.follow({"lrod.P": lambda t: (0.2, 0.9 + t)}, steps=10)
 
 

@@ -14,6 +14,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 from linkwright.rings import cli
+from tests.refusals import refused
 
 BOOM = {
     "name": "boom", "plane": "xy", "units": ["mm", "deg"], "gravity": [0, "-9.81 m/s^2"],
@@ -64,15 +65,13 @@ def test_a_cylinder_in_the_file_and_on_the_command_line(tmp_path: Path, capsys: 
 
 def test_a_cylinder_that_cannot_be_that_long() -> None:
     s = lw.load(BOOM).system
-    with pytest.raises(lw.UsageError, match="length is greater than zero, not -1000 mm"):
+    with refused(lw.UsageError, name="lift"):
         s.assemble({"lift": -1.0})
-    with pytest.raises(
-        lw.AssemblyError, match=r"cannot reach the wanted lift.* to 2500 mm of the wanted 2600 mm.*'lift' would stay 100 mm off"
-    ):
+    with refused(lw.AssemblyError, loop="lift"):
         s.assemble({"lift": 2.6})  # the arm reaches 1000 + 1500 mm from the foot
-    with pytest.raises(lw.AssemblyError, match=r" to 500(\.\d)? mm of the wanted 100 mm.*'lift' would stay 400 mm off"):
+    with refused(lw.AssemblyError, loop="lift"):
         s.assemble({"lift": 0.1})
-    with pytest.raises(lw.LinkwrightError, match=r"no joint 'lfit'\. Did you mean 'lift'"):
+    with refused(lw.LinkwrightError, name="lfit", allowed=("A", "lift")):
         s.assemble({"lfit": 1.0})
 
 
@@ -81,7 +80,7 @@ def test_a_cylinder_and_its_hinge_that_contradict_each_other() -> None:
     bodies = {**BOOM["bodies"], "tip": {"pins": ["S"], "mass": 1}}
     bodies["arm"] = {**bodies["arm"], "pins": ["A", "S"], "points": ["T"]}
     s = lw.load({**BOOM, "bodies": bodies}).system
-    with pytest.raises(lw.AssemblyError, match=r"the wanted values \(lift, A\) depend on each other"):
+    with refused(lw.AssemblyError, loop="lift"):
         s.assemble({"lift": 1.2, "A": 0.5})
     st = s.assemble({"lift": 1.2, "S": 0.5})
     assert (st["A"], st["S"]) == pytest.approx((angle_of(1.2), 0.5), abs=1e-10)
@@ -219,7 +218,7 @@ def test_lists_and_components_of_a_call_replace_those_of_the_file(tmp_path: Path
     assert st["J"][4:] == pytest.approx([0.05, -0.5, 0.6], abs=1e-12) and st["J.v"] == pytest.approx([1, -2, 2, 0.3, 0.2, -0.1], abs=1e-12)
     st = lw.load(parts).with_(start={"J": q, "J.v": v}).system.start
     assert st["J"][4:] == pytest.approx(q[4:], abs=1e-12) and st["J.v"] == pytest.approx(v, abs=1e-12)
-    with pytest.raises(lw.AssemblyError, match="7 values"):
+    with refused(lw.AssemblyError, loop="J"):
         assert lw.load(on_one_joint("free", start={"J": q, "J.x": 0.5})).system.start  # twice in one file is a contradiction
     path = lw.load(whole).save(tmp_path / "m.yaml")
     words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--set", "J.v=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]

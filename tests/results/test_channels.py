@@ -17,6 +17,7 @@ from linkwright.results.records import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 # a slider-crank whose driven bearing, pins and guide rub by their loads; one of these joints is cut
 RUBBING: dict[str, object] = {
@@ -151,14 +152,14 @@ def test_recorded_columns_are_channels_and_come_first():
     assert {"motor.A.current", "x"} <= set(own.channels) and own.channels.count("A.v") == 1
     assert "motor.A.current" in own._main_channels() and "lam.C" not in own._main_channels()
     assert own.settings == {"a": [1, 2]} and own.events[0].values == {"loss": 2.0}  # as a file will give them back
-    with pytest.raises(ChannelError, match=r"motor\.A\.current"):
+    with refused(ChannelError, name="motor.A.curent", allowed=("motor.A.current",)):
         own["motor.A.curent"]
-    with pytest.raises(ChannelError, match="does not measure"):
+    with refused(ChannelError, name="motor.A.current"):
         own["motor.A.current", "V"]
     for bad, words in (({"x": (np.ones(3), "none")}, "61 samples"), ({"x": (np.ones(61), "curent")}, "Did you mean 'current'")):
         with pytest.raises(UsageError, match=words):
             replace(run, columns=bad)
-    with pytest.raises(UsageError, match="settings: f holds a function"):
+    with refused(UsageError, name="settings: f"):
         replace(run, settings={"f": lambda t: t})
 
 

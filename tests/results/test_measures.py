@@ -20,6 +20,7 @@ from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import strokes
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 R, L, E = 0.05, 0.2, 0.03
 
@@ -70,7 +71,7 @@ def test_stroke_and_time_ratio_are_their_closed_forms(slider, turn) -> None:
     assert turn.measure("stroke crank.B") == pytest.approx(2 * R, rel=1e-10)
     assert turn.measure("stroke A") == pytest.approx(2 * np.pi, rel=1e-14)
     swing = lw.load("four-bar", L1="0.8 m").cycle(steps=60)
-    with pytest.raises(UsageError, match="does not return to where it began"):
+    with refused(UsageError, name="time ratio D"):
         swing.measure("time ratio D")
     assert swing.measure("stroke D") == pytest.approx(np.ptp(swing["D"]), rel=1e-3)
 
@@ -159,7 +160,7 @@ def test_dwells_of_a_press_may_go_through_the_end_of_the_turn() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             c.dwells("ram.R.y", **wrong)
-    with pytest.raises(UsageError, match="not one number"):
+    with refused(UsageError, name="ram.R"):
         c.dwells("ram.R", within="1 mm")
 
 
@@ -311,11 +312,11 @@ def test_points_and_channels_that_are_wrong(turn) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             lw.path_distance("crank.B", points, **more)
-    with pytest.raises(ChannelError, match="Did you mean 'slide'"):
+    with refused(ChannelError, name="slid"):
         turn.measure("stroke slid")
-    with pytest.raises(ChannelError, match="which 'deg' does not measure"):
+    with refused(ChannelError, name="stroke slide"):
         turn.measure("stroke slide", "deg")
-    with pytest.raises(UsageError, match="a measure is a text such as"):
+    with refused(UsageError, value=3):
         turn.measure(3)
 
 
@@ -441,6 +442,6 @@ def test_designs_that_fail_have_no_number() -> None:
     found = turns.measure("stroke D", "deg")
     assert turns.ok.tolist() == [True, False] and np.isfinite(found[0]) and np.isnan(found[1])
     some = m.cycles({"L1": [0.3, 0.31]}, steps=60, read="D")
-    with pytest.raises(ChannelError, match=r"'D.v' was not read"):
+    with refused(ChannelError, name="D.v"):
         some.measure("stroke D")
     assert m.cycles({"L1": [0.3]}, steps=60, read=["D", "D.v", "D.a"]).measure("stroke D")[0] == turns.measure("stroke D")[0]

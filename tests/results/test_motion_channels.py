@@ -18,6 +18,7 @@ from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central difference of order eight
 MASSLESS: dict[str, Any] = {"mass": 0, "inertia": 0}
@@ -110,13 +111,13 @@ def test_jerk_along_a_path_of_a_point() -> None:
     for n in ("A", "E", "B"):
         assert np.abs(slope(c[f"{n}.a"], h) - c[f"{n}.jerk"][4:-4]).max() < 1e-6 * np.abs(c[f"{n}.jerk"]).max()
     numerical = m.system.follow({"A": lambda t: (1.6 + 0.1 * t, 0.1, 0.0), "E": lambda t: (1.5, 0.0, 0.0)}, duration=1, steps=20)
-    with pytest.raises(ChannelError, match="third derivative of what prescribes it is not known"):
+    with refused(ChannelError, name="A.jerk", allowed=("A", "E")):
         _ = numerical["A.jerk"]
 
 
 def test_a_run_has_no_jerk_but_an_advantage() -> None:
     run = lw.load("wiper").simulate(0.1, sample_interval=0.01)
-    with pytest.raises(ChannelError, match=r"a run has accelerations only; a turn of A has jerks"):
+    with refused(ChannelError, name="D.jerk", allowed=("A",)):
         _ = run["D.jerk"]
     np.testing.assert_allclose(run["D.advantage"][1:], (run["A.v"] / run["D.v"])[1:], rtol=1e-9)
     assert not any("jerk" in n for n in run.channels)
@@ -227,13 +228,13 @@ def _rate(skel: Any, q: np.ndarray, v: np.ndarray, name: str) -> float:
 
 def test_places_that_are_none() -> None:
     c = lw.load("five-bar").cycle(steps=24)
-    with pytest.raises(ChannelError, match=r"'left_rod.Q.x' is no place for a force.*Did you mean 'left_rod.C'"):
+    with refused(ChannelError, name="left_rod.Q.x"):
         _ = c["left_rod.Q.x.advantage"]
-    with pytest.raises(ChannelError, match=r"with 2 drives the input must be one of them \(A, E\)"):
+    with refused(ChannelError, name="left_rod.C.x.advantage.B"):
         _ = c["left_rod.C.x.advantage.B"]
-    with pytest.raises(ChannelError, match="'E' is a drive, which is held"):
+    with refused(ChannelError, name="E.advantage.A"):
         _ = c["E.advantage.A"]
-    with pytest.raises(ChannelError, match=r"the output is the coordinate of a joint without a drive. Coordinates: B, C, D"):
+    with refused(ChannelError, name="A", allowed=("B", "C", "D")):
         _ = c["A.force_transmission_angle"]
     np.testing.assert_allclose(c["C.advantage.A"] * (c["C.v"] - c["E.v"] / c["C.advantage.E"]), c["A.v"], rtol=1e-9)  # both drives together
 
@@ -314,7 +315,7 @@ def test_files_hold_what_jerk_needs(tmp_path) -> None:
     np.testing.assert_allclose(one["link4.angle.jerk"], c["link4.angle.jerk"][3:5], rtol=1e-10)
     at = c.instant(7)
     assert c._channel("link4.angle.jerk").read(at) == pytest.approx(c["link4.angle.jerk"][7], rel=1e-10)
-    with pytest.raises(ChannelError, match="not part of a state"):
+    with refused(ChannelError, name="jerk"):
         c._channel("link4.angle.jerk").read(c.state(7).instant)
 
 
@@ -349,5 +350,5 @@ def test_derivatives_are_those_of_differences() -> None:
             rough = (ends[0][n][1:-1] - ends[1][n][1:-1]) / (2 * h)  # the first and last sample are an end of travel
             exact = d[n][1:-1][..., k]
             assert np.abs(exact - rough).max() < 1e-6 * np.abs(rough).max() + 1e-7, n  # h^2 and round-off over h
-    with pytest.raises(UsageError, match="no derivatives by 'm'"):
+    with refused(UsageError, name="m", allowed=("r", "l")):
         _ = d["slide.jerk", "m"]

@@ -13,6 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright import files
 from linkwright.files.csv_and_excel import WorkbookSheet, csv_style, write_workbook
+from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_styles_that_cannot_be_read_again_are_refused(turn: lw.Trajectory, tmp_p
     ):
         with pytest.raises(lw.UsageError, match=said):
             turn.save(tmp_path / "t.csv", **options)
-    with pytest.raises(lw.UsageError, match=r"sep and decimal are for \.csv"):
+    with refused(lw.UsageError, name="t.npz"):
         turn.save(tmp_path / "t.npz", sep=";")
     assert not list(tmp_path.iterdir())
 
@@ -91,7 +92,7 @@ def test_a_study_as_a_sheet(tmp_path: Path) -> None:
 
 def test_without_openpyxl_the_answer_names_the_extra(turn: lw.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(lw.UsageError, match=r"needs the package openpyxl: pip install 'linkwright\[excel\]'"):
+    with refused(lw.UsageError, name="openpyxl"):
         turn.save(tmp_path / "t.xlsx")
     assert not list(tmp_path.iterdir())
 
@@ -103,5 +104,5 @@ def test_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(lw.UsageError, match="at most 3 rows"):
         write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x"], [[1.0]] * 3)])
     monkeypatch.setattr(csv_and_excel, "MOST_COLUMNS", 1)
-    with pytest.raises(lw.UsageError, match="at most 1 columns"):
+    with refused(lw.UsageError, value=2):
         write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x", "y"], [])])

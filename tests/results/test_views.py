@@ -9,6 +9,7 @@ import linkwright as lw
 from linkwright import errors
 from linkwright.errors import ChannelError, UsageError
 from tests.results.runs import free_run
+from tests.refusals import refused
 
 
 def test_dicts_of_arrays():
@@ -45,9 +46,9 @@ def test_what_cannot_be_had(monkeypatch):
     for units, words in (("mm", "units are 'file'"), ({"speeed": "rpm"}, "neither one of the channels nor a dimension")):
         with pytest.raises(UsageError, match=words):
             run.read(["A"], units=units)
-    with pytest.raises(ChannelError, match="does not measure"):
+    with refused(ChannelError, name="A"):
         run.read(["A"], units={"A": "mm"})
-    with pytest.raises(ChannelError, match="there is no channel 'Q'"):
+    with refused(ChannelError, name="Q"):
         run.to_pandas(["Q"])
 
     def missing(name: str):

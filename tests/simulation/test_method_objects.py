@@ -17,6 +17,7 @@ from linkwright.mechanics.inverse import METHODS
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
 
@@ -55,7 +56,7 @@ def test_a_formulation_object_is_the_named_one(swinging: tuple[Any, Any], name: 
     if name in compiled():
         assert s.kernel("forward", FORMULATIONS[name]()) is s.kernel("forward", name)
     else:
-        with pytest.raises(UsageError, match="is not compiled"):
+        with refused(UsageError, name="projection"):
             s.kernel("forward", FORMULATIONS[name]())
 
 
@@ -128,5 +129,5 @@ def test_objects_in_the_calls_of_a_mechanism() -> None:
 def test_wrong_formulations_of_other_calls(swinging: tuple[Any, Any]) -> None:
     s, st = swinging
     for call in (lambda: s.forward(st, formulation=4), lambda: lw.compile("wiper", formulation=4), lambda: s.kernel("forward", 4)):
-        with pytest.raises(lw.UsageError, match="a formulation is a name"):
+        with refused(lw.UsageError, value=4):
             call()

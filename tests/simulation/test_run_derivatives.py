@@ -13,6 +13,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.system.system import System
 from tests.motion.test_turn_derivatives import SMOOTH
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 RK4: dict[str, Any] = {"integrator": "rk4", "step": 1e-3}
 PENDULUM = {  # a wheel on a torsion spring: I q'' = -k q
@@ -214,5 +215,5 @@ def test_wrong_wishes_backwards() -> None:
     ):
         with pytest.raises(LinkwrightError, match=text):
             run.derivatives("*.mass", **options)
-    with pytest.raises(LinkwrightError, match="for simulated runs"):
+    with refused(LinkwrightError, name="A"):
         lw.load("wiper").cycle(steps=8).derivatives("*.mass", channel="A")

@@ -11,6 +11,7 @@ from linkwright.errors import AssemblyError
 from linkwright.simulation import start_states
 from linkwright.simulation.run_batch import run_batch
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2
 LENGTHS = {"wiper": "coupler.C.x", "five-bar": "left_rod.C.x", "carpet-scraper": "link5.S.x"}
@@ -56,7 +57,7 @@ def test_masses_alone_leave_the_start_as_it_is() -> None:
 def test_a_length_that_is_too_long_spoils_its_own_run_only() -> None:
     s = system_of("wiper")
     lengths = np.array([9.0, 0.9, 9.0, 0.91]) * s.kernels.defaults["free"][0] / 0.9
-    with pytest.raises(AssemblyError, match=r"with coupler.C.x = "):
+    with refused(AssemblyError, loop="C"):
         run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
     batch = run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
     assert batch.status == ("not closed", "finished", "not closed", "finished") and batch.finished.tolist() == [False, True, False, True]

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
+from tests.refusals import refused
 
 PENDULUM = {
     "name": "pendulum",
@@ -143,20 +144,20 @@ def test_a_rod_that_breaks_and_one_that_catches():
 
 def test_what_cannot_be_switched_is_said(double, scraper):
     s, st = scraper
-    with pytest.raises(UsageError, match="carries coordinates"):
+    with refused(UsageError, name="J1"):
         s.simulate(st, 1.0, events=[lw.events.when("t", 0.5, do=lw.events.release("J1"))])
-    with pytest.raises(UsageError, match="Constraints of loops"):
+    with refused(UsageError, name="nothing", allowed=("J8", "J9", "J10")):
         s.simulate(st, 1.0, off=["nothing"])
     with pytest.raises(lw.SimulationError, match="cannot take hold"):
         t = tethered()
         t.simulate(t.state([0.0, -2.2]), 0.2, off=["tether"], events=[lw.events.when("t", 0.1, do=lw.events.engage("tether"))])
-    with pytest.raises(UsageError, match="rising"):
+    with refused(UsageError, name="direction", value="up"):
         lw.events.when("J1", direction="up")
-    with pytest.raises(UsageError, match="lock, unlock"):
+    with refused(UsageError, value="explode"):
         lw.events.when("J1", do="explode")
-    with pytest.raises(ChannelError, match="J1"):
+    with refused(ChannelError, name="J1.w", allowed=("J1", "J1.v", "J1.a", "J1.load")):
         s.simulate(st, 1.0, events=["J1.w"])
-    with pytest.raises(UsageError, match="SI"):
+    with refused(UsageError, name="<lambda>"):
         s.simulate(st, 1.0, events=[lw.events.when(lambda st: st["J1"], "3 deg")])
 
 

@@ -15,6 +15,7 @@ from linkwright.system.dynamics import loads_on_floats
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 ROUND = 1e-10  # relative: the two eliminate in different orders, on different trees
 
@@ -103,5 +104,5 @@ def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
 def test_wrong_names_are_refused_as_ever() -> None:
     s = lw.compile("five-bar")
     for _ in range(3):
-        with pytest.raises(lw.UsageError, match="there is no joint 'Z'"):
+        with refused(lw.UsageError, name="Z"):
             s.inverse(s.start, drives=["Z"])

@@ -18,6 +18,7 @@ from linkwright.results.labeled_arrays import Labeled
 from tests import ROOT
 from tests.rings.exchange.writing import states
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
 TASKS = ["shank", "shank.F", "com", "shank in trunk", "rod.S in thigh"]
@@ -245,7 +246,7 @@ def test_labeled_arrays_are_plain_numpy_in_arithmetic() -> None:
     assert isinstance(float(x.sum()), float)
     again = pickle.loads(pickle.dumps(x))
     assert again.rows == x.rows and again.columns == x.columns and (again == x).all()
-    with pytest.raises(lw.LinkwrightError, match="Rows"):
+    with refused(lw.LinkwrightError, name="c", allowed=("a", "b")):
         x.at("c")
 
 
@@ -270,7 +271,7 @@ def test_too_many_tasks_and_no_base_are_explained(leg: lw.System) -> None:
         _ = leg.named_terms(["shank", "trunk"])(leg.start).Lambda
     with pytest.raises(lw.UsageError, match="no floating base"):
         lw.compile("five-bar").jacobian(lw.compile("five-bar").start, "left_rod.C", "base")
-    with pytest.raises(lw.UsageError, match="tasks are not named"):
+    with refused(lw.UsageError, name="tasks"):
         _ = leg.named_terms()(leg.start).J
     with pytest.raises(lw.UsageError, match="q"):
         leg.named_terms("com")(np.zeros(3))

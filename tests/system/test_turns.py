@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 # Two ways of solving the same equations: round-off times the condition of the drives' and loads' systems, below 1e3 in these models.
 SAME = 1e-12
@@ -183,12 +184,12 @@ def test_bad_calls_are_refused_by_name() -> None:
     for given, text in cases:
         with pytest.raises(UsageError, match=text):
             m.cycles(given)
-    with pytest.raises(ChannelError, match="no channel"):
+    with refused(ChannelError, name="A.tork"):
         m.cycles({"L1": [0.3]}, read=["A.tork"])
     t = m.cycles({"L1": [0.3]}, steps=12, read="A.torque")
-    with pytest.raises(ChannelError, match="Name it in the call"):
+    with refused(ChannelError, name="C"):
         t["C"]
-    with pytest.raises(UsageError, match="no design 4"):
+    with refused(UsageError, name="4"):
         t.cycle(4)
-    with pytest.raises(UsageError, match="steps"):
+    with refused(UsageError, name="steps", value=1):
         m.cycles({"L1": [0.3]}, steps=1)

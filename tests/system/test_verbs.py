@@ -15,6 +15,7 @@ import linkwright as lw
 from linkwright import verbs
 from linkwright.rings import verbs as typed
 from tests.sources import PACKAGE
+from tests.refusals import refused
 
 CLASSES = (lw.Mechanism, lw.System, lw.Trajectory)
 
@@ -64,9 +65,9 @@ def test_verbs_are_members_like_others() -> None:
 
 def test_calls_of_verbs_are_explained() -> None:
     m = lw.load("four-bar")
-    with pytest.raises(lw.UsageError, match="optimize has no option 'goals'"):
+    with refused(lw.UsageError, name="goals"):
         m.optimize("min rms A.torque", {}, **{"goals": 3})
-    with pytest.raises(lw.UsageError, match="cam: name is a text"):
+    with refused(lw.UsageError, name="name", allowed=("a text", "None")):
         m.cam([*"lift"])
 
 
@@ -91,7 +92,7 @@ def test_a_missing_ring_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         with pytest.raises(AttributeError, match="not installed may have it: design"):
             getattr(machine, verb)
-        with pytest.raises(lw.UsageError, match="the folder of a study needs the part 'design' of Linkwright, which is not installed"):
+        with refused(lw.UsageError, name="design"):
             verbs.ring_function("design", "study_of_folder", "the folder of a study")
     finally:
         verbs._at_hand.cache_clear()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import linkwright as lw
+from tests.refusals import refused
 
 PINS = {"A": ("ground", "c1"), "B": ("ground", "c2"), "C": ("ground", "c3"), "D": ("c1", "top"), "E": ("c2", "top"), "F": ("c3", "top")}
 
@@ -61,8 +62,8 @@ def test_a_plain_structure_is_called_one() -> None:
 
 @pytest.mark.parametrize("longer", [1e-8, 1e-6])
 def test_gaps_that_digits_explain_are_named(longer: float) -> None:
-    with pytest.raises(lw.AssemblyError, match="nearly closed, a linkage that moves only for exact dimensions") as caught:
+    with refused(lw.AssemblyError, loop="E") as caught:
         lw.load(cranks(longer=longer)).cycle()
     assert 0.0 < caught.value.gap < longer
-    with pytest.raises(lw.AssemblyError, match="check the lengths"):
+    with refused(lw.AssemblyError, loop="E"):
         lw.load(cranks(longer=0.02)).cycle()

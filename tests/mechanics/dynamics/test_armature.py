@@ -15,6 +15,7 @@ from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
 from linkwright.simulation.run_batch import run_batch
 from tests.mujoco_terms import mass_matrix
+from tests.refusals import refused
 
 CHAIN = """
 name: chain
@@ -166,7 +167,7 @@ def test_an_armature_is_a_number_of_the_model():
     q, v = s.start.q, np.zeros(3)
     f, more = s.kernels.get("forward"), lw.compile(m.with_(**{"D.armature": 0.5})).kernels.get("forward")
     np.testing.assert_allclose(f(q, v, np.zeros(3), free=[0.5]).a, more(q, v, np.zeros(3)).a, rtol=1e-12)
-    with pytest.raises(ModelError, match="armature of 'A' is -1: it cannot be below zero"):
+    with refused(ModelError, name="A"):
         m.with_(**{"A.armature": -1.0})
     for text in (CHAIN, CHAIN.replace("0.02}", "2*w}").replace("name: chain", "name: chain\nparameters: {w: 0.01}")):
         d = read_text(text)
@@ -184,10 +185,10 @@ def test_a_joint_with_an_armature_is_not_cut():
     every = {n: {"pin": n, "between": b, "armature": 0.1} for n, b in
              {"A": ["ground", "crank"], "B": ["crank", "coupler"], "D": ["ground", "rocker"]}.items()}  # fmt: skip
     assert lw.compile(lw.load({**LOOP, "joints": every})).tree.cuts == ("C",)
-    with pytest.raises(ModelError, match="cuts names joint 'A', whose armature"):
+    with refused(ModelError, name="A"):
         lw.compile(lw.load({**LOOP, "cuts": ["A"]}))
     every["C"] = {"pin": "C", "between": ["coupler", "rocker"], "armature": 0.1}
-    with pytest.raises(ModelError, match="every joint of a loop has an armature"):
+    with refused(ModelError, name="C"):
         lw.compile(lw.load({**LOOP, "joints": every}))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.studio import live
+from tests.refusals import refused
 
 PENDULUM: dict[str, Any] = {
     "name": "pendulum",
@@ -32,7 +33,7 @@ def test_at_the_pin_of_a_hinge_it_does_nothing(part: str) -> None:
 
 
 def test_a_cylinder_needs_a_length() -> None:
-    with pytest.raises(lw.ModelError, match=r"cylinder 'c' has no length: its ends ground\.A and arm\.A coincide"):
+    with refused(lw.ModelError, name="cylinder 'c'"):
         lw.load({**PENDULUM, "cylinders": {"c": {**SAME, "force": "20 N"}}})
 
 

@@ -22,6 +22,7 @@ from linkwright.numerics.linalg import ldl
 from linkwright.rings import cli
 from linkwright.simulation.options import about
 from tests import ROOT
+from tests.refusals import refused
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def test_it_answers_forward_and_is_named_by_the_registry(own: Any) -> None:
     assert by_name.formulation == by_object.formulation == "ownform" == family(own())
     np.testing.assert_allclose(by_name.a, s.forward(s.start, formulation="kkt").a, rtol=1e-10)
     np.testing.assert_allclose(by_name.a, by_object.a, rtol=0)
-    with pytest.raises(lw.UsageError, match="'ownform' would divide"):
+    with refused(lw.UsageError, name="ownform"):
         s.forward(s.start, formulation="ownform", limit="drop")
     redundant = lw.compile("parallelogram-middle")
     st = redundant.assemble(v={"A": 2.0})
@@ -107,7 +108,7 @@ def test_kernels_and_runs_have_it_if_it_can_be_traced(own: Any) -> None:
     assert run.q == pytest.approx(right.q, abs=1e-9)  # the tolerance of either run
     assert run.certificate.formulation == "ownform" and s.simulate(st, 0.01, formulation=own()).certificate.formulation == "ownform"
     if own is Plain:
-        with pytest.raises(lw.UsageError, match=r"'ownform' is not compiled; .* s\.simulate\(st, 1, formulation='ownform'\)"):
+        with refused(lw.UsageError, name="ownform"):
             s.kernel("forward", "ownform")
         return
     for engine in ("native", "python"):
@@ -132,7 +133,7 @@ def test_the_command_line_offers_it(own: Any, capsys: pytest.CaptureFixture[str]
     assert "ownform" in capsys.readouterr().out
     assert cli.main(["simulate", "wiper", "0.02", "--formulation", "ownform", "--json"]) == 0
     assert '"formulation": "ownform"' in capsys.readouterr().out
-    with pytest.raises(lw.UsageError, match="ownform"):
+    with refused(lw.UsageError, name="ownfrom"):
         create("ownfrom")
 
 

@@ -12,6 +12,7 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import Projection, constraint_inertia, decoupled, projector
 from linkwright.numerics.linalg import factor
 from tests.reference import load
+from tests.refusals import refused
 
 SAHA = load("saha")
 T0 = SAHA["carpet_scraper"]["forward_dynamics"]["A_R"]["t0"]
@@ -167,7 +168,7 @@ def test_constraint_inertia_matrices_have_the_properties_claimed():
     assert z @ skew @ z == pytest.approx(z @ M @ z, rel=1e-12)
     np.testing.assert_allclose(symmetric, symmetric.T, atol=1e-13)
     assert np.linalg.eigvalsh(symmetric)[0] > 0 and abs(np.linalg.det(scaled)) > 0
-    with pytest.raises(lw.UsageError, match="skew"):
+    with refused(lw.UsageError, name="round", allowed=("skew", "symmetric", "scaled")):
         constraint_inertia(M, P, "round")
 
 
@@ -196,15 +197,15 @@ def test_results_do_not_depend_on_the_unit_of_length():
 
 def test_unknown_names_and_wrong_options_are_refused(scraper):
     s, st = scraper
-    with pytest.raises(lw.UsageError, match="sslm"):
+    with refused(lw.UsageError, name="sslmm"):
         s.forward(st, formulation="sslmm")
-    with pytest.raises(lw.UsageError, match="nullspace, projection, augmented; 'kkt'"):
+    with refused(lw.UsageError, name="kkt"):
         s.forward(st, formulation="kkt", limit="drop")
-    with pytest.raises(lw.UsageError, match="smooth"):
+    with refused(lw.UsageError, name="limit", value="hard"):
         s.forward(st, limit="hard")
     with pytest.raises(lw.UsageError):
         s.forward(st, tau=[1.0, np.nan])
-    with pytest.raises(lw.UsageError, match="six"):
+    with refused(lw.UsageError, name="coupler"):
         s.forward(st, wrench={"coupler": [1.0]})
     assert isinstance(s.forward(st, formulation=Projection("skew")).a, np.ndarray)
 
@@ -229,7 +230,7 @@ def test_the_metric_can_be_chosen_and_changes_no_motion():
         for formulation in NAMES:
             acc = s.forward(st, tau={"A": 1.0}, formulation=formulation)
             assert acc["A"] == pytest.approx(lw.compile(m, cuts=["C"]).forward(st, tau={"A": 1.0})["A"], rel=1e-10)
-    with pytest.raises(lw.UsageError, match="positive"):
+    with refused(lw.UsageError, value=-1.0):
         lw.compile(m, length=-1.0)
 
 
@@ -237,7 +238,7 @@ def test_a_system_may_have_its_own_formulation(scraper):
     _, st = scraper
     s = lw.compile(lw.load("carpet-scraper"), formulation="projection", cuts=["J8", "J9", "J10"])
     assert s.forward(st).formulation == "projection" and s.forward(st, formulation="kkt").formulation == "kkt"
-    with pytest.raises(lw.UsageError, match="Formulations"):
+    with refused(lw.UsageError, name="projecting"):
         lw.compile(lw.load("wiper"), formulation="projecting")
 
 

@@ -11,6 +11,7 @@ from linkwright.api import compiled_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import pose_of
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 
 def maximal(s, st, a, drives):
@@ -310,7 +311,7 @@ bodies:
     np.testing.assert_allclose(one["A.torque"][inside], two["A.torque"][inside], atol=0.05 * np.abs(two["A.torque"]).max())
     assert two["A"][5] == pytest.approx(1.3, abs=1e-9) and any("formula" in n for n in lw.load(by_formula).cycle(steps=4).notes)
     (tmp_path / "path.csv").write_text("1\n2\n", encoding="utf-8")
-    with pytest.raises(lw.ModelError, match="1 column, but two are needed"):
+    with refused(lw.ModelError, name="drive of 'A': position", line=1):
         lw.load(by_file)
 
 

@@ -18,6 +18,7 @@ from linkwright.model.curves.lines import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.rings.papers import hoang
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 
 def four_bar(crank: float, coupler: float, rocker: float, ground: float, angle: float) -> Any:
@@ -78,7 +79,7 @@ def test_dead_centers_of_the_drive_of_a_four_bar(seed: int) -> None:
     far, near = (np.arccos((crank**2 + ground**2 - x**2) / (2 * crank * ground)) for x in (coupler + rocker, abs(coupler - rocker)))
     assert (limits.low, limits.high) == pytest.approx((near, far), abs=1e-6)
     geometry = [f"coupler and rocker are in line (B, C, D {how})" for how in ("folded", "stretched")]
-    with pytest.raises(lw.AssemblyError, match=r"a dead center, where coupler and rocker are in line \(B, C, D stretched\)"):
+    with refused(lw.AssemblyError, loop="A"):
         m.system.assemble(q={"A": limits.high + 0.2})
     assert [limits.geometry_low, limits.geometry_high] == geometry == [x.geometry for x in c.singular]
     assert [x.geometry for x in m.info().dead_centers if "dead center of A" in x.what] == geometry

@@ -13,6 +13,7 @@ from linkwright.model.edits.drawing_draft import read_draft
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.reader import read_text
 from linkwright.rings.studio.editor.drawing import drawing_json
+from tests.refusals import refused
 
 TEXT = """# the wiper of the small bus
 name: wiper   # its name
@@ -188,7 +189,7 @@ def test_join_makes_two_pins_one() -> None:
     d = read_text(text, "w")
     assert {j.name for j in d.joints} == {"A", "B", "C", "D", "P", "F"}
     assert "coupler: {pins: [B, C, P], mass: 0.9}" in text and "stay: {pins: [P, F]}" in text
-    with pytest.raises(UsageError, match="both on 'crank'"):
+    with refused(UsageError, name="crank"):
         after({"do": "join", "point": "A", "to": "B"})
 
 
@@ -197,7 +198,7 @@ def test_free_end_becomes_a_marked_point_and_back() -> None:
     marked = after({"do": "set_pin", "point": "F", "pin": False}, text=pendulum)
     assert "bob: {pins: [E], points: [F]}" in marked and read_text(marked, "w").body("bob")
     assert "bob: {pins: [E, F]}" in after({"do": "set_pin", "point": "F", "pin": True}, text=marked)
-    with pytest.raises(UsageError, match="is a joint of"):
+    with refused(UsageError, name="B"):
         after({"do": "set_pin", "point": "B", "pin": False})
 
 
@@ -220,7 +221,7 @@ def test_values_by_path() -> None:
         {"do": "set_value", "path": ["springs", "back", "between"], "value": ["ground.A", "coupler.P"]}
     )
     assert "C: [91 m, 75]" in after({"do": "set_value", "path": ["drawing", "C"], "value": [91, "75"]})
-    with pytest.raises(UsageError, match="no key 'spring'"):
+    with refused(UsageError, name="spring"):
         after({"do": "set_value", "path": ["spring", "back"], "value": 1})
 
 
@@ -232,7 +233,7 @@ def test_backdrop_is_scaled_by_two_clicks() -> None:
     assert node is not None and node.entries is not None
     assert node.entries["scale"].text == "0.75" and [n.text for n in node.entries["at"].items or ()] == ["-150", "0"]
     assert "backdrop" not in after({"do": "set_backdrop", "file": None}, text=text)
-    with pytest.raises(ModelError, match=r"wiper.yaml:11: backdrop: the scale, the length"):
+    with refused(ModelError, line=11):
         read_text(text.replace("scale: 0.75", "scale: -1"), "wiper.yaml")
 
 
@@ -278,7 +279,7 @@ def test_repeated_parts_are_edited_in_the_file_only() -> None:
     text += "bodies: {ground: {pins: [P0, P3]}}\n"
     draft = read_draft(EditSheet(text, "chain.yaml"))
     assert draft.points["P2"].fixed and draft.bodies["l3"].fixed and model_of_repeats in text
-    with pytest.raises(UsageError, match="repeat"):
+    with refused(UsageError, name="P2"):
         perform(text, "chain.yaml", [{"do": "move", "points": {"P2": [0.2, 0.1]}}])
     assert (
         "P0: [0, 100]"

@@ -15,6 +15,7 @@ from linkwright.model.description import Body, Description, Placement
 from linkwright.model.parameters import every_parameter
 from linkwright.rings.studio.planar_drawing import drawn_bodies
 from linkwright.rings.studio.scene import Scene
+from tests.refusals import refused
 
 ROUND_OFF = 1e-11  # accelerations and forces of order 10 after some hundred roundings
 HINGE = {"type": "revolute"}
@@ -191,14 +192,14 @@ def test_a_pin_that_both_bodies_name_is_refused() -> None:
     model = deepcopy(CHAINED)
     model["bodies"]["ground"]["pins"] = ["A", "C"]
     model["bodies"]["rod"] = {"pins": ["B", "C"], "mass": 2}
-    with pytest.raises(lw.ModelError, match="a pin that both name"):
+    with refused(lw.ModelError, name="chain 'end'"):
         lw.load(model)
 
 
 def test_a_link_has_no_name_of_a_body() -> None:
     model = arm(SAME["universal"][1])
     model["bodies"]["hip:1"] = {"mass": 1}
-    with pytest.raises(lw.ModelError, match="its link 'hip:1' has the name of a body"):
+    with refused(lw.ModelError, name="hip:1"):
         lw.load(model)
 
 

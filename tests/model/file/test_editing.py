@@ -18,6 +18,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, with_values
 from tests.sweeps import every_model
+from tests.refusals import refused
 
 READS_BACK = 1e-12  # of the largest number of a kind: what `edited` promises
 
@@ -230,11 +231,11 @@ def test_texts_with_units_and_values_of_another_kind() -> None:
     d = modelfile.read_text(RICH)
     assert "A: [25.4, 0]" in modelfile.edited(d, {"A.x": "1 in"})
     assert "stiffness: 0.6 N m/rad" in modelfile.edited(d, {"twist.stiffness": "0.6 N m/rad"})
-    with pytest.raises(ModelError, match="must be length"):
+    with refused(ModelError, name="1 kg"):
         modelfile.edited(d, {"A.x": "1 kg"})
     with pytest.raises(UsageError, match="must be torsional stiffness"):
         modelfile.edited(d, {"twist.stiffness": "1 N/m"})
-    with pytest.raises((UsageError, ModelError), match=r"not a number|finite"):
+    with refused((UsageError, ModelError), name="nan"):
         modelfile.edited(d, {"A.x": float("nan")})
 
 

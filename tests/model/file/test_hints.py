@@ -14,6 +14,7 @@ from linkwright.model.file.key_hints import KEYS, types
 from linkwright.model.file.reader import KEY_GROUPS, MODEL_KEYS
 from tests import ROOT
 from tests.model.file.test_malformed import GOOD, check
+from tests.refusals import refused
 
 DOCS = ROOT / "docs"
 
@@ -131,17 +132,17 @@ def test_files_of_other_programs(tmp_path: Path, name: str, words: str) -> None:
 def test_lengths_are_in_the_units_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text(GOOD.replace("pins: [A, B], mass", "along: {A: 0, B: 3000}, mass"), encoding="utf-8")
-    with pytest.raises(lw.AssemblyError, match=r"stays open by [\d.]+ mm: .*reach at most [\d.]+ mm, but .* are 3000 mm apart"):
+    with refused(lw.AssemblyError, loop="C"):
         lw.load(path).system.assemble()
     m = lw.load("excavator")
     far = {m.description.joints[0].name: 3e5}
-    with pytest.raises(lw.UsageError, match=r"too far from its start, .* (deg|rad)"):
+    with refused(lw.UsageError, name="J1"):
         m.system.assemble(far)
 
 
 def test_all_names_are_shown_and_of_very_many_the_most_similar() -> None:
     s = lw.load("wiper").system
-    with pytest.raises(lw.UsageError, match="loop_projection") as caught:
+    with refused(lw.UsageError, name="forwrd") as caught:
         s.kernel("forwrd")
     assert "Did you mean 'forward'" in str(caught.value) and "in all" not in str(caught.value)
     assert "kinematics" in repr(s.kernels) and len(repr(s.kernels)) < 1000

@@ -15,6 +15,7 @@ from linkwright import errors, files
 from linkwright.model import library as models
 from linkwright.model.file import read_text, text_nodes, write
 from linkwright.rings import cli
+from tests.refusals import refused
 
 ARM: dict[str, Any] = {
     "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [0.1, 0]},
@@ -170,7 +171,7 @@ def test_a_file_of_nonsense_is_refused_early(monkeypatch: pytest.MonkeyPatch) ->
         attach(self, parent, node)
 
     monkeypatch.setattr(text_nodes._Builder, "attach", counted)
-    with pytest.raises(lw.ModelError, match=r"m\.yaml:20001: a mapping with more than 20000 entries is not read"):
+    with refused(lw.ModelError, line=20001):
         read_text("name: x\n" + "".join(f"junk{i}: 1\n" for i in range(60_000)), "m.yaml")
     assert made[0] < 45_000
     with pytest.raises(lw.ModelError, match="model dict: a mapping with more than 20000 entries is not read"):

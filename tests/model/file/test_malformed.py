@@ -13,6 +13,7 @@ import pytest
 
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read
+from tests.refusals import refused
 
 GOOD = """\
 name: four-bar
@@ -278,7 +279,7 @@ def test_parameters_that_leave_a_body_without_mass(tmp_path):
     text = GOOD.replace("A: 1}", "A: 1, m: 0.2 kg}").replace("mass: 0.3", "mass: m") + "masses: {tip: {body: crank, at: B, mass: 2*m}}\n"
     path.write_text(text, encoding="utf-8")
     assert read(path).numbers().body("crank").mass == pytest.approx(0.6)
-    with pytest.raises(ModelError, match=r"light.yaml:9: body 'crank' has no mass at all: with these values of m"):
+    with refused(ModelError, name="crank", allowed=("m",), line=9):
         read(path, m=0)
 
 
@@ -342,7 +343,7 @@ def test_no_triangle(tmp_path):
 
 @pytest.mark.parametrize("source", ["nowhere.yaml", "."])
 def test_no_file(source):
-    with pytest.raises(ModelError, match=r"cannot be read|folder"):
+    with refused(ModelError, line=1):
         read(source)
 
 

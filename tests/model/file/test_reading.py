@@ -11,6 +11,7 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import CoilSpring, GasSpring, Table, TorsionSpring
 from linkwright.model.file import read, read_text, reread
 from linkwright.text.expressions import Expr
+from tests.refusals import refused
 
 WIPER = """\
 name: wiper
@@ -93,7 +94,7 @@ def test_a_pin_of_three_bodies_is_split_by_name():
     d = read_text(SCRAPER.replace("drive: {O1", "drive: {J1") + joints)
     assert {j.name for j in d.joints} == {"J1", "O2", "O4", "A", "B", "P", "Q", "R", "J9", "J10"}
     assert (d.joint("J9").first, d.joint("J9").second) == ("link5", "coupler") and d.joint("J9").pin == "S"
-    with pytest.raises(ModelError, match="leave out link7"):
+    with refused(ModelError, name="S", line=15):
         read_text(SCRAPER + "joints: {J9: {pin: S, between: [link5, coupler]}}\n")
 
 
@@ -251,7 +252,7 @@ def test_overrides():
     assert read_text(text, gravity=[0, -1.62]).gravity == (0.0, -1.62, 0.0)
     again = reread(d, gravity=[0, -9.81])
     assert again.gravity == (0.0, -9.81, 0.0) and dict(again.parameters)["L"] == 0.4 and again.cuts == ("C",)
-    with pytest.raises(UsageError, match="Did you mean 'gravity'"):
+    with refused(UsageError, name="gravty"):
         read_text(text, gravty=0)
 
 

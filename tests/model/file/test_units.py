@@ -11,6 +11,7 @@ from linkwright.model.file import convert, display_unit, parse_unit, quantity, r
 from linkwright.model.file.text_nodes import from_python
 from linkwright.text import units as u
 from linkwright.text.quantities import QuantityAlgebra, place, read_quantity
+from tests.refusals import refused
 
 
 def value(text, dimension, units=()):
@@ -76,12 +77,12 @@ def test_a_bare_number_takes_the_unit_of_the_place():
     "dimension", [u.INERTIA, u.STIFFNESS, u.TORQUE, u.FORCE, u.ACCELERATION, u.DAMPING, u.PRESSURE, u.DENSITY, u.SPEED]
 )
 def test_a_bare_derived_quantity_in_a_mm_file_shows_its_readings(dimension):
-    with pytest.raises(ModelError, match=r"could mean 0\.04 .* or 0\.04 .*Write the unit"):
+    with refused(ModelError, name="it"):
         value("0.04", dimension, ["mm", "kg"])
 
 
 def test_the_readings_of_an_inertia():
-    with pytest.raises(ModelError, match=r"0\.04 kg m\^2 or 0\.04 kg mm\^2 \(4e-08 kg m\^2\)"):
+    with refused(ModelError, name="it"):
         value("0.04", u.INERTIA, ["mm", "kg"])
 
 
@@ -90,7 +91,7 @@ def test_degrees_are_strict():
         value("sin(30)", u.NONE, ["deg"])
     assert value("sin(30 deg)", u.NONE, ["deg"]) == pytest.approx(0.5, rel=1e-15)
     assert value("atan2(1, 1)", u.ANGLE, ["deg"]) == math.pi / 4
-    with pytest.raises(ModelError, match="could mean"):
+    with refused(ModelError, name="it"):
         value("3", u.ANGULAR_SPEED, ["deg"])
     assert value("3", u.ANGULAR_SPEED, []) == 3.0
 
@@ -102,7 +103,7 @@ def test_dimensions_must_agree(text):
 
 
 def test_a_wrong_dimension_shows_both():
-    with pytest.raises(UsageError, match=r"torque.*length"):
+    with refused(UsageError, name="3 mm"):
         quantity("3 mm", u.TORQUE)
 
 
@@ -189,7 +190,7 @@ def test_a_count_as_a_parameter_of_a_speed():
     """A parameter in 1/min is in doubt; one in rpm says what 1/min means in a call."""
     links = {"ground": {"pins": ["A"]}, "crank": {"pins": ["A"], "points": ["B"]}}
     base = {"plane": "xy", "units": ["mm", "kg"], "drawing": {"A": [0, 0], "B": [10, 0]}, "bodies": links}
-    with pytest.raises(ModelError, match=r"\(n\)\*1 rad or \(n\)\*1 rev"):
+    with refused(ModelError, name="n"):
         read({**base, "parameters": {"n": "60 1/min"}, "drive": {"A": "n"}})
     file = {**base, "parameters": {"n": "30 rpm"}, "drive": {"A": "n"}}
     assert read(file, n="60 1/min").numbers().drives[0].value == pytest.approx(2 * math.pi, rel=1e-15)

@@ -13,6 +13,7 @@ from linkwright.model.file import read, read_text, save, write
 from tests.model.file import test_reading as fixtures
 from tests.model.meshes import shapes
 from tests.sweeps import every_model
+from tests.refusals import refused
 
 TEXTS = {
     "wiper": fixtures.WIPER,
@@ -87,7 +88,7 @@ def test_a_planar_body_with_a_mesh_beside_the_plane(tmp_path):
     description = read(tmp_path / "model.yaml")
     assert description.body("plate").com[2] == pytest.approx(0.2, abs=1e-7)  # STL has single precision
     there_and_back(description)
-    with pytest.raises(ModelError, match="com must have 2 components, not 3"):  # of a drawn shape
+    with refused(ModelError, name="body 'b': com", line=3):  # of a drawn shape
         read_text("plane: xy\ndrawing: {A: [0, 0]}\nbodies: {ground: {pins: [A]}, b: {pins: [A], mass: 1, com: [0, 0, 1]}}\n")
 
 

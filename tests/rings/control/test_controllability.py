@@ -16,6 +16,7 @@ from linkwright.motion.controllability import controllable, controllable_of_matr
 from linkwright.system.system import System
 from tests.reference import load
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 PAPER = load("aghili_hoang")["controllability_and_units"]
 BOOM = {
@@ -220,16 +221,16 @@ def test_nothing_to_move_is_controllable() -> None:
 
 def test_wrong_calls_say_what_is_allowed(crank: System) -> None:
     st = crank.start
-    with pytest.raises(UsageError, match=r"no joint or cylinder 'Z'.*A"):
+    with refused(UsageError, name="Z", allowed=("A", "B", "C")):
         crank.controllable(st, ["Z"])
-    with pytest.raises(UsageError, match=r"C\.slide or C\.angle"):
+    with refused(UsageError, name="C"):
         crank.controllable(st, ["C"])
-    with pytest.raises(UsageError, match="'A' is named more than once"):
+    with refused(UsageError, name="drives"):
         crank.controllable(st, ["A", "A"])
-    with pytest.raises(UsageError, match="names of joints"):
+    with refused(UsageError, name="drives", value=3):
         crank.controllable(st, 3)
     for bad in (0.0, -1.0, math.nan, "small", True):
-        with pytest.raises(UsageError, match="tolerance must be"):
+        with refused(UsageError, name="tolerance"):
             crank.controllable(st, tolerance=bad)
     with pytest.raises(UsageError, match="loops of this state are open"):
         crank.controllable(crank.state(st.q + 0.1))

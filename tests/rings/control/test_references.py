@@ -14,6 +14,7 @@ from linkwright.compiler.program import interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.references import from_csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
+from tests.refusals import refused
 
 MODEL = load("slider-crank-equal").description
 DEG = math.pi / 180.0
@@ -237,9 +238,9 @@ def test_what_is_refused(given, kinds, says):
 
 def test_a_function_that_stops_being_a_number():
     path = bound(lambda t: np.sqrt(1.0 - t))
-    with pytest.raises(UsageError, match=r"value is nan at t = 1.5 s"):
+    with refused(UsageError, name="the reference"):
         path(1.5)
-    with pytest.raises(UsageError, match=r"value is nan at t = 2 s"):
+    with refused(UsageError, name="the reference"):
         path(np.array([0.0, 2.0, 3.0]))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from tests.refusals import refused
 
 ALONG = "-0.075 m + 0.225 m*sin(pi*t/(1 s) + pi/9)"  # the task of [Aghili2005 IX]
 ALL = ["J1", "J2", "J3"]
@@ -159,7 +160,7 @@ def test_a_controller_that_begins_without_grip_is_refused(lost):
         middle = 0.5 * (a + b)
         a, b = (middle, b) if np.sign(det(middle)[0]) == sign else (a, middle)
     there = det(a)[1]
-    with pytest.raises(UsageError, match=r"no drive acts on the motion in .*P\.angle.* drives A1, A2 and A3 lose control authority here"):
+    with refused(UsageError, name="projected"):
         s.simulate(there, 0.1, control=lw.control.projected({"platform": pose(s, there)}))
-    with pytest.raises(UsageError, match="no drive acts on the motion"):
+    with refused(UsageError, name="computed_torque"):
         s.control(lw.control.computed_torque({"platform": pose(s, there)}), there)

@@ -17,6 +17,7 @@ from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings import cli
 from linkwright.rings.design.load_cases import LoadCase
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 MODELS = ["wiper", "punch-press", "carpet-scraper", "stewart", "rssr", "boot-lid"]
 ROUND_OFF = 1e-11  # of the largest force: sums of a dozen terms, reactions solved with a condition of some thousands
@@ -109,9 +110,9 @@ def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pyte
 
 def test_wrong_names_and_missing_masses(tmp_path: Path) -> None:
     c = lw.load("wiper").cycle(steps=12)
-    with pytest.raises(lw.UsageError, match=r"no moving body 'rokcer'.*rocker"):
+    with refused(lw.UsageError, name="rokcer", allowed=("crank", "coupler", "rocker")):
         c.load_cases("rokcer")
-    with pytest.raises(lw.UsageError, match="no load cases of 'crank'"):
+    with refused(lw.UsageError, name="crank", allowed=("rocker",)):
         c.load_cases("rocker")["crank"]
     with pytest.raises(lw.UsageError, match="unsupported file type"):
         c.load_cases().save(tmp_path / "a.txt")

@@ -16,6 +16,7 @@ from linkwright.rings.design import catalog
 from linkwright.rings.design.catalog import BUILT_IN, read_catalog
 from linkwright.rings.design.motor_choice import choose_motor
 from tests.rings.cli.schemas import disagreements
+from tests.refusals import refused
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 
@@ -143,7 +144,7 @@ def test_a_rotor_that_must_speed_up_counts_with_the_square_of_the_ratio() -> Non
 
 def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
     c = lw.load("scissor-lift").cycle(steps=60)
-    with pytest.raises(UsageError, match="give the spindle's lead"):
+    with refused(UsageError, name="slide"):
         c.choose_motor()
     found = c.choose_motor(few, lead="5 mm", sort="mass")
     x = found.best
@@ -198,11 +199,11 @@ def test_slips_in_a_catalog_are_named_with_their_line(tmp_path: Path, old: str, 
 
 
 def test_catalogs_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: Trajectory) -> None:
-    with pytest.raises(UsageError, match="lacks the columns J, Kt and R, or heat"):
+    with refused(UsageError, line=1):
         read_catalog(saved(tmp_path, "name, rated_torque [N m], max_torque [N m], max_speed [rpm]\nx, 1, 2, 3000\n"))
-    with pytest.raises(UsageError, match="no header"):
+    with refused(UsageError, line=1):
         read_catalog(saved(tmp_path, "1, 2, 3\n"))
-    with pytest.raises(UsageError, match="holds no motor"):
+    with refused(UsageError, line=1):
         read_catalog(saved(tmp_path, f"{HEAD}\ngearbox, low, 30, 60, , 0.1, , , 5, 0.95, 1, 2\n"))
     with pytest.raises(UsageError, match="no such file"):
         cycle.choose_motor(tmp_path / "none.csv")
@@ -210,7 +211,7 @@ def test_catalogs_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: Tra
     found = cycle.choose_motor(saved(tmp_path, plain))
     rms = found.best.sizing.rms(found.best.sizing.motor_torque)
     assert found.best.heat == pytest.approx(60.0 * (rms / 5.0) ** 2, rel=1e-12)
-    with pytest.raises(UsageError, match="fill the column 'mass'"):
+    with refused(UsageError, name="big"):
         cycle.choose_motor(tmp_path / "motors.csv", sort="mass")
 
 
@@ -230,7 +231,7 @@ def test_wrong_options(cycle: Trajectory, few: Path) -> None:
     found = cycle.choose_motor(few, top=2)
     with pytest.raises(UsageError, match="not one of them"):
         found[5]
-    with pytest.raises(UsageError, match="not among these"):
+    with refused(UsageError, name="nothing"):
         found["nothing"]
 
 

@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright import drives
 from linkwright.rings.design.velocity_plan import VelocityPlan, velocity_plan
+from tests.refusals import refused
 
 W = 2.0 * np.pi  # rad/s, 60 rpm
 R, A = 0.1, 0.25  # crank, distance of the bearings: m
@@ -94,10 +95,10 @@ def test_three_centers_lie_on_a_line() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(lw.UsageError, match="planar"):
         velocity_plan(lw.load("rssr").cycle(steps=6))
-    with pytest.raises(lw.UsageError, match="no body 'lver'"):
+    with refused(lw.UsageError, name="lver"):
         velocity_plan(shaper(), "30 deg").center("lver", "ram")
     swing = lw.load("four-bar", L1="0.8 m").cycle(steps=12)
-    with pytest.raises(lw.UsageError, match="outside the motion"):
+    with refused(lw.UsageError, name="at"):
         velocity_plan(swing, "179 deg")
 
 

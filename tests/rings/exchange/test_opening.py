@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from tests.rings.exchange.reading.urdf.robots import DIALECTS, link, robot, tree, written
+from tests.refusals import refused
 
 
 def test_an_imported_model_is_a_model(tmp_path: Path) -> None:
@@ -40,18 +41,18 @@ def test_wrong_values_name_the_line_of_the_original(tmp_path: Path) -> None:
     path.write_text(robot(tree().replace('value="0.8"', 'value="1e25"')))
     assert any(f"{path}:6" in x for x in lw.load(path).description.warnings)
     path.write_text(robot(tree() + link("loose", 1, 0, 0)))
-    with pytest.raises(lw.LinkwrightError, match=r"r\.urdf:2: <robot name='fourbar'>: the robot falls apart: ground, loose"):
+    with refused(lw.LinkwrightError, line=2):
         lw.load(path)
 
 
 def test_options_of_an_import(tmp_path: Path) -> None:
     path = written(tmp_path, "loop")
     assert lw.load(path, base="free").system.mobility.freedoms == 7
-    with pytest.raises(lw.UsageError, match="base is 'fixed'"):
+    with refused(lw.UsageError, name="base", value="floating"):
         lw.load(path, base="floating")
     with pytest.raises(lw.UsageError, match="leave them out here"):
         lw.load("wiper", folders=[tmp_path])
-    with pytest.raises(lw.LinkwrightError, match="there is no joint 'Z'"):
+    with refused(lw.LinkwrightError, name="Z", allowed=("A", "B", "D", "C")):
         lw.load(path, drives="Z")
 
 

@@ -12,6 +12,7 @@ from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, with_values
 from linkwright.rings.studio import compare_page
 from linkwright.rings.studio.compare_page import values_between
+from tests.refusals import refused
 
 
 def test_values_make_the_second_design_of_the_first_one() -> None:
@@ -32,11 +33,11 @@ def test_designs_that_differ_in_more_are_refused(tmp_path: Path) -> None:
     best = m.with_(**{"C.x": 0.86, "crank.mass": 0.2})
     with pytest.raises(UsageError, match=r"differ in more than C\.x: crank\.mass"):
         compare_page.write(m, best, tmp_path / "x.html", names=["C.x"])
-    with pytest.raises(UsageError, match="Q is no such number"):
+    with refused(UsageError, name="names"):
         compare_page.write(m, best, tmp_path / "x.html", names=["Q"])
-    with pytest.raises(UsageError, match="none is no such number"):
+    with refused(UsageError, name="names"):
         compare_page.write(m, best, tmp_path / "x.html", names=[])
-    with pytest.raises(UsageError, match="after is a Mechanism"):
+    with refused(UsageError, name="after"):
         compare_page.write(m, {"C.x": 0.86}, tmp_path / "x.html", names=["C.x"])
     with pytest.raises(LinkwrightError, match=r"\.html"):
         compare_page.write(m, best, tmp_path / "x.txt", names=["C.x", "crank.mass"])

@@ -15,6 +15,7 @@ from linkwright.rings.studio import load_plots
 from linkwright.rings.studio.free_body import FreeBody, free_body
 from linkwright.rings.studio.plots.hodographs import round_places
 from tests.sweeps import every_model, sweep
+from tests.refusals import refused
 
 G = 9.81
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "supply_voltage": 48, "max_speed": "5000 rpm"}
@@ -191,7 +192,7 @@ def test_a_place_passed_twice_needs_a_time() -> None:
     if np.all(np.diff(c["H1"]) > 0):
         assert free_body(c, "door", "0.5 rad").residual < 1e-9
     else:
-        with pytest.raises(lw.LinkwrightError, match="at which time"):
+        with refused(lw.LinkwrightError, name="0.5 rad"):
             free_body(c, "door", "0.5 rad")
 
 
@@ -328,9 +329,9 @@ def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) ->
 
 
 def test_wrong_plots_are_answered(wiper: Any) -> None:
-    with pytest.raises(lw.LinkwrightError, match="no pin 'Z'"):
+    with refused(lw.LinkwrightError, name="Z", allowed=("A", "B", "C", "D")):
         load_plots.hodograph(wiper, "Z")
-    with pytest.raises(lw.LinkwrightError, match="no drive 'B'"):
+    with refused(lw.LinkwrightError, name="B", allowed=("A",)):
         load_plots.torque(wiper, drives=["B"])
     with pytest.raises(lw.LinkwrightError, match="planar"):
         load_plots.hodograph(lw.load("rssr").cycle(steps=4), "S")

@@ -15,6 +15,7 @@ from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.study_columns import table, units_of
 from linkwright.rings.studio.study_plots import bin_edges, share
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 STEPS = lw.Cycle(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
 HEIGHT = "max crank.B.y"
@@ -187,6 +188,6 @@ def test_what_cannot_be_plotted_is_said_in_one_sentence(drawn: Study, what: str,
 def test_a_study_whose_designs_all_failed_says_so() -> None:
     never = lw.study("four-bar", {"L1": "900 mm"}, TORQUE, STEPS, progress=False)
     assert len(never.why) == 1 and "no design has a value" in texts(never.plot("histogram"))
-    with pytest.raises(UsageError, match="no design has a value"):
+    with refused(UsageError, name="max A.torque"):
         never.plot("tornado")
     assert "1 design, 1 failed" in texts(never.plot())

@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 import linkwright.rings.control.gym as lg
 from linkwright.rings.control.gym.random import RowRandom
+from tests.refusals import refused
 
 PLAIN: dict[str, Any] = {"observe": ["A", "A.v"], "act": {"A": "2 N m"}, "reward": lambda x: -np.abs(x["A"]), "horizon": 5}
 
@@ -99,7 +100,7 @@ def test_options_replace_draws() -> None:
     mask = np.array([False, True, False])
     seen = envs.reset(options={"A": 1.6, "reset_mask": mask})[0]
     assert seen[:, 0].round(12).tolist() == [1.5, 1.6, 1.5]
-    with pytest.raises(lw.UsageError, match=r"options: 'B' is not drawn .* goal.level, A"):
+    with refused(lw.UsageError, name="B", allowed=("goal.level", "A")):
         envs.reset(options={"B": 0.0})
 
 
@@ -184,7 +185,7 @@ def test_floating_bases_and_limits_of_the_model() -> None:
     assert envs.episodes.act.half.tolist() == [5.0] and np.allclose(first[:, 0], 0.5) and (first[:, 1] > 1.0).all()
     seen = envs.step(np.zeros((4, 1)))[0]
     assert np.allclose(seen[:, 0], 0.5 + 0.01 * first[:, 1] - 0.5 * 9.81 * 0.01**2, atol=1e-9)  # both bodies fall alike
-    with pytest.raises(lw.UsageError, match="'base' has several coordinates"):
+    with refused(lw.UsageError, name="base"):
         task(floating, observe=["hip"], act=["hip"], start={"base": 0.0}).env()
 
 
@@ -285,7 +286,7 @@ def test_limits_of_actions() -> None:
         assert env.episodes.last is not None
         torques.append(float(env.episodes.last["A.torque"][0]))
     assert np.allclose(torques, [-1.0, 1.0, 3.0], atol=1e-12)
-    with pytest.raises(lw.UsageError, match="no limits for 'A'"):
+    with refused(lw.UsageError, name="A"):
         task(act=["A"]).env()
 
 

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.rings.design.optimization.request import problem
 from tests.rings.design.optimization.models import ARM, BALANCED, SLIDER_CRANK
+from tests.refusals import refused
 
 STATIC = lw.Cycle(speed=0, steps=90)
 QUICK: dict[str, Any] = {"count": 64, "starts": 3}
@@ -87,7 +88,7 @@ def test_functions_are_goals_with_exact_gradients() -> None:
 
 
 def test_a_function_without_derivative_is_refused() -> None:
-    with pytest.raises(lw.UsageError, match="no exact derivative"):
+    with refused(lw.UsageError, name="<lambda>"):
         lw.load(SLIDER_CRANK).optimize(lambda c: np.abs(c["A.torque"]).max(), {"r": None}, starts=1)
 
 

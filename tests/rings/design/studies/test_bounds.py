@@ -12,6 +12,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model import file as modelfile
 from linkwright.rings.studio.live import sliders
 from tests.rings.design.studies.models import SLIDER
+from tests.refusals import refused
 
 BOUNDED: dict[str, Any] = {**SLIDER, "parameters": {"r": {"value": "50 mm", "min": "40 mm", "max": "60 mm"}, "l": "200 mm"}}
 BARE: dict[str, Any] = {
@@ -52,7 +53,7 @@ def test_bounds_hold_for_changes_and_studies() -> None:
     m = lw.load(BOUNDED)
     with pytest.raises(LinkwrightError, match="outside its bounds"):
         m.with_(r="70 mm")
-    with pytest.raises(LinkwrightError, match="leaves its bounds in the file"):
+    with refused(LinkwrightError, name="r"):
         lw.study(m, {"r": "45..65 mm / 3"}, "range slide")
     s = lw.study(m, {"r": "normal(50 mm, 10 mm)"}, "range slide", plan="sobol", count=32)
     inside = (s["r"] >= 0.04) & (s["r"] <= 0.06)
@@ -66,7 +67,7 @@ def test_a_number_without_a_unit_is_one_in_the_units_of_the_file(tmp_path) -> No
         s = lw.study(m, {"r": given}, "range slide")
         np.testing.assert_allclose(s["r"], [45, 50, 55], rtol=1e-12)
         np.testing.assert_allclose(s["range slide"], [0.09, 0.1, 0.11], rtol=1e-9)
-    with pytest.raises(LinkwrightError, match="does not suit the model"):
+    with refused(LinkwrightError, name="vary"):
         lw.study(m, {"r": "45..55 kg / 3"}, "range slide")
     lw.study(m, {"r": "45..55 mm / 3"}, "range slide", folder=tmp_path / "s")
     again = lw.load_result(tmp_path / "s")

@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from tests.rings.design.studies.models import SLIDER
 from tests.rings.design.studies.test_bounds import BARE
+from tests.refusals import refused
 
 DEGREES: dict[str, Any] = {**BARE, "units": ["mm", "kg", "deg", "rpm"], "drive": {"A": 120}}
 HALVED: dict[str, Any] = {**SLIDER, "parameters": {**SLIDER["parameters"], "half": "l/2"}}
@@ -69,7 +70,7 @@ def test_values_that_are_not_there_are_counted() -> None:
     s = lw.study(lw.load(SLIDER), {"r": ["40 mm", "60 mm"]}, ["time when slide < -100 mm", "max slide while 3..4 s"])
     text = str(s.summary())
     assert s.ok.all() and "1 row without a value of time when slide < -100 mm" in text and "2 rows without a value" in text
-    with pytest.raises(LinkwrightError, match="no row has a value"):
+    with refused(LinkwrightError, name="max slide while 3..4 s"):
         s.best("min max slide while 3..4 s")
 
 
@@ -84,7 +85,7 @@ def test_tolerances_of_ranges_and_laws_have_their_own_ends() -> None:
     r = m.tolerances({"r": "40..60 mm"}, "range slide", count=256)["range slide"]
     assert r.worst == pytest.approx(0.02, rel=1e-6) and r.deviation == pytest.approx(0.04 / np.sqrt(12), rel=1e-6)
     assert m.tolerances({"r": "normal(50 mm, 0.1 mm)"}, "range slide", count=16)["range slide"].deviation == pytest.approx(2e-4, rel=1e-6)
-    with pytest.raises(LinkwrightError, match="is no tolerance"):
+    with refused(LinkwrightError, name="r"):
         m.tolerances({"r": [0.04, 0.05]}, "range slide")
 
 

@@ -17,6 +17,7 @@ from linkwright.rings.design.studies.variations import variation
 from tests.results.test_checks import ARM, LIMITED, VALVE
 from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 FOUR = {"L1": "0.28..0.32 / 4", "L2": [0.9, 1.0, 1.1]}
 MEASURES = ("max A.torque", "peak C.load", "range D")
@@ -50,7 +51,7 @@ def test_the_best_design_is_a_mechanism(grid) -> None:
     best = grid.best("min max A.torque")
     assert grid["max A.torque"].min() == grid["max A.torque"][row]
     assert dict(best.description.parameters)["L1"] == grid.values(row)["L1"]
-    with pytest.raises(UsageError, match="min or max and a measure"):
+    with refused(UsageError, name="least torque"):
         grid.best("least torque")
 
 
@@ -97,9 +98,9 @@ def test_tolerances_about_the_file_of_all_lengths_and_of_pins() -> None:
     assert holes == ("crank.B.x", "rod.B.x", "crank.B.y", "rod.B.y")
     (note,) = m.tolerances({"crank.length": "52 +- 0.3 mm"}, "range slide", count=8).notes
     assert "crank.length is 0.05 m there, outside 52 +- 0.3 mm" in note
-    with pytest.raises(UsageError, match=r"no number matches '\*.lenght'"):
+    with refused(UsageError, name="*.lenght"):
         m.tolerances({"*.lenght": "+- 0.3 mm"}, "range slide", count=8)
-    with pytest.raises(UsageError, match=r"'crank\.length' is named more than once"):
+    with refused(UsageError, name="crank.length"):
         m.tolerances({"*.length": "+- 0.3 mm", "crank.length": "+- 0.1 mm"}, "range slide", count=8)
 
 
@@ -287,5 +288,5 @@ def test_tolerances_are_a_part_of_the_report(tmp_path) -> None:
     t = m.tolerances({"r": "50 +- 0.3 mm"}, "range slide", limits=(None, "100.4 mm"), count=64)
     text = m.report(tmp_path / "report.html", steps=36, tolerances=t).read_text(encoding="utf-8")
     assert ">Tolerances<" in text and t["range slide"].verdict(64) in text and "distribution of range slide" in text
-    with pytest.raises(UsageError, match=r"what m\.tolerances"):
+    with refused(UsageError, value=3):
         m.report(tmp_path / "other.html", tolerances=3)

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.design.studies.tolerances import ToleranceAnalysis
+from tests.refusals import refused
 
 CUT = 0.98658  # standard deviation of a normal law that is cut off at three, over that of the whole law
 BUILT_IN = [
@@ -91,7 +92,7 @@ def test_a_tolerance_of_a_pin_is_one_of_the_holes_there() -> None:
     assert t["start rocker.angle"].deviation == pytest.approx(alone["start rocker.angle"].deviation, rel=1e-12)
     of = {c.name: c.derivative for c in t["start rocker.angle"].contributions}
     assert np.hypot(of["crank.B.x"], of["crank.B.y"]) == pytest.approx(np.hypot(of["coupler.B.x"], of["coupler.B.y"]), rel=1e-9)
-    with pytest.raises(UsageError, match=r"one of the holes of crank, coupler there"):
+    with refused(UsageError, name="vary"):
         m.tolerances({"B.x": "30 +- 0.02 mm"}, "start rocker.angle", count=8)
     assert lw.study(m, {"B.x": "0.03..0.04 / 2"}, "start rocker.angle").names == ("B.x",)  # a range is a variation of the drawing
 

@@ -19,6 +19,7 @@ from linkwright.rings.exchange.bridges import casadi_library
 from tests import ROOT
 from tests.rings.exchange.bridges import cases
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 
 def jacobian(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
@@ -133,7 +134,7 @@ def test_compiled_functions_have_a_hessian_on_request_only(monkeypatch: pytest.M
     for options in ({}, {"hessian": True}):
         _ = s.casadi(compiled=True, **options).function("forward").function
     assert ["jac_adj1_lw_forward" in x for x in written] == [False, True]
-    with pytest.raises(UsageError, match="hessian=True belongs to compiled functions"):
+    with refused(UsageError, name="hessian"):
         s.casadi(hessian=True)
 
 
@@ -145,7 +146,7 @@ def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPat
         size.warn("forward", True)
     monkeypatch.setattr(casadi_library, "memory_of_machine", lambda: 1e6)
     monkeypatch.setattr(casadi_library, "_compiled", lambda *_: pytest.fail("compiled all the same"))
-    with pytest.raises(UsageError, match=r"this machine has 0.001 GB. Use s.casadi\(\) without compiled=True"):
+    with refused(UsageError, name="lw_forward"):
         _ = cases.case("slider-crank-equal")[0].casadi(compiled=True).function("forward").function
 
 
@@ -158,27 +159,27 @@ def test_positions_that_do_not_exist_are_not_a_number() -> None:
 def test_what_is_wrong_is_said() -> None:
     s, q, v, tau = cases.case("four-bar")
     f = s.casadi()
-    with pytest.raises(UsageError, match=r"input 'v' of 'forward' has shape \(2, 1\); it needs \(3, 1\): A, B, D"):
+    with refused(UsageError, name="v"):
         f.forward(q, v[:2], tau)
-    with pytest.raises(UsageError, match="'E' is not an entry of 'tau'"):
+    with refused(UsageError, name="E", allowed=("A", "B", "D")):
         f.forward(q, v, {"E": 1.0})
     with pytest.raises(UsageError, match=r"free=\.\.\. needs free numbers"):
         f.forward(q, v, tau, free=np.ones(1))
-    with pytest.raises(UsageError, match=r"there is no function 'forwards'. Did you mean 'forward'"):
+    with refused(UsageError, name="forwards"):
         f.function("forwards")
-    with pytest.raises(UsageError, match=r"casadi has no option 'compile'. Did you mean 'compiled'"):
+    with refused(UsageError, name="compile", allowed=("free", "compiled", "hessian")):
         s.casadi(compile=True)
-    with pytest.raises(UsageError, match=r"compiled of s.casadi"):
+    with refused(UsageError, name="compiled", value="yes"):
         s.casadi(compiled="yes")
-    with pytest.raises(UsageError, match=r"functions of s.casadi"):
+    with refused(UsageError, value="fast"):
         f.forward(q, v, "fast")
-    with pytest.raises(UsageError, match="SX and MX cannot be mixed"):
+    with refused(UsageError, name="forward"):
         f.forward(ca.SX.sym("q", 3), ca.MX.sym("v", 3), tau)
     with pytest.raises(UsageError, match="positions of all drives; A is missing"):
         f.kinematics({"B": 1.0})
-    with pytest.raises(UsageError, match=r"no option 'task'. Did you mean 'tasks'"):
+    with refused(UsageError, name="task", allowed=("formulation", "drives", "baumgarte", "tasks")):
         f.function("operational", task="coupler.P")
-    with pytest.raises(UsageError, match="above zero"):
+    with refused(UsageError, name="dt", value=0.0):
         f.step(q, v, tau, 0.0)
 
 
@@ -201,7 +202,7 @@ def test_steps_do_not_count_turns_of_cut_joints() -> None:
     description = yaml.safe_load((ROOT / "src/linkwright/model/library/four-bar.yaml").read_text(encoding="utf-8"))
     s = lw.compile(lw.load({**description, "springs": {"coil": {"joint": "C", "stiffness": "2 N m/rad"}}}), cuts=["C"])
     f, q, v, tau = s.casadi(), s.start.q, s.start.v, np.ones(3)
-    with pytest.raises(UsageError, match=r"count turns of cut joints.*the references of C"):
+    with refused(UsageError, allowed=("C",)):
         f.step(q, v, tau)
     found = f.step(q, v, tau, near=compiled_of(s).packed_references(s.start))
     cases.same(np.array(found.v).ravel(), s.step(s.start, tau).v)

@@ -153,12 +153,12 @@ def test_refused(text: str) -> None:
 
 def test_refused_names() -> None:
     m = lw.load("five-bar")
-    with pytest.raises(lw.UsageError, match="there is no parameter 'left"):
+    with refused(lw.UsageError, name="left.lenght"):
         lw.calibrate(m, poses(0), ["left.lenght"])
-    with pytest.raises(lw.UsageError, match="is no measured encoder"):
+    with refused(lw.UsageError, name="B", allowed=("A", "E")):
         lw.calibrate(m, poses(0), VARY, offsets=["B"])
     with pytest.raises(lw.UsageError, match="nothing can be calibrated"):
         lw.calibrate(m, poses(0), ["left.mass"])
-    with pytest.raises(lw.UsageError, match="cannot take pose 0"):
+    with refused(lw.UsageError, name="poses"):
         short = m.with_(**{"left_rod.length": 0.12, "right_rod.length": 0.12})
         lw.calibrate(short, {"A": [3.1, 1.5, 1.6], "E": [0.0, 1.5, 1.6], TIP[0]: [0.1, 0.1, 0.1]}, ["left.length"])

@@ -12,6 +12,7 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.rings.robots.transmission import Transmission
 from tests.system.test_named_terms import LEG
+from tests.refusals import refused
 
 L1, L2, L3, L4 = 0.3, 0.9, 0.75, 1.0
 
@@ -227,7 +228,7 @@ def test_names_that_do_not_fit(ankle: lw.System, motors: list[str], joints: list
 
 def test_joints_that_the_motors_do_not_determine() -> None:
     shovel = lw.load("excavator").system  # the barrel of the bucket's cylinder turns with the bucket, but also with stick and boom
-    with pytest.raises(UsageError, match=r"the motor J3 also moves with 'J\d+' while J8 rest: name 'J\d+' among the joints"):
+    with refused(UsageError, name="J4"):
         shovel.transmission("J3", "J8")
     leg = lw.load(LEG).system
     with pytest.raises(UsageError, match="do not determine each other: with the joints held, hip can still move"):

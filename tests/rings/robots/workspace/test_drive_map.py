@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.cli import main
+from tests.refusals import refused
 
 G = 9.81
 ARM = {
@@ -81,7 +82,7 @@ def test_wrong_maps_are_explained(tmp_path, capsys):
             m.workspace(over, what, **options)
     with pytest.raises(lw.UsageError, match="1 more degree of freedom than drives"):
         lw.load({**ARM, "drive": {}}).workspace({"A": (0, 1, 3)}, "A.torque")
-    with pytest.raises(lw.ChannelError, match=r"there is no channel 'A\.troque'"):
+    with refused(lw.ChannelError, name="A.troque"):
         m.workspace({"A": (0, 1, 3)}, "A.troque")
     m.save(tmp_path / "arm.yaml")
     table = tmp_path / "map.csv"

@@ -8,6 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.rings.robots.workspace.coordinates import pose_coordinates
 from tests.rings.robots.workspace.robots import THREE_RPR, robot
+from tests.refusals import refused
 
 SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}
 
@@ -87,7 +88,7 @@ def test_a_region_without_reach_is_an_answer():
 def test_names_of_results():
     a = robot("3-rrr").workspace(SMALL, ["dexterity", "efforts"])
     assert a.measures == ("type1", "type2", "dexterity", "J1.torque", "J8.torque", "J9.torque")
-    with pytest.raises(lw.UsageError, match="no 'stifness'"):
+    with refused(lw.UsageError, name="stifness"):
         a["stifness"]
     table = a.to_pandas()
     assert len(table) == 9 and list(table.columns[:3]) == ["platform.x", "platform.y", "reach"]
@@ -115,5 +116,5 @@ def test_the_angle_of_the_body_goes_with_the_place_of_a_point() -> None:
     for names in (["platform.x", "platform.P1.y"], ["platform.P1.x", "platform.P2.y"], ["platform.P1.x", "link2.angle"]):
         with pytest.raises(lw.UsageError, match="different bodies or points"):
             pose_coordinates(d, names, 3)
-    with pytest.raises(lw.UsageError, match="more than once"):
+    with refused(lw.UsageError, name="platform.P1.angle"):
         pose_coordinates(d, ["platform.P1.x", "platform.angle", "platform.P1.angle"], 3)

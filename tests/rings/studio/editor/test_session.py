@@ -19,6 +19,7 @@ from linkwright.rings.studio.editor.session import OUTSIDE, Conflict, EditStep, 
 from tests.model.edits.test_operations import TEXT
 from tests.model.edits.test_random_edits import random_operation
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 PIN = {"do": "add_pin", "at": [2.0, 0.0], "ground": True}
 
@@ -160,14 +161,14 @@ def test_read_only_file_loses_nothing(tmp_path: Path) -> None:
     done(session, PIN)
     assert session.path.read_text() == TEXT and "E: [2000, 0]" in session.text
     assert "not saved" in session.state()[1]
-    with pytest.raises(UsageError, match="read-only"):
+    with refused(UsageError, name="wiper.yaml"):
         session.save()
     session.save("copy")
     assert session.path.name == "copy.yaml" and session.state() == ("saved", "")
     assert (tmp_path / "wiper.yaml").read_text() == TEXT
     done(session, {**PIN, "at": [3.0, 0.0]})
     assert "F: [3000, 0]" in (tmp_path / "copy.yaml").read_text()
-    with pytest.raises(UsageError, match="already exists"):
+    with refused(UsageError, name="wiper.yaml"):
         session.save("wiper.yaml")
     with pytest.raises(UsageError, match="without a folder"):
         session.save("../wiper")

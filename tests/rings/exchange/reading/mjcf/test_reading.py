@@ -15,6 +15,7 @@ from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.rings.exchange.reading.mjcf import compiling, read_mjcf
 from linkwright.rings.exchange.reading.understanding import understand
 from tests.rings.exchange.reading.mjcf.files import CLOSURES, FOUR_BAR, TREE, written
+from tests.refusals import refused
 
 FOUR = FOUR_BAR.format(equality=CLOSURES["connect bodies"])
 
@@ -49,7 +50,7 @@ def test_keyframes_are_the_start(tmp_path: Path) -> None:
         assert f"the start is keyframe 'up': its loops are open by up to {gap:.2g} m" in found.report.inferred[0]
     assert "keyframe 'rest'" in read_mjcf(path).report.inferred[0]
     assert not read_mjcf(path, keyframe="qpos0").report.inferred
-    with pytest.raises(UsageError, match=r"there is no keyframe 'ip'\. Keyframes: rest, up, qpos0"):
+    with refused(UsageError, name="ip", allowed=("rest", "up", "qpos0")):
         read_mjcf(path, keyframe="ip")
 
 

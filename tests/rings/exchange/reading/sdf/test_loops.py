@@ -9,6 +9,7 @@ import pytest
 import linkwright as lw
 from tests.rings.exchange.reading.sdf.models import HINGES, LINKS, NEW, OLD, WORLD, joint, link, sdf
 from tests.rings.exchange.reading.urdf.test_dialects import GRAVITY, OURS, accelerations
+from tests.refusals import refused
 
 CLOSED = joint("C", "coupler", "rocker", "<pose>-0.1 0.6 0 0 0 0</pose>")
 BALL = (
@@ -98,7 +99,7 @@ def test_includes_outside_and_in_circles_are_refused(tmp_path: Path) -> None:
             lw.load(path)
     path.write_text(sdf("<include><uri>model://part</uri></include>"))
     (inner / "part" / "part.sdf").write_text(sdf("<include><uri>../m.sdf</uri></include>", name="part"))
-    with pytest.raises(lw.LinkwrightError, match=r"part\.sdf:4: <include>: '../m.sdf' includes itself"):
+    with refused(lw.LinkwrightError, line=4):
         lw.load(path)
 
 
@@ -108,5 +109,5 @@ def test_includes_that_multiply_are_refused(tmp_path: Path) -> None:
         inner = "".join(f"<include><uri>m{i + 1}.sdf</uri><name>x{k}</name></include>\n" for k in "ab")
         (tmp_path / f"m{i}.sdf").write_text(sdf(inner + " " * 20_000, name=f"m{i}"))
     (tmp_path / "m18.sdf").write_text(sdf('<link name="l"/>'))
-    with pytest.raises(lw.LinkwrightError, match="bring more than 20 MB"):
+    with refused(lw.LinkwrightError, line=4):
         lw.load(tmp_path / "m0.sdf")

@@ -18,6 +18,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.exchange.writing.fmu import building
 from tests.rings.exchange.writing.fmu.units import CS, export, opened
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"]
 
@@ -171,9 +172,9 @@ def test_wrong_requests(case, tmp_path):
 
 
 def test_motions_that_cannot_be_prescribed(tmp_path):
-    with pytest.raises(UsageError, match="is not one coordinate of the spherical joint"):
+    with refused(UsageError, name="S1"):
         lw.load("stewart").export(tmp_path / "unit.fmu", inputs={"S1": "motion"})
-    with pytest.raises(LinkwrightError, match="cannot be given: together with"):
+    with refused(LinkwrightError, name="D"):
         lw.load("four-bar").export(tmp_path / "unit.fmu", inputs={"A": "speed", "D": "speed"})
 
 
@@ -195,7 +196,7 @@ def test_a_missing_compiler_says_what_to_install(tmp_path, monkeypatch):
         m.export(tmp_path / "unit.fmu", platforms="win64")
     assert m.export(tmp_path / "unit.fmu", platforms=[]).exists()
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(UsageError, match="the compiler that CC names"):
+    with refused(UsageError, name="no-such-compiler"):
         m.export(tmp_path / "unit.fmu")
 
 

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import linkwright as lw
 from tests.rings.exchange.writing.fmu.units import CS, ME, Unit, export, opened
 from tests.sweeps import sweep
+from tests.refusals import refused
 
 SAME = 1e-6
 
@@ -226,5 +227,5 @@ def test_parameters_of_motions_are_left_out(tmp_path):
     m.export(tmp_path / "a.fmu", platforms=[])
     names = {v.name for v in fmpy.read_model_description(str(tmp_path / "a.fmu")).modelVariables if v.causality == "parameter"}
     assert {"R", "disc.mass"} <= names and not names & {"rate", "twice"}
-    with pytest.raises(lw.UsageError, match="'twice' is part of the motion, voltage or motor of a drive"):
+    with refused(lw.UsageError, name="twice"):
         m.export(tmp_path / "a.fmu", platforms=[], parameters=["twice", "R"])

@@ -18,6 +18,7 @@ from linkwright.rings.exchange.writing.robots import sdf_text, urdf_text
 from linkwright.system.system import System
 from tests.rings.exchange.writing import states
 from tests.rings.exchange.writing.test_mujoco import tetrahedron
+from tests.refusals import refused
 
 ARM = {
     "plane": "xy", "gravity": [0, -9.81],
@@ -107,11 +108,11 @@ def test_files_and_their_refusals(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"c.yaml' belongs to '.*c.urdf', but exists and was not made by Linkwright"):
         m.export(tmp_path / "c.urdf", dialect="gepetto")
     assert not (tmp_path / "c.urdf").exists() and (tmp_path / "c.yaml").read_text() == "name: mine"
-    with pytest.raises(UsageError, match=r"no dialect 'urdf' of URDF. Did you mean 'urdf\+'"):
+    with refused(UsageError, name="urdf"):
         m.export(tmp_path / "c.urdf", dialect="urdf")
-    with pytest.raises(UsageError, match="reads loops off the file's pose"):
+    with refused(UsageError, name="two-parents"):
         m.export(tmp_path / "c.urdf", dialect="two-parents", zero="model")
-    with pytest.raises(UsageError, match="zero is 'start'"):
+    with refused(UsageError, name="zero", value="here"):
         m.export(tmp_path / "c.urdf", zero="here")
     with pytest.warns(LossWarning, match="gravity"):
         m.export(tmp_path / "d.sdf", alone=True)
