@@ -13,8 +13,8 @@ import linkwright as lw
 from linkwright.errors import OLD_CHANNELS, OLD_KEYS, renamed_channel
 from linkwright.rings import cli, exchange
 from linkwright.rings.cli.dispatch import NAMES, OLD_COMMANDS
-from tests.rings.design.test_cylinders import BEAM
 from tests.refusals import refused
+from tests.rings.design.test_cylinders import BEAM
 
 
 @pytest.mark.parametrize(("old", "new"), sorted(lw.OLD_NAMES.items()))

@@ -23,8 +23,8 @@ from linkwright.files import writing
 from linkwright.model.meshes.reading import read_corners
 from linkwright.rings.exchange.reading.folders import Folders, local_path
 from tests import ROOT
-from tests.sources import python_files
 from tests.refusals import refused
+from tests.sources import python_files
 
 MARK = b"\xef\xbb\xbf"  # with which Notepad and Excel begin UTF-8
 MODEL = """name: Übung

@@ -26,8 +26,8 @@ from tests.integrators.problems import (
     pendulum_start,
     spinning,
 )
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dopri8"])

@@ -16,8 +16,8 @@ from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, integrate_many, parallel_runs, python_kernel
 from tests.integrators import test_inputs, test_samplers
 from tests.integrators.problems import OSCILLATOR, PENDULUM, every_method, oscillator, pendulum_start
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 TIMES = np.linspace(0.0, 1.5, 7)
 

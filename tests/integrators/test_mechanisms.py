@@ -25,9 +25,9 @@ from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.time_stepping import march, problem
 from tests.integrators.problems import every_method
 from tests.reference import load
+from tests.refusals import refused
 from tests.simulation.closed_forms import slider_crank
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 SCRAPER = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
 

@@ -19,8 +19,8 @@ from linkwright.kernels.tracing import TIMED
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.system.system import System
 from tests.kernels.mechanisms import apart, cut_coordinates
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 STEP = 1e-30
 # springs and gravity, pins of several links, two drives, spatial with quaternions, gears; free numbers of each

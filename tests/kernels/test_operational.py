@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 SPACES = {
     "five-bar": ["left_rod.C"],

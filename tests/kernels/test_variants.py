@@ -24,8 +24,8 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
 from linkwright.model.curves.lines import Parabola
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 STEP = 1e-30
 

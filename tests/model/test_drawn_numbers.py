@@ -9,8 +9,8 @@ from linkwright.model import file as modelfile
 from linkwright.model import library
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter
-from tests.sweeps import every_model
 from tests.refusals import refused
+from tests.sweeps import every_model
 
 EQUAL = 1e-12  # of the largest number of a kind: round-off of expressions against floats
 WRITTEN = (

@@ -13,8 +13,8 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.kernels.traced_loops import TracedLoops
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 
 def four_bar(**lengths):

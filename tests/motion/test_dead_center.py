@@ -8,8 +8,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import AssemblyError
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 CRANK, ROD, DRAWN = 0.1, 0.35, 0.5  # m, m, rad
 

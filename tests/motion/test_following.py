@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 T, R = 1.2, 0.06
 W = 2 * math.pi / T

@@ -10,8 +10,8 @@ from benchmarks.closed_loop_set import cases
 from linkwright.api import compiled_of
 from linkwright.motion.assembly_modes import held_system, newton_of, solutions
 from linkwright.numerics.monodromy import polynomial_trace
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 # Platforms of benchmarks/closed-loop-set: Dietmaier's, with 40 real modes of 40 complex ones, and a planar one with six.
 DIETMAIER, FLAT = (cases.named(name).task("all modes").given for name in ("dietmaier", "3-rpr"))

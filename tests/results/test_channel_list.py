@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import linkwright as lw
-from tests.sweeps import every_model
 from tests.refusals import refused
+from tests.sweeps import every_model
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from linkwright.results.channel_programs import cut_references
 from linkwright.results.channels import rotation_quaternions
 from linkwright.results.records import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
+from tests.refusals import refused
 from tests.results.runs import free_run, recorded, system
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 # a slider-crank whose driven bearing, pins and guide rub by their loads; one of these joints is cut
 RUBBING: dict[str, object] = {

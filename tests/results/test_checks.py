@@ -17,9 +17,9 @@ from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings.cli import main
 from linkwright.rings.design.studies import execution
 from linkwright.rings.studio import report
+from tests.refusals import refused
 from tests.rings.studio.live.engine_runs import made, run
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 

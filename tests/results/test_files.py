@@ -14,9 +14,9 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import files as run_files
 from linkwright.results.records import RunEvent
 from linkwright.results.trajectory import Trajectory
+from tests.refusals import refused
 from tests.results.runs import CUTS, free_run
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 PARAMETRIC = {
     "name": "bars", "plane": "xy", "gravity": [0, -9.81], "parameters": {"L1": 0.25, "mass": "2 kg/m * L1"},

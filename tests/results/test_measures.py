@@ -19,8 +19,8 @@ from linkwright.results.measures.dwells import longest_dwells
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import strokes
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 R, L, E = 0.05, 0.2, 0.03
 

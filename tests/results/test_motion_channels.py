@@ -16,9 +16,9 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
 from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
+from tests.refusals import refused
 from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central difference of order eight
 MASSLESS: dict[str, Any] = {"mass": 0, "inertia": 0}

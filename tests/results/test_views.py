@@ -8,8 +8,8 @@ import pytest
 import linkwright as lw
 from linkwright import errors
 from linkwright.errors import ChannelError, UsageError
-from tests.results.runs import free_run
 from tests.refusals import refused
+from tests.results.runs import free_run
 
 
 def test_dicts_of_arrays():

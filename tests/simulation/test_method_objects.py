@@ -16,8 +16,8 @@ from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, co
 from linkwright.mechanics.inverse import METHODS
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
 

@@ -12,8 +12,8 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.system.system import System
 from tests.motion.test_turn_derivatives import SMOOTH
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 RK4: dict[str, Any] = {"integrator": "rk4", "step": 1e-3}
 PENDULUM = {  # a wheel on a torsion spring: I q'' = -k q

@@ -10,8 +10,8 @@ from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError
 from linkwright.simulation import start_states
 from linkwright.simulation.run_batch import run_batch
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2
 LENGTHS = {"wiper": "coupler.C.x", "five-bar": "left_rod.C.x", "carpet-scraper": "link5.S.x"}

@@ -11,8 +11,8 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.problem import table
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 MODELS = ("five-bar", "3-rrr", "stewart", "delta")
 WOUND = {

@@ -10,9 +10,9 @@ import pytest
 
 import linkwright as lw
 from tests.ball_rods import rssr
+from tests.refusals import refused
 from tests.sweeps import sweep
 from tests.system.test_named_terms import LEG, acceleration, by_hand, jacobian, moving
-from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")

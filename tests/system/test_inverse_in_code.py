@@ -14,8 +14,8 @@ from linkwright.results.state_loads import KernelLoads
 from linkwright.system.dynamics import loads_on_floats
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 ROUND = 1e-10  # relative: the two eliminate in different orders, on different trees
 

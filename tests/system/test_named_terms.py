@@ -16,9 +16,9 @@ from linkwright.mechanics.dynamics.tree import momentum
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labeled_arrays import Labeled
 from tests import ROOT
+from tests.refusals import refused
 from tests.rings.exchange.writing import states
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
 TASKS = ["shank", "shank.F", "com", "shank in trunk", "rod.S in thigh"]

@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 # Two ways of solving the same equations: round-off times the condition of the drives' and loads' systems, below 1e3 in these models.
 SAME = 1e-12

@@ -14,8 +14,8 @@ import pytest
 import linkwright as lw
 from linkwright import verbs
 from linkwright.rings import verbs as typed
-from tests.sources import PACKAGE
 from tests.refusals import refused
+from tests.sources import PACKAGE
 
 CLASSES = (lw.Mechanism, lw.System, lw.Trajectory)
 

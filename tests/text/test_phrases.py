@@ -18,8 +18,8 @@ from linkwright.rings.design.optimization.variables import variables
 from linkwright.rings.design.studies.cases import case_of
 from linkwright.rings.robots.time_optimal.limits import read_limits
 from linkwright.text.ranges import Range, Tolerance, meaning
-from tests.rings.design.studies.models import SLIDER
 from tests.refusals import refused
+from tests.rings.design.studies.models import SLIDER
 
 LOW, HIGH, ROD, WIDTH = 0.18, 0.26, 0.2, 1e-4
 SLIDE = float(np.sqrt(0.2**2 - 0.05**2))  # with the crank upright

@@ -12,9 +12,9 @@ from linkwright.topology import build_tree
 from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, inverse_tree, solve_order, unknowns_of
 from linkwright.topology.report import grubler, grubler_count, report, tables, text
 from tests import ROOT
+from tests.refusals import refused
 from tests.sweeps import sweep
 from tests.topology import graphs
-from tests.refusals import refused
 
 
 def test_scraper_is_solved_4_2_1():

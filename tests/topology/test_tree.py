@@ -11,8 +11,8 @@ from linkwright.joints import create, row_indices
 from linkwright.model.description import GROUND, Coupling, Cylinder, Gear, Rod
 from linkwright.topology import build_tree, rebind
 from linkwright.topology.order import block_pattern
-from tests.topology import graphs
 from tests.refusals import refused
+from tests.topology import graphs
 
 
 def test_scraper_with_the_papers_cuts():

@@ -83,7 +83,7 @@ def jacobian(program: Program, x: Sequence[Any] | np.ndarray, seeds: Sequence[in
     for n, seed in enumerate(seeds):
         for place, component in seed.items() if isinstance(seed, Mapping) else ((seed, 1.0),):
             if not 0 <= place < len(x):
-                raise UsageError(f"seed {n} names input {place}, but the program has {counted(len(x), 'input')}.")
+                raise UsageError(f"seed {n} names input {place}, but the program has {counted(len(x), 'input')}.", name="seeds")
             if not _zero(component):
                 start.setdefault(int(place), {})[n] = component
     values: list[Any] = []
@@ -173,7 +173,7 @@ def _pulled(op: int, at: tuple[int, int, int], values: list[Any], r: Any, pull: 
 def _packed(program: Program, x: Sequence[Any] | np.ndarray) -> list[Any]:
     entries = [e.item() if isinstance(e, np.generic) else e for e in x]
     if len(entries) != program.n_in:
-        raise UsageError(f"the program takes {program.n_in} inputs, not {len(entries)}.")
+        raise UsageError(f"the program takes {program.n_in} inputs, not {len(entries)}.", name="program")
     return entries
 
 

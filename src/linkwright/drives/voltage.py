@@ -52,7 +52,7 @@ def dc_motor(
     given["time_constant"] = time_constant
     if lead is not None:
         if gear_ratio is not None:
-            raise UsageError("a motor has a gear_ratio or the lead of a spindle, not both.")
+            raise UsageError("a motor has a gear_ratio or the lead of a spindle, not both.", name="motor")
         given["gear_ratio"] = 6.283185307179586 / _positive("lead", quantity(lead, KINDS["length"], "motor: lead"))
     return motor_of({k: x for k, x in given.items() if x is not None})
 
@@ -69,7 +69,7 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
         if not x.get(key, 0.0) >= 0.0:
             raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.", name="motor", value=x[key])
     if "time_constant" in x and x.get("L", 0.0) > 0.0:
-        raise UsageError("a motor with an inductance L has the time constant L/R. Leave out L or time_constant.")
+        raise UsageError("a motor with an inductance L has the time constant L/R. Leave out L or time_constant.", name="motor")
     if x.get("efficiency", 1.0) > 1.0:
         raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.", name="motor", value=x["efficiency"])
     return DCMotor(**x)

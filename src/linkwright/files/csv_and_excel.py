@@ -211,7 +211,7 @@ def csv_style(sep: str | None = None, decimal: str | None = None) -> CsvStyle:
     if cut not in SEPARATORS:
         raise UsageError(f"sep is ',', ';' or a tab, not {sep!r}.", name="sep", value=sep)
     if cut == mark:
-        raise UsageError("a comma cannot separate cells and be the decimal mark; choose sep=';'.")
+        raise UsageError("a comma cannot separate cells and be the decimal mark; choose sep=';'.", name="sep")
     return CsvStyle(cut, mark)
 
 
@@ -281,7 +281,7 @@ def _fill(openpyxl: Any, page: Any, sheet: WorkbookSheet) -> None:
     page.append([_head(openpyxl, page, name) for name in sheet.header])
     for k, row in enumerate(sheet.rows, 2):
         if k > MOST_ROWS:
-            raise UsageError(f"a sheet has at most {MOST_ROWS:,} rows: write .csv, .npz or .parquet.")
+            raise UsageError(f"a sheet has at most {MOST_ROWS:,} rows: write .csv, .npz or .parquet.", name="sheet")
         page.append([_book_cell(openpyxl, page, x) for x in row])
 
 

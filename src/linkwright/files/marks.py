@@ -61,7 +61,7 @@ def guarded(path: str | os.PathLike[str], endings: Sequence[str], *, force: bool
     if not force and place.exists() and not made_by_linkwright(place):
         edited = " or was edited since" if place.suffix.lower() in (".yaml", ".yml") else ""
         force_it = "use --force to overwrite it (in Python force=True)"
-        raise UsageError(f"'{shown(path)}' already exists and was not made by Linkwright{edited}; {force_it}.")
+        raise UsageError(f"'{shown(path)}' already exists and was not made by Linkwright{edited}; {force_it}.", name=shown(path))
     return place
 
 

@@ -31,13 +31,13 @@ def checked(path: Any, endings: Sequence[str]) -> Path:
     """The path, if a file with one of these endings can be written there."""
     need_path(path)
     if "\0" in os.fspath(path):
-        raise UsageError(f"cannot write '{shown(path)}': the path holds a NUL character. Remove it.")
+        raise UsageError(f"cannot write '{shown(path)}': the path holds a NUL character. Remove it.", name=shown(path))
     path = Path(path)
     try:
         return _checked(path, endings)
     except (OSError, UnicodeEncodeError) as problem:  # a name that is too long, a loop of links, no Unicode
         reason = "it is no valid name" if isinstance(problem, UnicodeEncodeError) else problem.strerror or problem
-        raise UsageError(f"cannot write '{shown(path)}': {reason}. Choose another name.") from problem
+        raise UsageError(f"cannot write '{shown(path)}': {reason}. Choose another name.", name=shown(path)) from problem
 
 
 def _checked(path: Path, endings: Sequence[str]) -> Path:
@@ -81,7 +81,7 @@ def replacing(path: Any, endings: Sequence[str]) -> Generator[Path]:
     except OSError as problem:
         reason = problem.strerror or str(problem)
         hint = " Is it open in another program?" if isinstance(problem, PermissionError) else " Check the disk and the folder."
-        raise LinkwrightError(f"cannot write '{shown(path)}': {reason}.{hint}") from problem
+        raise LinkwrightError(f"cannot write '{shown(path)}': {reason}.{hint}", name=shown(path)) from problem
 
 
 def write_text(path: Any, endings: Sequence[str], text: str) -> Path:

@@ -74,7 +74,7 @@ def integrate(
     times = sample_times(samples, t0, t1)
     begun = t0 if origin is None else origin
     if not begun <= t0:
-        raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.")
+        raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.", name="origin")
     start = np.asarray(y0, dtype=float)
     if start.shape != (problem.n,) or not np.isfinite(start).all():
         raise UsageError(f"the start state needs {counted(problem.n, 'finite number')}.")
@@ -260,7 +260,7 @@ def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.", name="engine", value=engine)
     if engine == "native" and not native_loops.available():
-        raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.")
+        raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.", name="native")
     return engine != "python" and native_loops.available()
 
 
@@ -272,9 +272,9 @@ def check(method: Method, t0: float, t1: float, step: float | None, tolerance: f
     if not method.adaptive and step is None:
         raise UsageError(f"'{method.name}' needs a fixed step, such as step=0.001.", name=method.name)
     if method.adaptive and not 1e-15 <= tolerance <= 0.1:
-        raise UsageError(f"the tolerance lies between 1e-15 and 0.1, not at {tolerance}.")
+        raise UsageError(f"the tolerance lies between 1e-15 and 0.1, not at {tolerance}.", name="tolerance")
     if not (smallest >= 0.0 and largest > smallest):
-        raise UsageError(f"the largest step ({largest}) must be above the smallest ({smallest}), and neither negative.")
+        raise UsageError(f"the largest step ({largest}) must be above the smallest ({smallest}), and neither negative.", name="largest")
 
 
 def sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
@@ -282,9 +282,9 @@ def sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
         return None
     times = np.asarray(samples, dtype=float).ravel()
     if not np.isfinite(times).all() or np.any(np.diff(times) < 0.0):
-        raise UsageError("sample times must be finite and in ascending order.")
+        raise UsageError("sample times must be finite and in ascending order.", name="samples")
     if len(times) and (times[0] < t0 or times[-1] > t1 + 1e-9 * max(1.0, abs(t1))):
-        raise UsageError(f"sample times must lie between {t0} and {t1}; these go from {times[0]} to {times[-1]}.")
+        raise UsageError(f"sample times must lie between {t0} and {t1}; these go from {times[0]} to {times[-1]}.", name="samples")
     return np.minimum(times, t1)
 
 

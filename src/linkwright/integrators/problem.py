@@ -157,15 +157,17 @@ class Problem:
         if not (0 <= self.n_power <= self.nx and 0 <= self.n_u <= len(self.parameters)):
             raise UsageError("quadratures are some of the extra states, and what the inputs give some of the parameters.")
         if self.n_u + self.n_held + self.n_switches > len(self.parameters):
-            raise UsageError("inputs, held values and sides are different parameters: there must be room for all.")
+            raise UsageError("inputs, held values and sides are different parameters: there must be room for all.", name="inputs")
         if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):
             raise UsageError(
                 f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.", value=self.every
             )
         if self.project_every < 1 or not self.project_above >= 0.0:
-            raise UsageError("states are corrected after every step or after every n-th one, above a residual that is not negative.")
+            raise UsageError(
+                "states are corrected after every step or after every n-th one, above a residual that is not negative.", name="state"
+            )
         if self.inputs is None and (n_in_x or self.n_u):
-            raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.")
+            raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.", name="extra")
         for name, kernel, n_in, n_out in (
             ("rates", self.rates, nm + more, nm + self.n_power),
             ("project", self.project, nm + more, nm + 3),
@@ -185,7 +187,7 @@ class Problem:
                         name=name,
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
-            raise UsageError("times at which steps end come in order, each once.")
+            raise UsageError("times at which steps end come in order, each once.", name="time")
         if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.rests)):
             raise UsageError("ends that hold need kernels of the stops and of responses, and an event each for their push.")
         if len(self.event_specs) > len(self.rests) and self.events is None:

@@ -321,7 +321,7 @@ class Kernels:
         if name in FOLLOWING:
             raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.", name=name)
         if not by:
-            raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'free').")
+            raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'free').", name="outputs")
 
     @property
     def generic_rank(self) -> int:
@@ -335,7 +335,8 @@ class Kernels:
         if missing:
             raise UsageError(
                 f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
-                "Kinematics works without."
+                "Kinematics works without.",
+                name="mass",
             )
 
     # ---------------------------------------------------------------- sizes and names

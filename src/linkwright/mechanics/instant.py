@@ -251,7 +251,7 @@ class Instant:
         """Kinetic and potential energy (weight and springs) and their sum."""
         lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
         if lacking:
-            raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.")
+            raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.", name="mass")
         kinetic = dynamics.kinetic_energy(self.skel, self.motion)
         stored = sum(f.energy(self) for f in forces.of_description(self.skel.tree.description))
         potential = dynamics.potential_energy(self.skel, self.motion) + stored

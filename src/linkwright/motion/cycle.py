@@ -333,7 +333,7 @@ def _first_ground_joint(desc: Description) -> str:
     for j in desc.joints:
         if ground in (j.first, j.second) and joints.create(j.type, j.options).nv == 1:
             return j.name
-    raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
+    raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.", name="drive")
 
 
 # ---------------------------------------------------------------- where it begins, and how far it goes

@@ -166,7 +166,9 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
     def __init__(self, skel: Skeleton, q: np.ndarray, rows: np.ndarray):
         self.skel, self.q, self.rows = skel, q, np.asarray(rows, dtype=float)
         if self.rows.shape != (len(q), skel.cut_size):
-            raise UsageError(f"references of the cut joints have shape {self.rows.shape}; they need ({len(q)}, {skel.cut_size}).")
+            raise UsageError(
+                f"references of the cut joints have shape {self.rows.shape}; they need ({len(q)}, {skel.cut_size}).", name="references"
+            )
 
     def __len__(self) -> int:
         return len(self.q)

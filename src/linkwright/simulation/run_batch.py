@@ -135,7 +135,7 @@ def run_batch(
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, free=own if len(own) else None))
     if first.samples is None:
-        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.")
+        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.", name="sample_interval")
     done = _run(system, first, pairs, threads, duration, options)
     return _with_failures(done, failed, n) if failed else done
 
@@ -180,7 +180,7 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
 def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
     """Times, and coordinates whose motion is prescribed, must be those of the first state: drives are bound to it."""
     if any(st.t != states[0].t for st in states):
-        raise UsageError("the states of a batch have different times; runs of a batch begin together.")
+        raise UsageError("the states of a batch have different times; runs of a batch begin together.", name="states")
     for name in drivers:
         for what in (name, f"{name}.v"):
             values = [float(st[what]) for st in states]
@@ -238,7 +238,8 @@ def _run(
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
             f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory; take fewer samples (sample_interval=) or "
-            "fewer runs at once."
+            "fewer runs at once.",
+            name="sample_interval",
         )
     works = np.zeros(p.n_power)
     more = np.concatenate([act.x0, works])

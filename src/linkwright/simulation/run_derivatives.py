@@ -106,7 +106,7 @@ def _simulation_of(run: Trajectory) -> Simulation:
     proof: Proof | None = run.proof
     sim = getattr(proof, "sim", None)
     if sim is None:
-        raise UsageError("this run was read from a file or another process; simulate it again to differentiate it.")
+        raise UsageError("this run was read from a file or another process; simulate it again to differentiate it.", name="run")
     return sim
 
 
@@ -127,7 +127,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     if core.free:
         missing = [n for n in names if n not in core.kernels.entries["free"]]
         if missing:
-            raise UsageError(f"{listing(missing)} must be free: name them in lw.compile(..., free=[...]).")
+            raise UsageError(f"{listing(missing)} must be free: name them in lw.compile(..., free=[...]).", name="free")
     else:
         key, known = tuple(names), FREED.of(core)
         if key not in known:

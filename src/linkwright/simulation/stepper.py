@@ -132,7 +132,7 @@ class Stepper:
                 f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.", value=tau
             ) from None
         if given.ndim not in (2, 3) or given.shape[-1] != nv or (given.ndim == 3 and len(given) != self.n):
-            raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).")
+            raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).", name="tau")
         if given.ndim == 2:
             given = np.broadcast_to(given, (self.n, *given.shape))
         given = np.ascontiguousarray(given)
@@ -246,7 +246,7 @@ class Stepper:
             raise UsageError(f"there are {counted(self.n, 'environment')}; number {bad} is not among them.")
         which = given.astype(np.int64) % self.n
         if len(np.unique(which)) < len(which):
-            raise UsageError("where names an environment more than once.")
+            raise UsageError("where names an environment more than once.", name="where")
         return which
 
     def _numbers(self, name: str, given: Any, count: int) -> np.ndarray:

@@ -375,7 +375,7 @@ class Compiled:
         if self.mobility.freedoms == 0:
             raise UsageError(f"nothing can move here: this is a structure (mobility 0), so there is no motion {what}.")
         if not self.drive_names:
-            raise UsageError(f"the model has no drives, so there is no motion {what}. Write `drive: {{joint: 60 rpm}}`.")
+            raise UsageError(f"the model has no drives, so there is no motion {what}. Write `drive: {{joint: 60 rpm}}`.", name="drive")
 
     def need_state(self, st: Any) -> None:
         """Raise UsageError unless this is a State."""

@@ -188,7 +188,8 @@ def cycles(
     if len(designs) * samples * width > MOST_NUMBERS:
         raise UsageError(
             f"{counted(len(designs), 'design')} of {counted(samples, 'sample')} do not fit into memory: name channels with "
-            "read=, or call it for fewer at once."
+            "read=, or call it for fewer at once.",
+            name="read",
         )
     found = reader.table(with_numbers(designs, by), list(STATE) if names is None else names, by, threads)
     reasons = {designs.index(i): text for i, text in sorted(found.why.items())}

@@ -84,7 +84,7 @@ class NamedTerms:
 
     def _at(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray]) -> TermsByName:
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise UsageError("terms by name need finite numbers in q and v.")
+            raise UsageError("terms by name need finite numbers in q and v.", name="terms")
         rows = self._values("task_terms", q, v, more, {"tasks": self.tasks})
         return TermsByName(self, v, rows, lambda: self._values("inertia_terms", q, v, more, {}))
 

@@ -116,7 +116,7 @@ def assembled(
         core.need_drive(joint_name(name))
     at = core.start if guess is None else guess
     if not isinstance(at, State) or at.skel is not core.skel:
-        raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).")
+        raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).", name="guess")
     drive, speed = _rows(core, q, "q", ("angle", "length"), names), _rows(core, v, "v", ("angular speed", "speed"), names)
     drive, speed = np.broadcast_arrays(drive, speed)
     skel, n = core.skel, len(drive)

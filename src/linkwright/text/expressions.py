@@ -403,7 +403,7 @@ def dependency_order(needs: Mapping[str, Iterable[str]]) -> list[str]:
             if state.get(following) == 1:
                 names = [n for n, _ in path]
                 cycle = " -> ".join([*names[names.index(following) :], following])
-                raise ModelError(f"the parameters depend on each other in a circle: {cycle}. Give one of them a number.")
+                raise ModelError(f"the parameters depend on each other in a circle: {cycle}. Give one of them a number.", name="parameters")
             if following not in state:
                 state[following] = 1
                 path.append((following, [n for n in sorted(needs[following]) if n in needs]))

@@ -243,7 +243,7 @@ def _term(p: Phrase, sign: float) -> GoalTerm:
     if times is not None and times[0] and not times[0].text[0].isalpha():
         factor = amount(times[0])
         if factor.unit:
-            raise times[0].error("the weight of a term is a number without a unit.")
+            raise times[0].error("the weight of a term is a number without a unit.", name="weight")
         weight, what = sign * factor.value, times[2]
     over = what.cut(_OVER)
     if over is not None:

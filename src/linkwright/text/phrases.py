@@ -184,7 +184,7 @@ class _NotedUnits(QuantityAlgebra):
 def amount(p: Phrase) -> Amount:
     """The number of a slice, with its unit; raise UsageError with the column where there is none."""
     if not p:
-        raise p.error("a number is missing here.")
+        raise p.error("a number is missing here.", name="number")
     text = re.sub(r"\bper ?cent\b", SHARE, p.text)
     body, si = (text[:-2].rstrip(), True) if re.search(r"(?<=[\s\d)])SI$", text) else (text, False)
     literal = LITERAL.match(body)
@@ -212,7 +212,7 @@ def amount(p: Phrase) -> Amount:
 def amounts(p: Phrase) -> list[Amount]:
     """The numbers of a slice, one after another with blanks between them: `60 240`, `60 mm 2*120 mm`."""
     if not p:
-        raise p.error("a number is missing here.")
+        raise p.error("a number is missing here.", name="number")
     found: list[Phrase] = []
     for word in p.split():
         if found and not NUMBER_BEGINS.match(word.text):  # the unit of the number before it

@@ -103,7 +103,9 @@ class Tolerance:
         if self.width < 0.0:
             raise UsageError(f"the tolerance {self} is a half width, zero or more.")
         if self.relative and self.about is not None:
-            raise UsageError(f"{number_text(self.width)} % are those of the present value: leave out about={number_text(self.about)}.")
+            raise UsageError(
+                f"{number_text(self.width)} % are those of the present value: leave out about={number_text(self.about)}.", name="about"
+            )
 
     @classmethod
     def parse(cls, text: str) -> Tolerance:

@@ -56,7 +56,9 @@ def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
     tree = span(graph, cuts)
     if tree.left:
         loop = " - ".join(loop_left(graph, tree, tree.left[0]))
-        raise ModelError(f"the cuts ({listing(names) or 'none'}) leave a loop closed: {loop}. Add one of these joints to cuts.")
+        raise ModelError(
+            f"the cuts ({listing(names) or 'none'}) leave a loop closed: {loop}. Add one of these joints to cuts.", name="cuts"
+        )
     return cuts
 
 

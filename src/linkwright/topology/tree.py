@@ -225,7 +225,7 @@ def rebind(tree: Tree, description: Description) -> Tree:
     old = tree.description
     for what in ("bodies", "joints", *elements.CLOSING):
         if [t.name for t in getattr(old, what)] != [t.name for t in getattr(description, what)]:
-            raise UsageError(f"the tree was built for other {what}: build a new one with build_tree(description).")
+            raise UsageError(f"the tree was built for other {what}: build a new one with build_tree(description).", name="tree")
     joints = {joint.name: joint for joint in description.joints}
     for joint in old.joints:
         new = joints[joint.name]

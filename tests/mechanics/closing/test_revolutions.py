@@ -7,8 +7,8 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.mechanics.closing import continuation
 from linkwright.motion import cycle as whole_turns
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 TURN = 2.0 * np.pi
 

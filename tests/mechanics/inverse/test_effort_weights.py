@@ -15,8 +15,8 @@ from linkwright.rings.papers import aghili_control
 from linkwright.system.inertia_regressor import regressor
 from linkwright.system.system import System
 from tests import factory
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 DRIVES = ["slide", "P"]  # a force and a torque
 

@@ -10,8 +10,8 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import pose_of
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 
 def maximal(s, st, a, drives):

@@ -17,8 +17,8 @@ from linkwright.mechanics.inverse.singular_geometry import read_geometry, singul
 from linkwright.model.curves.lines import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.rings.papers import hoang
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 
 def four_bar(crank: float, coupler: float, rocker: float, ground: float, angle: float) -> Any:

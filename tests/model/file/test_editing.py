@@ -17,8 +17,8 @@ from linkwright.model import library
 from linkwright.model.description import Description
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.parameters import every_parameter, with_values
-from tests.sweeps import every_model
 from tests.refusals import refused
+from tests.sweeps import every_model
 
 READS_BACK = 1e-12  # of the largest number of a kind: what `edited` promises
 

@@ -12,8 +12,8 @@ from linkwright.model import library as models
 from linkwright.model.file import read, read_text, save, write
 from tests.model.file import test_reading as fixtures
 from tests.model.meshes import shapes
-from tests.sweeps import every_model
 from tests.refusals import refused
+from tests.sweeps import every_model
 
 TEXTS = {
     "wiper": fixtures.WIPER,

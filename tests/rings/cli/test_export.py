@@ -14,8 +14,8 @@ from linkwright.errors import UsageError
 from linkwright.rings import cli
 from linkwright.rings.exchange import LossWarning
 from linkwright.rings.exchange.formats import FORMATS, format_of
-from tests.rings.cli.schemas import disagreements
 from tests.refusals import refused
+from tests.rings.cli.schemas import disagreements
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

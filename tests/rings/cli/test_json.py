@@ -13,8 +13,8 @@ from benchmarks.bench.cases import BenchRow
 from linkwright.errors import LinkwrightError
 from linkwright.rings import cli, papers
 from linkwright.rings.cli import dispatch, outputs, schemas
-from tests.rings.cli.schemas import disagreements, documented
 from tests.refusals import refused
+from tests.rings.cli.schemas import disagreements, documented
 
 
 def test_every_command_with_json_is_documented() -> None:

@@ -17,8 +17,8 @@ from linkwright.rings.design.comparison.report import when
 from linkwright.simulation.feedback.analysis import effort_norms, errors, facts, forces, settling, together, tracking
 from linkwright.simulation.feedback.time_integrals import held_integral, integral
 from tests import ROOT
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 DATA = json.loads((ROOT / "tests" / "data" / "aghili_hoang.json").read_text(encoding="utf-8"))
 TO = {"A": "60 deg"}

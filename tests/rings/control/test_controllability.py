@@ -15,8 +15,8 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.motion.controllability import controllable, controllable_of_matrices, drive_rows
 from linkwright.system.system import System
 from tests.reference import load
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 PAPER = load("aghili_hoang")["controllability_and_units"]
 BOOM = {

@@ -20,8 +20,8 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.rings.control.hybrid import filter_time, loop_growth, loop_stable
 from linkwright.system.system import System
 from tests.reference import load
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 ARM = load("aghili_hoang")["planar_3R_own_data"]
 ARM_DRIVES = ["J1", "J2", "J3"]

@@ -11,8 +11,8 @@ from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.run_batch import run_batch
 from linkwright.system.system import System
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 BESIDE = """
 name: crank beside a double pendulum

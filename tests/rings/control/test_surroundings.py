@@ -11,8 +11,8 @@ from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 STEP = {"A": "60 deg"}  # from 30 deg: 26 N m at the start for one drive, 7 and -14 for two (with gravity 35; 7 and -14)
 

@@ -13,8 +13,8 @@ from linkwright.rings.design.drive_duty import DriveHistory, drive_history, effo
 from linkwright.rings.design.drive_sizing import Motor, best_ratio, drive_sizing, motor_torque
 from linkwright.rings.design.effort_jumps import jumps
 from linkwright.rings.design.flywheel import flywheel
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 G = 9.81
 MOTOR = {"Kt": "0.08 N m/A", "Ke": "0.08 V s/rad", "R": "0.5 ohm", "J": "3e-4 kg m^2"}

@@ -16,8 +16,8 @@ from linkwright.model.description import Body
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.rings import cli
 from linkwright.rings.design.load_cases import LoadCase
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 MODELS = ["wiper", "punch-press", "carpet-scraper", "stewart", "rssr", "boot-lid"]
 ROUND_OFF = 1e-11  # of the largest force: sums of a dozen terms, reactions solved with a condition of some thousands

@@ -15,8 +15,8 @@ from linkwright.rings import cli
 from linkwright.rings.design import catalog
 from linkwright.rings.design.catalog import BUILT_IN, read_catalog
 from linkwright.rings.design.motor_choice import choose_motor
-from tests.rings.cli.schemas import disagreements
 from tests.refusals import refused
+from tests.rings.cli.schemas import disagreements
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.rings.exchange.reading.urdf.robots import DIALECTS, link, robot, tree, written
 from tests.refusals import refused
+from tests.rings.exchange.reading.urdf.robots import DIALECTS, link, robot, tree, written
 
 
 def test_an_imported_model_is_a_model(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ import linkwright as lw
 from linkwright.rings import cli, papers
 from linkwright.rings.papers import figures, overview
 from tests import ROOT
+from tests.refusals import refused
 from tests.scripts import docs_script
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 DIFFER = {
     "scraper: J by its printed blocks, at 12 positions", "3-RRR: J by its printed blocks, at 4 positions",

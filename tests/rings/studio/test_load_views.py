@@ -14,8 +14,8 @@ from linkwright.rings import cli
 from linkwright.rings.studio import load_plots
 from linkwright.rings.studio.free_body import FreeBody, free_body
 from linkwright.rings.studio.plots.hodographs import round_places
-from tests.sweeps import every_model, sweep
 from tests.refusals import refused
+from tests.sweeps import every_model, sweep
 
 G = 9.81
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "supply_voltage": 48, "max_speed": "5000 rpm"}

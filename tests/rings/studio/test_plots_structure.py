@@ -19,8 +19,8 @@ from linkwright.rings.studio import animation
 from linkwright.rings.studio.plots import plot_of
 from linkwright.rings.studio.plots.blocks import elimination, filled
 from linkwright.topology.order import gicm_pattern
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 # ---------------------------------------------------------------- paths
 

@@ -16,8 +16,8 @@ from linkwright.rings import cli
 from linkwright.rings.design.cycle_loads import CycleLoads
 from linkwright.rings.studio import printing, report, report_dimensions, report_forces, report_tables, report_variants
 from linkwright.rings.studio.scale_drawing import DrawnText, scale_drawing
-from tests.rings.studio.test_report import MOTOR, Reader, number
 from tests.refusals import refused
+from tests.rings.studio.test_report import MOTOR, Reader, number
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 

@@ -19,8 +19,8 @@ from linkwright.rings import cli
 from linkwright.rings.exchange.reading.sketches import read_sketch
 from linkwright.rings.studio.link_outline import arc_center, arc_radius, flattened, link_outline
 from linkwright.rings.studio.scale_drawing import LAYERS, scale_drawing
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 HINGED = ["wiper", "four-bar", "carpet-scraper", "jansen-leg", "change-point-four-bar", "parallelogram-chain"]
 FINE = 400  # pieces of an arc: areas of polygons in a circle are right to (pi/400)^2 / 6, 1e-5

@@ -14,8 +14,8 @@ from linkwright.errors import UsageError
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.study_columns import table, units_of
 from linkwright.rings.studio.study_plots import bin_edges, share
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 STEPS = lw.Cycle(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
 HEIGHT = "max crank.B.y"

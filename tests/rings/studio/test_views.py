@@ -15,8 +15,8 @@ from linkwright.rings.studio.live.geometry import shapes
 from linkwright.rings.studio.page import Page
 from linkwright.rings.studio.paper_sheet import nice_length
 from linkwright.rings.studio.scene import Scene, Stage
-from tests.sweeps import every_model
 from tests.refusals import refused
+from tests.sweeps import every_model
 
 
 def pixels(path: Path) -> np.ndarray:

@@ -10,9 +10,9 @@ from linkwright.errors import UsageError
 from linkwright.rings.synthesis.defects import defects
 from linkwright.rings.synthesis.linkage import GearPair, Linkage, four_bar, slider_crank
 from linkwright.rings.synthesis.motion_tracing import crank_linkage
+from tests.refusals import refused
 from tests.rings.synthesis.path_cases import configuration_trace
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 CRANK_ROCKER = four_bar(0j, 0.02 + 0.02j, 0.09 + 0.06j, 0.1 + 0j, 0.05 + 0.08j)
 TRIPLE_ROCKER = four_bar(0j, 0.03 + 0.04j, 0.07 + 0.05j, 0.11 + 0j, 0.05 + 0.07j)  # not Grashof

@@ -47,7 +47,9 @@ def task_rows(description: Description, named: str | Sequence[str]) -> list[Task
     """Components by name: `platform`, `platform.P`, one of them (`platform.wz`, `platform.P.x`), `com`, or relative: `hand in trunk`."""
     names = [named] if isinstance(named, str) else list(named)
     if not names:
-        raise UsageError("operational space needs what moves in it: tasks='platform', or tasks=['platform.P', 'platform.wz'].")
+        raise UsageError(
+            "operational space needs what moves in it: tasks='platform', or tasks=['platform.P', 'platform.wz'].", name="tasks"
+        )
     rows = [row for name in names for row in _rows(description, str(name))]
     twice = sorted({r.name for r in rows if [x.name for x in rows].count(r.name) > 1})
     if twice:

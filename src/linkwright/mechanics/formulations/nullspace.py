@@ -43,7 +43,9 @@ class Nullspace:
                 allowed=ELIMINATIONS,
             )
         if self.independent is not None and self.elimination != "partitioned":
-            raise UsageError('independent coordinates belong to the partition: Nullspace("partitioned", independent=("A",)).')
+            raise UsageError(
+                'independent coordinates belong to the partition: Nullspace("partitioned", independent=("A",)).', name="independent"
+            )
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         c, r = terms.columns, terms.row_scale

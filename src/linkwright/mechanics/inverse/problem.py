@@ -116,7 +116,8 @@ class InverseProblem:
             f"no drive acts on the degree of freedom in which {listing(loose[:6])} {'move' if len(loose) > 1 else 'moves'}; "
             f"drives: {listing(self.drives) or 'none'}. "
             "Springs and other forces do not balance it at this position with these accelerations. Name one of these joints in drives=, or "
-            "give what it does by itself: accelerations of s.forward(st, ...), at rest a position of s.settle(hold=[...])."
+            "give what it does by itself: accelerations of s.forward(st, ...), at rest a position of s.settle(hold=[...]).",
+            name="drives",
         )
 
 

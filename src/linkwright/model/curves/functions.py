@@ -77,7 +77,7 @@ def takes_state(function: Callable[..., Any], what: str, motion: bool = False) -
         most = 9 if any(p.kind == p.VAR_POSITIONAL for p in every) else len(every)
     if wanted > 2 or most == 0 or (motion and wanted > 1):
         allowed = "t alone, because it prescribes a motion" if motion else "t, or t and the state"
-        raise UsageError(f"the function of {what} takes {allowed}; this one takes {wanted} arguments.")
+        raise UsageError(f"the function of {what} takes {allowed}; this one takes {wanted} arguments.", name="function")
     return wanted == 2
 
 

@@ -50,7 +50,7 @@ class EditSheet:
             return FileNode(Source(self.file, 1), entries={}, span=TextSpan(len(self.text), len(self.text)))
         found = _tree(self.text, self.file)
         if found.entries is None:
-            raise ModelError("a model is a mapping: `name: ...`, `drawing: ...`, one key a line.", found.where)
+            raise ModelError("a model is a mapping: `name: ...`, `drawing: ...`, one key a line.", found.where, name="name")
         return found
 
     @cached_property

@@ -87,10 +87,10 @@ def _axis(job: Job, op: Mapping[str, Any]) -> tuple[float, float]:
         return math.cos(value), math.sin(value)
     axis = op.get("axis", (1.0, 0.0))
     if not isinstance(axis, Sequence) or isinstance(axis, str) or len(axis) != 2:
-        raise UsageError("the axis of a guide is a direction [x, y], or give its angle.")
+        raise UsageError("the axis of a guide is a direction [x, y], or give its angle.", name="axis")
     x, y = (job.si(v, NONE, "the axis of the guide") for v in axis)
     if math.hypot(x, y) == 0.0:
-        raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].")
+        raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].", name="axis")
     return x, y
 
 

@@ -72,7 +72,7 @@ def set_length(job: Job, op: Mapping[str, Any]) -> None:
             raise UsageError("name a body with two points, or the two points: {'between': ['A', 'B'], 'length': '150 mm'}.")
         between = body.points[:2]
     if not isinstance(between, Sequence) or len(between) != 2:
-        raise UsageError("a length is between two points, ['A', 'B'].")
+        raise UsageError("a length is between two points, ['A', 'B'].", name="length")
     a, b = (job.point(n).name for n in between)
     if op.get("moves") == a:
         a, b = b, a

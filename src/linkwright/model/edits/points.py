@@ -29,7 +29,7 @@ def where(job: Job, given: Any) -> str:
     """An existing point by name, or a new one: {at: [x, y], name, ground}."""
     if isinstance(given, Mapping):
         if "at" not in given:
-            raise UsageError("a new point needs its position, {'at': [x, y]}.")
+            raise UsageError("a new point needs its position, {'at': [x, y]}.", name="new")
         name = new_point(job, given["at"], given.get("name"))
         if given.get("ground"):
             make_pin(job, GROUND, name)

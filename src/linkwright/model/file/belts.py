@@ -42,7 +42,9 @@ class _DrawnSpan(NamedTuple):
 def read_belt(reader: Elements, name: str, entry: FileNode) -> Belt:
     """Read a belt, chain or rope."""
     if not reader.context.planar:
-        raise entry.error("belts are planar: write `plane: xy` (without `space: true`), or couplings with the ratio of the wheels.")
+        raise entry.error(
+            "belts are planar: write `plane: xy` (without `space: true`), or couplings with the ratio of the wheels.", name="belt"
+        )
     return _BeltReader(reader, name, entry).belt()
 
 

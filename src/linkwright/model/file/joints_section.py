@@ -77,7 +77,7 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
 def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
     """Note the place of a joint; joints inside chains and outside share one list of names."""
     if name == "t":
-        raise node.error("a joint cannot be called 't', which is the time. Rename it.")
+        raise node.error("a joint cannot be called 't', which is the time. Rename it.", name="joints")
     if name in entries:
         raise node.error(f"the name '{name}' is taken twice: by this joint and by the one at {entries[name].where}. Rename one.", name=name)
     entries[name] = node

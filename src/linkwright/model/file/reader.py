@@ -105,7 +105,9 @@ def reread(description: Description, /, **overrides: Any) -> Description:
     """The same model with more overrides; also parameters that count (`repeat`) may change."""
     document = description.document
     if not isinstance(document, Document):
-        raise UsageError("this description was not read from a model file or dict, so it cannot be read again with other values.")
+        raise UsageError(
+            "this description was not read from a model file or dict, so it cannot be read again with other values.", name="description"
+        )
     if overrides and all(map(is_single, overrides)):
         quick = changed_singly(description, overrides)
         if quick is not None:

@@ -43,7 +43,7 @@ def expand(context: Context, keys: dict[str, FileNode]) -> dict[str, FileNode]:
         entries = block.mapping("repeat")
         indices = {k: v for k, v in entries.items() if k not in SECTIONS}
         if not indices:
-            raise block.error("repeat needs an index and its range, e.g. `i: 1..N`.")
+            raise block.error("repeat needs an index and its range, e.g. `i: 1..N`.", name="i")
         blocks.append((block, tuple(indices), [_range(context, name, entry) for name, entry in indices.items()]))
     return dict(_written_out(node, {k: v for k, v in keys.items() if k != "repeat"}, blocks))
 

@@ -75,7 +75,7 @@ def read_shape(context: Context, name: str, node: FileNode, entries: dict[str, F
         )
     if ways and name == GROUND:
         raise entries[ways[0]].error(
-            f"ground is the drawing itself: place its pins in `drawing:` or as `points: {{A: [0, 0]}}`, not by `{ways[0]}`."
+            f"ground is the drawing itself: place its pins in `drawing:` or as `points: {{A: [0, 0]}}`, not by `{ways[0]}`.", name="drawing"
         )
     if "along" in entries:
         _along(context, shape, entries["along"])

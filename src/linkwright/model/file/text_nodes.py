@@ -249,7 +249,9 @@ class _Builder:
                     self.attach(stack[-1], finished)
         if root is None:
             raise ModelError(
-                "the file is empty. Begin with `name:`, `bodies:` and so on, see docs/reference/model-file.md.", Source(self.name, 1)
+                "the file is empty. Begin with `name:`, `bodies:` and so on, see docs/reference/model-file.md.",
+                Source(self.name, 1),
+                name="name",
             )
         return root
 
@@ -280,7 +282,8 @@ class _Builder:
             before, number = name, value.text or ""
             if name in found:
                 raise key.error(
-                    f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one."
+                    f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one.",
+                    name=_short(name),
                 )
             at, own = value.span, key.span
             span = None if at is None or own is None else TextSpan(at.first, at.end, at.style, at.column, own.first)

@@ -79,7 +79,7 @@ def sample_times(t: Any, duration: Any, steps: Any, most: int = MOST_STEPS) -> n
     except (TypeError, ValueError) as error:
         raise UsageError(f"t must be a list of times, not {t!r:.60}; duration= and steps= make equal steps.", value=t) from error
     if times.ndim != 1 or len(times) < 2 or not np.isfinite(times).all() or not np.all(np.diff(times) > 0):
-        raise UsageError("t must be two or more finite times that increase; duration= and steps= make equal steps.")
+        raise UsageError("t must be two or more finite times that increase; duration= and steps= make equal steps.", name="duration")
     return times
 
 

@@ -75,7 +75,7 @@ class Controller:
         """The same for the next sample; own states advance by the time between samples."""
         every = self.bound.every
         if not every:
-            raise UsageError(f"step needs the time between samples: lw.control.{self.bound.written.kind}(..., every='1 ms').")
+            raise UsageError(f"step needs the time between samples: lw.control.{self.bound.written.kind}(..., every='1 ms').", name="every")
         found = self._answer(st, self.begin.t + self.samples * every if t is None else t, force)
         own = zip(self.bound.states, self._own, found.rates, strict=True)
         self._own = np.array([s.after(x, rate, every) for s, x, rate in own], dtype=float)
@@ -94,7 +94,9 @@ class Controller:
         b = self.bound
         mine, theirs = ([n.joint.name for n in skel.tree.nodes] for skel in (self.system.loops.skel, st.skel))
         if mine != theirs:
-            raise UsageError("this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).")
+            raise UsageError(
+                "this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).", name="state"
+            )
         time = st.t if t is None else quantity(t, TIME, "t")
         read, sensed = b.arrays(st.q, st.v, time, b.believed.kernels.loops.skel.pack(st.references), self._own), self._sensed(force)
         if sensed is None and b.every and b.force_rows:

@@ -53,7 +53,7 @@ class Hybrid(Projected):
 
     def prepared(self, bound: Any) -> Hybrid:
         if not isinstance(self.force, Mapping) or not self.force:
-            raise UsageError("hybrid: force={'C.y': '0 N'} names the multipliers or joint forces to hold, with their values.")
+            raise UsageError("hybrid: force={'C.y': '0 N'} names the multipliers or joint forces to hold, with their values.", name="force")
         plain = super().prepared(bound)
         assert isinstance(plain, Hybrid)
         rows = tuple(force_row(bound.description, bound.lam_names, bound.lam_kinds, str(name)) for name in self.force)

@@ -350,7 +350,7 @@ def _bound(act: Any) -> Any:
 
 def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators: Any, tau: Any, free: np.ndarray) -> Linearized:
     if actuators is not None:
-        raise UsageError("actuators belong to a controller: control=lw.control.pd(...).")
+        raise UsageError("actuators belong to a controller: control=lw.control.pd(...).", name="actuators")
     names = system.named_drives(drives)
     targets = tuple(drive_base.target(system.loops.skel, n) for n in names)
     eq = system.kernels.equations(free if len(free) else ())

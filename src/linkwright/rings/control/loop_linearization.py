@@ -68,7 +68,8 @@ class ManifoldRows(NamedTuple):
         if weakest < independent:
             raise UsageError(
                 f"the coordinates {', '.join(labels)} do not determine the motion here (smallest singular value {weakest:.2g}): something "
-                "moves that leaves them at rest. Name others."
+                "moves that leaves them at rest. Name others.",
+                name="coordinates",
             )
 
 

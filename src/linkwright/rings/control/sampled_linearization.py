@@ -51,7 +51,8 @@ class SampledLinearized(Linearized):
 
     def lqr(self, Q: Any = None, R: Any = None) -> Any:
         raise UsageError(
-            "gains of a sampled plant: linearize it without control=, and lw.control.lqr(st, Q, R, every=...) finds those for held efforts."
+            "gains of a sampled plant: linearize it without control=, lw.control.lqr(st, Q, R, every=...) finds those for held efforts.",
+            name="control",
         )
 
     def __str__(self) -> str:

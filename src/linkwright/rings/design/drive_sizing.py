@@ -80,7 +80,9 @@ class Motor:
         x = {k: quantity(v, KINDS[MOTOR_KINDS[k]], f"motor: {k}") for k, v in data.items()}
         for key in ("Kt", "R"):
             if x.get(key, 0.0) <= 0.0:
-                raise UsageError(f"a motor needs {key} greater than zero, for example {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}.")
+                raise UsageError(
+                    f"a motor needs {key} greater than zero, for example {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}.", name="motor"
+                )
         for key, value in x.items():
             if value < 0.0:
                 raise UsageError(f"motor: {key} is {value:g}; it must not be negative.", name="motor", value=value)
@@ -188,7 +190,7 @@ class DriveSizing(Result):
     @property
     def _motor(self) -> Motor:
         if self.motor is None:
-            raise UsageError("no motor is given: pass motor={'Kt': ..., 'R': ..., 'J': ...} (and ratio=) to drive_sizing.")
+            raise UsageError("no motor is given: pass motor={'Kt': ..., 'R': ..., 'J': ...} (and ratio=) to drive_sizing.", name="motor")
         return self.motor
 
     def rms(self, values: np.ndarray) -> float:
@@ -353,7 +355,7 @@ def drive_sizing(
     plain = DriveSizing(load, history, units, (over.name, over.dimension))
     if given is None:
         if gear_ratio is not None or lead is not None or efficiency is not None:
-            raise UsageError("ratio, lead and efficiency need a motor: pass motor={'Kt': ..., 'R': ...} as well.")
+            raise UsageError("ratio, lead and efficiency need a motor: pass motor={'Kt': ..., 'R': ...} as well.", name="motor")
         return plain
     N = _ratio(history, gear_ratio, lead, N)
     e = quantity(efficiency, KINDS["pure number"], "efficiency") if efficiency is not None else e or 1.0

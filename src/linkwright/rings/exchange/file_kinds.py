@@ -28,7 +28,9 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any 
     if is_importable(model) and not isinstance(model, Mapping):
         return _imported(model_file(model), folders, changes)
     if folders is not None:
-        raise UsageError(f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.")
+        raise UsageError(
+            f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.", name="folders"
+        )
     return load.description(model, **changes)
 
 

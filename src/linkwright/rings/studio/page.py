@@ -126,7 +126,7 @@ def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None)
     from linkwright.rings.studio.widget import widget
 
     if path is not None:
-        raise UsageError("a widget is no file: take widget=True or the path out.")
+        raise UsageError("a widget is no file: take widget=True or the path out.", name="widget")
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(compiled_of(subject).described)
     return widget(mechanism, run=run, **({} if height is None else {"height": height}))
 

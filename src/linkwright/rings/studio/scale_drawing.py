@@ -168,7 +168,7 @@ def scale_drawing(
     wide = _length(width, "width") or nice_length(max(min(WIDTH * size, 0.6 * shortest), 1e-6))
     hole = _length(bore, "bore") or 0.5 * wide
     if not hole < wide:
-        raise UsageError(f"the bore of an eye, {hole:.6g} mm, must be smaller than the width of a link, {wide:.6g} mm.")
+        raise UsageError(f"the bore of an eye, {hole:.6g} mm, must be smaller than the width of a link, {wide:.6g} mm.", name="bore")
     out = ScaleDrawing(system.description.name, wide, hole)
     if turn is not None and positions:
         whole = turn.full_turn

@@ -212,10 +212,12 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), Handler)
         except OverflowError as problem:
-            raise UsageError(f"port {port} is none: ports are numbers from 1 to 65535, and 0 for any that is free.") from problem
+            raise UsageError(
+                f"port {port} is none: ports are numbers from 1 to 65535, and 0 for any that is free.", name="port"
+            ) from problem
         except OSError as problem:
             why = "is used by another program" if problem.errno == errno.EADDRINUSE else f"cannot be used ({problem.strerror or problem})"
-            raise UsageError(f"port {port} {why}. Choose another, or none: then a free one is taken.") from problem
+            raise UsageError(f"port {port} {why}. Choose another, or none: then a free one is taken.", name="port") from problem
         if self.workshop is not None:
             self.workshop.start()
 

@@ -95,7 +95,7 @@ def table(study: Study) -> StudyTable:
     # one part at a time: samples stored with it are not needed and may be large
     parts = [(p.numbers, p.values, _given(p.why), _given(p.unknown), np.arange(p.first, p.last)) for p in study.parts()]
     if not parts:
-        raise UsageError("no row of the study is done, so there is nothing to show.")
+        raise UsageError("no row of the study is done, so there is nothing to show.", name="rows")
     numbers, values, failed, unknown, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
     units = units_of(study)
     columns = {}

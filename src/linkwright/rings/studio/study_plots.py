@@ -99,7 +99,8 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
     if not isinstance(given, Mapping):
         if len(chosen) > 1:
             raise UsageError(
-                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by measures=.'
+                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by measures=.',
+                name="limits",
             )
         given = {chosen[0].name: given}
     return {c.name: _ends(c, given[c.name]) for c in data.chosen(list(given), "limits", chosen, len(chosen))}

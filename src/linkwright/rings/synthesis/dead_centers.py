@@ -57,7 +57,7 @@ def between_dead_centers(
     ratio = max(ratio, 1.0 / ratio)  # the crank's direction of rotation makes it one or the other
     theta = np.pi * (ratio - 1.0) / (ratio + 1.0)
     if swing is not None and travel >= np.pi:
-        raise UsageError("the swing of a crank-rocker is less than 180 deg. Use a gear or a six-bar for more.")
+        raise UsageError("the swing of a crank-rocker is less than 180 deg. Use a gear or a six-bar for more.", name="swing")
     if not most_ratio > 1.0:
         raise UsageError("most_ratio is the longest link over the shortest: a number above 1.", name="most_ratio")
     if swing is None:

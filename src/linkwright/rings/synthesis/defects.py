@@ -109,7 +109,7 @@ def _at_angles(traced: CrankLinkage, circuit: CrankCircuit, angles: Array) -> li
 def _met(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: Any, near: float) -> list[Encounter]:
     """Places near each wanted point; with rotations only the one with that rotation."""
     if traced.p is None:
-        raise UsageError("the linkage has no point on its coupler; defects of a path need one.")
+        raise UsageError("the linkage has no point on its coupler; defects of a path need one.", name="linkage")
     if rotations is not None:
         return _exactly(traced, circuit, wanted, np.asarray(rotations, dtype=float), near)
     s = np.arange(SAMPLES) * (TURN / SAMPLES)

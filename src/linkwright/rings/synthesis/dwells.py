@@ -69,11 +69,14 @@ def dwells(
     forms = [DWELL_FORMS[k] for k in kinds]
     sizes = {"stroke": stroke, "dwell_angle": dwell_angle, "tolerance": tolerance, "longest": longest, "shortest": shortest}
     if overshoot is not None and not (np.isfinite(overshoot) and overshoot >= 0.0):
-        raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.")
+        raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.", name="overshoot")
     _check(sizes, start, transmission, count, starts, forms)
     rotary = forms[0].rotary
     if rotary and not (direction is None and at is None and within is None):
-        raise UsageError("direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
+        raise UsageError(
+            "direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.",
+            name="direction",
+        )
     place = SlidePlacement.of(direction, at, within)
     cosine = float(np.cos(transmission))
     if rotary:
@@ -116,7 +119,9 @@ def _check(
     sizes: Mapping[str, float | None], start: float | None, transmission: float, count: int, starts: int, forms: Sequence[DwellForm]
 ) -> None:
     if len({f.rotary for f in forms}) > 1:
-        raise UsageError("kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.")
+        raise UsageError(
+            "kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.", name="kind"
+        )
     for name, value in sizes.items():
         if value is not None and not (np.isfinite(value) and value > 0.0):
             raise UsageError(f"{name} = {value}: give a positive number in SI.", name=name)
@@ -127,15 +132,17 @@ def _check(
     if longest and shortest and longest <= shortest:
         raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.")
     if start is not None and not np.isfinite(start):
-        raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.")
+        raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.", name="start")
     if dwell_angle > np.deg2rad(300.0):
         raise UsageError(f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke; at most 300 deg are allowed.")
     if forms[0].rotary and stroke > np.deg2rad(150.0):
-        raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.")
+        raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.", name="swing")
     if not 0.0 <= transmission < np.pi / 2.0:
-        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+        raise UsageError(
+            f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
+        )
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
 
 
 def _search(

@@ -36,9 +36,11 @@ def form_paths(
     wanted = path_points(points)
     angles = crank_angles(timing, len(wanted))
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
     if not 0.0 <= transmission < np.pi / 2.0:
-        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+        raise UsageError(
+            f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
+        )
     center = complex(wanted.mean())
     size = float(np.ptp(wanted.real) + np.ptp(wanted.imag))
     most = LONGEST if longest is None else longest / size
@@ -87,14 +89,14 @@ def path_points(points: Any) -> Array:
         except (TypeError, ValueError):
             raise UsageError("points must be numbers: give a list of [x, y] in meters.", name="points") from None
         if array.ndim != 2 or array.shape[1] != 2:
-            raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.")
+            raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.", name="points")
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1 or len(array) < 3:
         raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.")
     if not np.isfinite(array).all():
-        raise UsageError("a point is not a finite number; give every point as [x, y] in meters.")
+        raise UsageError("a point is not a finite number; give every point as [x, y] in meters.", name="points")
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
-        raise UsageError("all points are the same; give points of a path.")
+        raise UsageError("all points are the same; give points of a path.", name="points")
     return array
 
 

@@ -51,7 +51,10 @@ class WantedFunction:
         y = f(np.linspace(*x, SAMPLES))
         span = float(np.ptp(y)) * (-1.0 if y[-1] < y[0] else 1.0)
         if not abs(span) > 1e-12 * (1.0 + float(np.abs(y).max())):
-            raise UsageError("the function is constant over the range: the output does not move. Widen x_range or choose another function.")
+            raise UsageError(
+                "the function is constant over the range: the output does not move. Widen x_range or choose another function.",
+                name="function",
+            )
         return cls(x, f, turn, way, float(y[0]), span)
 
     def travels(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -133,7 +136,7 @@ def _task(
         starts = crank_start, None if output_start is None else output_start / abs(way)
         return SlideForm(), WantedFunction.of(limits, f, turn, float(np.sign(way))), starts, abs(way)
     if abs(way) >= 2 * np.pi:
-        raise UsageError("output_range of a rocker is less than a full turn.")
+        raise UsageError("output_range of a rocker is less than a full turn.", name="output_range")
     if not ground > 0.0 or not np.isfinite(ground):
         raise UsageError("ground is a length above zero.", name="ground")
     return AngleForm(), WantedFunction.of(limits, f, turn, way), (crank_start, output_start), float(ground)
@@ -189,9 +192,13 @@ def _finite(f: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
             try:
                 y = np.array([float(f(float(u))) for u in x])
             except (TypeError, ValueError, ArithmeticError) as problem:
-                raise UsageError(f"the function has no value somewhere in x_range ({problem}). Change the range or the function.") from None
+                raise UsageError(
+                    f"the function has no value somewhere in x_range ({problem}). Change the range or the function.", name="function"
+                ) from None
         if y.shape != x.shape or not np.isfinite(y).all():
-            raise UsageError("the function must give one finite number for every x of x_range. Change the range or the function.")
+            raise UsageError(
+                "the function must give one finite number for every x of x_range. Change the range or the function.", name="function"
+            )
         return y
 
     return values
@@ -206,7 +213,7 @@ def _samples(samples: Any, x_range: Any) -> tuple[Callable[[np.ndarray], np.ndar
     except (TypeError, ValueError):
         raise UsageError("function is text of x, a callable, or samples (x, y): two lists of equal length.", name="function") from None
     if x.ndim != 1 or len(x) < 4 or not np.isfinite([x, y]).all() or len(np.unique(x)) < len(x):
-        raise UsageError("samples of a function are at least four finite pairs with different x.")
+        raise UsageError("samples of a function are at least four finite pairs with different x.", name="samples")
     order = np.argsort(x)
     low, high = (x[order[0]], x[order[-1]]) if x_range is None else np.asarray(x_range, dtype=float)
     if not (x.min() <= min(low, high) < max(low, high) <= x.max()):

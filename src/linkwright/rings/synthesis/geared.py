@@ -41,10 +41,12 @@ def geared_paths(
             raise UsageError(f"ratio {value!r}: the ratio of the gears is a number between -20 and 20 without 0.", name=value)
         exact = Fraction(float(value)).limit_denominator(12)
         if abs(float(exact) - value) > 1e-9:
-            raise UsageError(f"ratio {value:g}: give a fraction with a denominator up to 12, so that the cycle ends ({float(exact):g}).")
+            raise UsageError(
+                f"ratio {value:g}: give a fraction with a denominator up to 12, so that the cycle ends ({float(exact):g}).", name="ratio"
+            )
         ratios.append(float(value))
     if not ratios:
-        raise UsageError("no ratio is given; allowed are numbers between -20 and 20 without 0.")
+        raise UsageError("no ratio is given; allowed are numbers between -20 and 20 without 0.", name="ratio")
     forms = [geared_five_bar(r) for r in ratios]
     return form_paths(
         forms, points, timing=timing, closed=closed, seed=seed, count=count, starts=starts, longest=longest, shortest=shortest,

@@ -72,7 +72,8 @@ def _checked(points: Any) -> np.ndarray:
     if apart[i, j] <= 1e-9 * np.abs(z - z.mean()).max():
         raise UsageError(
             f"points {i + 1} and {j + 1} coincide, so that infinitely many four-bars pass the others. Use nine different points, "
-            "or path synthesis with the eight that remain."
+            "or path synthesis with the eight that remain.",
+            name="points",
         )
     return z
 

@@ -110,7 +110,7 @@ def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
     key = np.column_stack([rows[:, :2] / (extent or 1.0), np.cos(rows[:, 2]), np.sin(rows[:, 2])])
     first = [k for k in range(len(key)) if not any(np.abs(key[k] - key[j]).max() < 1e-9 for j in range(k))]
     if len(first) < 2:
-        raise UsageError("all poses are equal: the body does not move. Give at least two different poses.")
+        raise UsageError("all poses are equal: the body does not move. Give at least two different poses.", name="poses")
     dropped = len(rows) - len(first)
     return rows[first], [f"{counted(dropped, 'repeated pose')} left out."] if dropped else []
 
@@ -135,7 +135,7 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
         raise UsageError("pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.")
     a, x = (a - wanted.center) / wanted.size, x / wanted.size
     if len(a) == len(x) == 2 and len(wanted.place) == 2:
-        raise UsageError("two ground pivots and two moving pivots determine four links. Give one kind, or one of each.")
+        raise UsageError("two ground pivots and two moving pivots determine four links. Give one kind, or one of each.", name="ground")
     along = None
     if len(wanted.place) == 2:  # one more choice for each: the place on the bisector
         a, x = np.repeat(a, options.samples), np.repeat(x, options.samples)
@@ -145,7 +145,8 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
     by_moving = with_moving(wanted, x, None if along is None else along[: len(x)])
     if len(by_ground) < len(a):
         raise UsageError(
-            "a ground pivot that is given has no link of its own: the body sees it move along a line, or it is the pole. Choose another."
+            "a ground pivot that is given has no link of its own: the body sees it move along a line, or it is the pole. Choose another.",
+            name="ground",
         )
     return DyadSet.joined(by_ground, by_moving)
 

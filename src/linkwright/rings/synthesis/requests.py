@@ -338,7 +338,8 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
         if kind != "four-bar" or angles is not None or len(points) != 9:
             raise UsageError(
                 "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
-                f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit."
+                f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit.",
+                name="exact",
             )
         return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "count", "seed"))
     if kind in ("four-bar", "slider-crank"):
@@ -397,7 +398,8 @@ def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     needed = [options.pop(name, None) for name in ("x_range", "input_range", "output_range")]
     if needed[1] is None or needed[2] is None:
         raise UsageError(
-            "a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg')."
+            "a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg').",
+            name="function",
         )
     name = given if isinstance(given, str) else getattr(given, "__name__", "function")
     title = f"function generator {name}"
@@ -498,7 +500,7 @@ def _checked(points: Array) -> Array:
         raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {most_points}.")
     bad = np.flatnonzero(~np.isfinite(points))
     if len(bad):
-        raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.")
+        raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.", name="points")
     size = float(np.ptp(points.real) + np.ptp(points.imag)) if len(points) else 0.0
     distinct = 0 if not size > 0.0 else len(np.unique(np.round(points / (SAME_PLACE * size))))
     fewest = 3
@@ -520,7 +522,9 @@ def check_distinct(points: Array) -> None:
     again = np.flatnonzero(np.abs(np.diff(points)) <= SAME_PLACE * size)
     if len(again):
         k = int(again[0])
-        raise UsageError(f"points {k + 1} and {k + 2} of the path are the same. Leave one out, or give the crank angles (timing=...).")
+        raise UsageError(
+            f"points {k + 1} and {k + 2} of the path are the same. Leave one out, or give the crank angles (timing=...).", name="points"
+        )
 
 
 def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Array | None:
@@ -551,7 +555,9 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         ]
     )
     if len(angles) != count:
-        raise UsageError(f"the timing has {counted(len(angles), 'crank angle')} for {counted(count, 'point')}. Give one for each point.")
+        raise UsageError(
+            f"the timing has {counted(len(angles), 'crank angle')} for {counted(count, 'point')}. Give one for each point.", name="timing"
+        )
     return checked_angles(angles)
 
 

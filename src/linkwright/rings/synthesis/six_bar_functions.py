@@ -48,11 +48,15 @@ def six_bar_functions(
     """
     given, wanted = _angles(inputs, outputs)
     if not (np.isfinite(size) and size > 0.0 and 1.0 < ratio <= 1e3):
-        raise UsageError(f"size = {size}, ratio = {ratio}: give a positive distance of the fixed pivots in m and a ratio above 1.")
+        raise UsageError(
+            f"size = {size}, ratio = {ratio}: give a positive distance of the fixed pivots in m and a ratio above 1.", name="size"
+        )
     if not 0.0 <= transmission < np.pi / 2.0:
-        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+        raise UsageError(
+            f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
+        )
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.")
+        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
     kinds = wanted_kinds(("watt II", "stephenson III") if kind is None else kind, FUNCTION_FORMS)
     found, evaluations = [], 0
     for name in kinds:
@@ -77,12 +81,14 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
             "angles in rad each."
         )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
-        raise UsageError("an angle is not a finite number; give inputs and outputs in rad.")
+        raise UsageError("an angle is not a finite number; give inputs and outputs in rad.", name="angles")
     steps = np.diff(given)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(given[-1] - given[0]) > 2.0 * np.pi:
         raise UsageError("inputs must increase (or decrease), within one turn of the crank.", name="inputs")
     if np.ptp(wanted) == 0.0 or np.ptp(wanted) > np.deg2rad(170.0):
-        raise UsageError(f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.")
+        raise UsageError(
+            f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.", name="outputs"
+        )
     return given, wanted
 
 

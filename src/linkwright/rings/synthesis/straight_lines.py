@@ -137,12 +137,14 @@ def straight_lines(
     given = (("length", length, 0.0, np.inf), ("share", share, 0.0, 0.75), ("size", size, 0.3, 1e3), ("longest", longest, 0.0, np.inf),
              ("shortest", shortest, 0.0, np.inf), ("most_ratio", most_ratio, 1.0, np.inf))  # fmt: skip
     if not 0.0 <= transmission < np.pi / 2.0:
-        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+        raise UsageError(
+            f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
+        )
     for name, value, low, high in given:
         if value is not None and not (np.isfinite(value) and low < value <= high):
             raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.", name=name)
     if count < 1:
-        raise UsageError(f"count = {count}: ask for at least 1 answer.")
+        raise UsageError(f"count = {count}: ask for at least 1 answer.", name="count")
     every = [*LINE_FAMILIES, *EXACT_LINES]
     kinds = wanted_kinds(kind if kind is not None else every if share is None else ["hoeken"], every)
     found, evaluations, missed = [], 0, []

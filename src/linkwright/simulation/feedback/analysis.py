@@ -104,7 +104,7 @@ class Window:
             a, b = (quantity(x, TIME, "between") for x in between)
         slack = 1e-9 * max(abs(low), abs(high))
         if not (low - slack <= a < b <= high + slack):
-            raise UsageError(f"between = {a:.6g} .. {b:.6g} s does not lie in the run, {low:.6g} .. {high:.6g} s.")
+            raise UsageError(f"between = {a:.6g} .. {b:.6g} s does not lie in the run, {low:.6g} .. {high:.6g} s.", name="between")
         return cls(run.t, max(a, low), min(b, high))
 
     @property

@@ -201,9 +201,9 @@ def encoder(counts: Any = None, *, angle: Any = None, length: Any = None, speed:
             raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.", value=size)
         sizes[name] = float(size)
     if not any(sizes.values()):
-        raise UsageError("encoder: give its resolution, counts=4096 per revolution, angle='0.05 deg' or length='5 um'.")
+        raise UsageError("encoder: give its resolution, counts=4096 per revolution, angle='0.05 deg' or length='5 um'.", name="counts")
     if speed not in SPEEDS:
         raise UsageError(f"encoder: speed is 'difference', 'observer' or 'exact', not {speed!r:.40}.", value=speed)
     if (bandwidth is not None) != (speed == "observer"):
-        raise UsageError("encoder: speed='observer' needs its bandwidth='40 Hz', and only that has one.")
+        raise UsageError("encoder: speed='observer' needs its bandwidth='40 Hz', and only that has one.", name="speed")
     return Encoder(**sizes, speed=speed, bandwidth=0.0 if bandwidth is None else angular_frequency(bandwidth, "encoder: bandwidth"))

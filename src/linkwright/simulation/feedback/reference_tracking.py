@@ -48,7 +48,9 @@ def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
     first = [i for i in pivoted_columns(E[:, : len(drives)], FIRM)]
     chosen = pivoted_columns(E, FIRM, first=tuple(first))[: reach.freedoms]
     if len(chosen) < reach.freedoms:
-        raise UsageError("the reference names no coordinates, and joint coordinates alone do not determine the motion: name them.")
+        raise UsageError(
+            "the reference names no coordinates, and joint coordinates alone do not determine the motion: name them.", name="reference"
+        )
     return [ordered[i] for i in sorted(chosen)]
 
 

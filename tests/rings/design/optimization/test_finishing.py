@@ -16,8 +16,8 @@ from linkwright.results.measures import extremes
 from linkwright.rings.design.optimization import final_correction, global_search, request, result
 from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignProblem, Limit, TimeIsUp
-from tests.rings.design.optimization.models import DWELL, SLIDER_CRANK
 from tests.refusals import refused
+from tests.rings.design.optimization.models import DWELL, SLIDER_CRANK
 
 BOX = "slider.C within 100..300 x -10..10 mm"
 

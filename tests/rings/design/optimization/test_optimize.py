@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.design.optimization.request import problem
-from tests.rings.design.optimization.models import ARM, BALANCED, SLIDER_CRANK
 from tests.refusals import refused
+from tests.rings.design.optimization.models import ARM, BALANCED, SLIDER_CRANK
 
 STATIC = lw.Cycle(speed=0, steps=90)
 QUICK: dict[str, Any] = {"count": 64, "starts": 3}

@@ -11,8 +11,8 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model import file as modelfile
 from linkwright.rings.studio.live import sliders
-from tests.rings.design.studies.models import SLIDER
 from tests.refusals import refused
+from tests.rings.design.studies.models import SLIDER
 
 BOUNDED: dict[str, Any] = {**SLIDER, "parameters": {"r": {"value": "50 mm", "min": "40 mm", "max": "60 mm"}, "l": "200 mm"}}
 BARE: dict[str, Any] = {

@@ -9,9 +9,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError
+from tests.refusals import refused
 from tests.rings.design.studies.models import SLIDER
 from tests.rings.design.studies.test_bounds import BARE
-from tests.refusals import refused
 
 DEGREES: dict[str, Any] = {**BARE, "units": ["mm", "kg", "deg", "rpm"], "drive": {"A": 120}}
 HALVED: dict[str, Any] = {**SLIDER, "parameters": {**SLIDER["parameters"], "half": "l/2"}}

@@ -10,9 +10,9 @@ import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
 from linkwright.rings.design.studies.statistics import statistics
+from tests.refusals import refused
 from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")

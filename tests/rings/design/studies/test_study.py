@@ -14,10 +14,10 @@ from linkwright.results.measures import measure
 from linkwright.rings.design.studies.plans import plan
 from linkwright.rings.design.studies.statistics import sobol_indices, statistics
 from linkwright.rings.design.studies.variations import variation
+from tests.refusals import refused
 from tests.results.test_checks import ARM, LIMITED, VALVE
 from tests.rings.design.studies.models import SLIDER
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 FOUR = {"L1": "0.28..0.32 / 4", "L2": [0.9, 1.0, 1.1]}
 MEASURES = ("max A.torque", "peak C.load", "range D")

@@ -17,9 +17,9 @@ from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.rings.exchange.bridges import casadi_library
 from tests import ROOT
+from tests.refusals import refused
 from tests.rings.exchange.bridges import cases
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 
 def jacobian(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:

@@ -17,9 +17,9 @@ from linkwright.rings.exchange import LossWarning, MujocoMap, mujoco_state
 from linkwright.rings.exchange.writing.mujoco.text import mjcf
 from linkwright.system.system import System
 from tests import exports
+from tests.refusals import refused
 from tests.rings.exchange.writing import states
 from tests.sweeps import every_model, sweep
-from tests.refusals import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:MJCF:UserWarning")  # tests of the warnings themselves expect them
 

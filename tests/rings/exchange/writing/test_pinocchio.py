@@ -11,9 +11,9 @@ import pytest
 import linkwright as lw
 from linkwright.rings.exchange.writing.pinocchio import PinocchioModel, pinocchio_model
 from linkwright.system.system import System
+from tests.refusals import refused
 from tests.rings.exchange.writing import states
 from tests.sweeps import every_model, sweep
-from tests.refusals import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:Pinocchio:UserWarning")  # tests of the warnings themselves expect them
 

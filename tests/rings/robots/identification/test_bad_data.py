@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.rings.robots.identification.machines import five_bar_run, measured
 from tests.refusals import refused
+from tests.rings.robots.identification.machines import five_bar_run, measured
 
 
 def data(**changes: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError, SingularityError, UsageError
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.rings.robots.transmission import Transmission
-from tests.system.test_named_terms import LEG
 from tests.refusals import refused
+from tests.system.test_named_terms import LEG
 
 L1, L2, L3, L4 = 0.3, 0.9, 0.75, 1.0
 

@@ -16,8 +16,8 @@ from linkwright.errors import UsageError
 from linkwright.model import library
 from linkwright.rings.exchange import LossWarning
 from tests import exports
-from tests.system.test_named_terms import LEG
 from tests.refusals import refused
+from tests.system.test_named_terms import LEG
 
 NAMES = {"motors": ["left", "right"], "joints": ["pitch", "roll"]}
 

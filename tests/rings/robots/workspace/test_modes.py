@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.rings.robots.workspace.robots import BASE, LEGS, PLATFORM, robot
 from tests.refusals import refused
+from tests.rings.robots.workspace.robots import BASE, LEGS, PLATFORM, robot
 
 
 def test_a_3rrr_has_eight_working_modes():

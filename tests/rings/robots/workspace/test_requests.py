@@ -7,8 +7,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.robots.workspace.coordinates import pose_coordinates
-from tests.rings.robots.workspace.robots import THREE_RPR, robot
 from tests.refusals import refused
+from tests.rings.robots.workspace.robots import THREE_RPR, robot
 
 SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}
 

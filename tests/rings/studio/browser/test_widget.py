@@ -10,8 +10,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.studio import widget
-from tests.rings.studio.browser.desk import Desk
 from tests.refusals import refused
+from tests.rings.studio.browser.desk import Desk
 
 # what a notebook does for a widget: named traits, listeners, and a list of what would be sent to Python
 NOTEBOOK = """<!DOCTYPE html><html lang="en"><head><title>notebook</title></head><body><div id="cell"></div><script type="module">

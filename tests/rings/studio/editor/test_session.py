@@ -18,8 +18,8 @@ from linkwright.rings.studio.editor import session as sessions
 from linkwright.rings.studio.editor.session import OUTSIDE, Conflict, EditStep, Session
 from tests.model.edits.test_operations import TEXT
 from tests.model.edits.test_random_edits import random_operation
-from tests.sweeps import sweep
 from tests.refusals import refused
+from tests.sweeps import sweep
 
 PIN = {"do": "add_pin", "at": [2.0, 0.0], "ground": True}
 

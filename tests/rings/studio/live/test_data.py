@@ -21,10 +21,10 @@ from linkwright.rings.studio import live
 from linkwright.rings.studio.live import cycle_data, sliders
 from linkwright.rings.studio.live.page_data import units
 from linkwright.rings.studio.live.source import model
+from tests.refusals import refused
 from tests.rings.studio.live import test_panels as panels
 from tests.rings.studio.live.engine_runs import made, shipped
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 TEMPLATES = sorted((Path(lw.__file__).parent / "rings/cli" / "templates").glob("*.yaml"))
 

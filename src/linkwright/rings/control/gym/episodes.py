@@ -155,11 +155,13 @@ class Episodes:
         if self.stopped and not any(d.names for d in self.draws):
             raise UsageError(
                 f"the start of the model: {self.stopped}, so that every episode would end in its first step. "
-                "Give start={...} with drives or other coordinates within the stops, or give the stop a `stiffness:`."
+                "Give start={...} with drives or other coordinates within the stops, or give the stop a `stiffness:`.",
+                name="start",
             )
         raise UsageError(
             f"no start or goal that can be assembled was drawn for environment {rows[0]} in {ATTEMPTS} draws ({ranges}). "
-            f"Narrow the ranges to positions that exist: m.limits(joint) shows how far a drive moves.{self._last_stop()}"
+            f"Narrow the ranges to positions that exist: m.limits(joint) shows how far a drive moves.{self._last_stop()}",
+            name="start",
         )
 
     def _last_stop(self) -> str:
@@ -297,10 +299,12 @@ class Episodes:
         except (TypeError, ValueError):
             raise UsageError(f"actions are numbers from -1 to 1, not {type(actions).__name__}.", name="actions", value=actions) from None
         if given.shape != self.action.shape:
-            raise UsageError(f"actions have shape {given.shape}; they need {self.action.shape}: {', '.join(self.act.names)}.")
+            raise UsageError(
+                f"actions have shape {given.shape}; they need {self.action.shape}: {', '.join(self.act.names)}.", name="actions"
+            )
         if not np.isfinite(given).all():
             bad = np.argwhere(~np.isfinite(given))[0]
-            raise UsageError(f"the action of environment {bad[0]} for '{self.act.names[bad[1]]}' is not a finite number.")
+            raise UsageError(f"the action of environment {bad[0]} for '{self.act.names[bad[1]]}' is not a finite number.", name="actions")
         self.action = np.clip(given, -1.0, 1.0)
         self.tau[:, self.act.where] = self.act.center + self.act.half * self.action
 
@@ -308,9 +312,13 @@ class Episodes:
         call: Callable[[], Any] = partial(self.task.reward, x, before) if self.rewarded_by_change else partial(self.task.reward, x)
         found = np.asarray(call(), dtype=float)
         if found.shape != (self.n,):
-            raise UsageError(f"reward returns an array of shape {found.shape}; it needs one number for each environment: ({self.n},).")
+            raise UsageError(
+                f"reward returns an array of shape {found.shape}; it needs one number for each environment: ({self.n},).", name="rewards"
+            )
         if not np.isfinite(found).all():
-            raise UsageError(f"the reward of environment {int(np.flatnonzero(~np.isfinite(found))[0])} is not a finite number.")
+            raise UsageError(
+                f"the reward of environment {int(np.flatnonzero(~np.isfinite(found))[0])} is not a finite number.", name="rewards"
+            )
         return found
 
     def _flags(self, what: str, function: Callable[..., Any], x: NamedArrays) -> np.ndarray:

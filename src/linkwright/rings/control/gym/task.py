@@ -150,7 +150,9 @@ class Task:
         if isinstance(drawn, Mapping):
             return [str(name) for name in drawn]
         if not callable(drawn):
-            raise UsageError("start, goal and randomize are dicts of ranges by name, or functions of a RowRandom that return such arrays.")
+            raise UsageError(
+                "start, goal and randomize are dicts of ranges by name, or functions of a RowRandom that return such arrays.", name="start"
+            )
         from linkwright.rings.control.gym.random import RowRandom
 
         found = drawn(RowRandom([0], [0]))

@@ -158,7 +158,7 @@ def _errors_tables(word: str, found: Deviations, vectors: Deviations, units: tup
 def control_report(run: Trajectory, between: Any = None) -> ControlReport:
     """Efforts, errors, forces, work and control authority of a controlled run; `between=(t0, t1)`: of a part of it."""
     if not isinstance(run, Trajectory):
-        raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.")
+        raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.", name="control")
     if len(run) < 2:
         raise UsageError("one sample is no run: there is nothing to report.")
     window, known = Window.of(run, between), facts(run)

@@ -208,7 +208,7 @@ class Comparison(Result):
         followed and did (matplotlib Figure, or with `path` the file)."""
         runs = self.runs
         if not runs:
-            raise UsageError("no run came to its end, so there is nothing to plot.")
+            raise UsageError("no run came to its end, so there is nothing to plot.", name="run")
         chosen = list(runs) if names is None else self._chosen(names)
         name, *others = chosen
         return runs[name].plot("control", path, other={n: runs[n] for n in others}, name=name, **options)

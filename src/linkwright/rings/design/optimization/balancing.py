@@ -204,7 +204,7 @@ def balance(
         *redistribution_blocks(system.description, bounds or {}),
     ]
     if not blocks:
-        raise UsageError("nothing may change: name bodies in counterweights= or give bounds= for their masses.")
+        raise UsageError("nothing may change: name bodies in counterweights= or give bounds= for their masses.", name="counterweights")
     A, r0 = _least_squares(system, reg, c, wanted, blocks)
     # the shaking force alone is a convex problem: one start finds its only minimum
     starts = 0 if set(_goals(wanted)) == {"force"} and not bounds else RANDOM_STARTS

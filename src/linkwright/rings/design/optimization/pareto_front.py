@@ -225,7 +225,8 @@ class FrontSearch:
         best = [x for x in self.ends if x.feasible and violation_of(p.sought, x.point) <= FEASIBLE]
         if not best:
             raise UsageError(
-                "no design meets all constraints, so there is no front; optimize one of the goals alone: its result says what to relax."
+                "no design meets all constraints, so there is no front; optimize one of the goals alone: its result says what to relax.",
+                name="designs",
             )
         values = np.array([self._goals(x) for x in best])
         before = original_point(p)
@@ -237,7 +238,9 @@ class FrontSearch:
                 certificate = certify(replace(best[k], point=done.point), 1, 1)
                 out.append(OptimizationResult(p, done.point, goals, limits, certificate, True, p.tally.designs, p.tally.seconds))
         if not out:
-            raise UsageError("no design of the front meets all constraints in its finished motion; relax one of them by a little.")
+            raise UsageError(
+                "no design of the front meets all constraints in its finished motion; relax one of them by a little.", name="designs"
+            )
         return ParetoFront(p, tuple(out), p.tally.designs, p.tally.seconds, self.interrupted, self.late)
 
 

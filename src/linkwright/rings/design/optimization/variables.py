@@ -66,7 +66,9 @@ def variables(vary: Any, described: Description, case: Case) -> tuple[DesignVari
     if isinstance(vary, Sequence):
         vary = dict.fromkeys(map(str, vary))
     if not isinstance(vary, Mapping) or not vary:
-        raise UsageError('vary names the numbers that may change: {"rod": "180..260 mm", "C": "+- 30 mm"}, or a list of names.')
+        raise UsageError(
+            'vary names the numbers that may change: {"rod": "180..260 mm", "C": "+- 30 mm"}, or a list of names.', name="vary"
+        )
     named = expanded(vary, described, parts=False)
     _need_numbers(named, described)
     _need_own_lengths(list(named), described)

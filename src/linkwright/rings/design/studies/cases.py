@@ -32,7 +32,7 @@ class Case(ABC):
         """Return the result of a System."""
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
-        raise UsageError(f"gains of a controller belong to a simulation, not to a {self.kind}.")
+        raise UsageError(f"gains of a controller belong to a simulation, not to a {self.kind}.", name="gains")
 
     def described(self) -> dict[str, Any]:
         """Return everything the result follows from, as text."""

@@ -193,7 +193,7 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, co
         names = [str(c) for c in vary.columns]
         need_different(names)
         if name not in (None, "rows") or count is not None:
-            raise UsageError("the rows of a frame are taken as they are; plan= and count= belong to ranges.")
+            raise UsageError("the rows of a frame are taken as they are; plan= and count= belong to ranges.", name="rows")
         try:
             table = np.asarray(vary.to_numpy(), dtype=float)
         except (TypeError, ValueError):

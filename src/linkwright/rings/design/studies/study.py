@@ -217,7 +217,7 @@ class Study(Result):
         for p in self.parts():
             if p.first <= row < p.last:
                 return dict(p.traces.get(row - p.first, {}))
-        raise UsageError(f"row {row} is not done; rows go from 0 to {self.total - 1}.")
+        raise UsageError(f"row {row} is not done; rows go from 0 to {self.total - 1}.", name="row")
 
     # ---------------------------------------------------------------- what they say
 
@@ -255,7 +255,8 @@ class Study(Result):
         name = self._one(measure)
         if self.manifest["plan"].get("plan") != Saltelli.kind:
             raise UsageError(
-                f'Sobol indices need rows made for them: lw.study(..., plan="saltelli", count=1024), not "{self.manifest["plan"]["plan"]}".'
+                f"Sobol indices need rows made for them, lw.study(..., plan='saltelli', count=64), not '{self.manifest['plan']['plan']}'.",
+                name="plan",
             )
         if not self.complete:
             raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")

@@ -255,7 +255,7 @@ def tolerances(
     if named:
         chosen = parameters.choose(every_parameter(described), vary, described)
         if not chosen:
-            raise UsageError("tolerances: no number is named, so nothing varies.")
+            raise UsageError("tolerances: no number is named, so nothing varies.", name="tolerance")
         return _analysis(without_rows(described, {p.name: [p.value] for p in chosen}, measure, case), limits, how, named=True)
     given = half_widths(vary)
     if how == "linear":
@@ -343,7 +343,7 @@ def _extreme(c: Any, m: Any) -> tuple[str, str]:
 def half_widths(vary: Any) -> Any:
     """Return the tolerances that are given, with single values as half widths; raise UsageError for lists of values."""
     if not isinstance(vary, Mapping):
-        raise UsageError('tolerances are a dict by the names of numbers, {"rod": "+- 0.1 mm", "*.mass": "2 %"}.')
+        raise UsageError('tolerances are a dict by the names of numbers, {"rod": "+- 0.1 mm", "*.mass": "2 %"}.', name="tolerance")
     out = {}
     for name, given in vary.items():
         out[name] = given if hasattr(given, "ppf") else ranges.half_width(meaning(given, str(name)), str(name))
@@ -546,7 +546,10 @@ def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence
                 raise UsageError(f"{listing(study.measures)} has no derivative by {because}.")
             return _Linear(slopes, values, np.flatnonzero(good), True, (*said, f"left out: {because}."))
     if named:
-        raise UsageError("derivatives of this result are not known. Give tolerances, {'rod': '+- 0.1 mm'}: differences are over these.")
+        raise UsageError(
+            "derivatives of this result are not known. Give tolerances, {'rod': '+- 0.1 mm'}: differences are over these.",
+            name="derivative",
+        )
     columns = []
     for i, h in enumerate(STEP * np.array([_band(v) for v in variations])):
         if np.isfinite(slopes[:, i]).all():

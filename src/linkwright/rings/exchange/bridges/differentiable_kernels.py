@@ -96,7 +96,7 @@ class KernelCall:
             if key not in [*needed, *optional]:
                 raise UsageError(f"'{self.name}' has no input '{key}'.", nearest(str(key), [*needed, *optional], "Inputs"))
         if more.get("free") is not None and not self.kernels.free:
-            raise UsageError("free=... needs free numbers: name them, for example s.jax(free=['L1', 'crank.mass']).")
+            raise UsageError("free=... needs free numbers: name them, for example s.jax(free=['L1', 'crank.mass']).", name="free")
         values = {**self.kernels.defaults, **{k: x for k, x in more.items() if x is not None}, **dict(zip(needed, given, strict=False))}
         missing = [name for name in needed if name not in values]
         if missing:

@@ -351,7 +351,9 @@ def applied(linear: LinearMap, values: Sequence[Any], changes: Sequence[Any]) ->
 
 def refused(*_: Any) -> NoReturn:
     """Raise UsageError about second derivatives."""
-    raise UsageError("kernels have derivatives of first order; s.jax(native=True) has every order, and takes long to compile.")
+    raise UsageError(
+        "kernels have derivatives of first order; s.jax(native=True) has every order, and takes long to compile.", name="kernel"
+    )
 
 
 @cache

@@ -19,7 +19,7 @@ def texts(
 
     t = transmission_of(mechanism, motors, joints, {})
     if t is None:
-        raise UsageError("a transmission of ROS 2 needs motors=[...] and joints=[...] (--motors A,B --joints C,D).")
+        raise UsageError("a transmission of ROS 2 needs motors=[...] and joints=[...] (--motors A,B --joints C,D).", name="motors")
     stem = Path(file).stem
     name = prefix_of(stem)
     if name != stem:

@@ -180,7 +180,7 @@ class _XmlBuilder:
     def read(self, data: bytes) -> XmlElement:
         self._feed(data)
         if self.root is None:
-            raise ModelError("the file has no XML element in it.", Source(self.file))
+            raise ModelError("the file has no XML element in it.", Source(self.file), name="file")
         return self.root
 
     def first(self, data: bytes) -> str:
@@ -189,7 +189,7 @@ class _XmlBuilder:
             self._feed(data)
         except _Enough:
             return self.open[0][0]
-        raise ModelError("the file has no XML element in it.", Source(self.file))
+        raise ModelError("the file has no XML element in it.", Source(self.file), name="file")
 
     def _feed(self, data: bytes) -> None:
         try:
@@ -221,7 +221,7 @@ class _XmlBuilder:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if self.count > MOST_ELEMENTS:
-            raise ModelError(f"the file has more than {MOST_ELEMENTS} elements; a model of that size is not read.", self._here)
+            raise ModelError(f"the file has more than {MOST_ELEMENTS} elements; a model of that size is not read.", self._here, name="file")
         if len(self.open) >= DEEPEST:
             raise ModelError(f"elements nest more than {DEEPEST} deep; such a file is not read.", self._here)
         self.open.append((tag, attributes, self._here, [], []))

@@ -210,7 +210,7 @@ def _step(r: np.ndarray, by_x: np.ndarray, by_u: np.ndarray, size: np.ndarray) -
 def _names(vary: Vary) -> list[str]:
     names = [vary] if isinstance(vary, str) else list(vary)
     if not names or not all(isinstance(n, str) for n in names):
-        raise UsageError('vary names the numbers that are calibrated: ["left.length", "E.x"], or patterns, "*.length".')
+        raise UsageError('vary names the numbers that are calibrated: ["left.length", "E.x"], or patterns, "*.length".', name="vary")
     return names
 
 

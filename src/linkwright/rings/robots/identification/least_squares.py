@@ -84,13 +84,14 @@ def _first(B: np.ndarray, rest: np.ndarray, signal: np.ndarray, gained: Sequence
         if s[-1] < SEPARATE * s[0] or not np.abs(y).max() > KNOWN * np.abs(signal).max():
             raise UsageError(
                 "the gains of the drives cannot be separated from the masses: doubling all of them changes nothing measured. Leave a "
-                "body of known mass out of bodies=, add a known load or spring to the model, or leave one drive out of gains=."
+                "body of known mass out of bodies=, add a known load or spring to the model, or leave one drive out of gains=.",
+                name="gains",
             )
     z = np.linalg.lstsq(M / scale, y, rcond=None)[0] / scale
     k = np.ones(drives)
     k[list(gained)] = z[r:]
     if (k == 0.0).any():
-        raise UsageError("a gain comes out as zero: the signal of that drive does not follow its torque. Check its column.")
+        raise UsageError("a gain comes out as zero: the signal of that drive does not follow its torque. Check its column.", name="gains")
     return z[:r], 1.0 / k
 
 

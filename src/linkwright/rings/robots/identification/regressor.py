@@ -174,7 +174,8 @@ class TwistHistory:
             raise UsageError(
                 f"the drives cannot hold the mechanism at {counted(len(failed), 'sample')} (first: t = {t[min(failed)[0]]:g} "
                 "s): a singular position. "
-                "Leave these samples out."
+                "Leave these samples out.",
+                name="drives",
             )
         V = np.einsum("nbid,nd->nbi", at.twist, speed)
         A = np.einsum("nbid,nd->nbi", at.twist, acceleration) + bias.rate

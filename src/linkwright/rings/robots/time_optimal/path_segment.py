@@ -217,7 +217,7 @@ def _least(path: PathTerms, terms: Terms, rows: LimitRows, quick: SpeedProfile, 
         return quick.slower(duration / quick.time)
     names = path.efforts
     if not names or not path.needs_loads:
-        raise UsageError("law='least energy' needs a limit of a drive's effort, such as 'A.torque'.")
+        raise UsageError("law='least energy' needs a limit of a drive's effort, such as 'A.torque'.", name="law")
     e = _efforts(terms, names)
     scale = _sizes(path, names)
     start = quick.slower(duration / quick.time)

@@ -113,7 +113,7 @@ class Transmission(errors.Renamed):
         """
         given = [x for x in (state, joints, motors) if x is not None]
         if len(given) != 1:
-            raise UsageError("give one of: a state, joints= or motors=.")
+            raise UsageError("give one of: a state, joints= or motors=.", name="joints")
         if state is not None:
             return self._of_state(state, v)
         names = self.joints if joints is not None else self.motors

@@ -79,7 +79,8 @@ def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
     if loose:
         raise UsageError(
             f"the motors {listing(names.motors)} and the joints {listing(names.joints)} do not determine each other: with the joints held, "
-            f"{listing(loose)} can still move. Name the joints that {'it moves' if len(loose) == 1 else 'they move'}, or other motors."
+            f"{listing(loose)} can still move. Name the joints that {'it moves' if len(loose) == 1 else 'they move'}, or other motors.",
+            name="motors",
         )
     best, found = -1.0, np.zeros((0, 0))
     for x in core.kernels._samples:
@@ -96,7 +97,8 @@ def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
         free = [n for n, x in zip(names.joints, np.linalg.svd(own)[2][-1], strict=True) if abs(x) > 1e-3]
         raise UsageError(
             f"the motors {listing(names.motors)} do not determine the joints: with all of them held, {listing(free)} can still move. "
-            f"Name the motors that move {'it' if len(free) == 1 else 'them'}, or other joints."
+            f"Name the motors that move {'it' if len(free) == 1 else 'them'}, or other joints.",
+            name="motors",
         )
     size = float(np.abs(own).max())
     for k, name in enumerate(terms.chosen.every):

@@ -155,7 +155,8 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
         raise UsageError(
             f"{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: the robot is redundantly "
             "driven. Name "
-            f"{freedoms} of them, drives=[...]."
+            f"{freedoms} of them, drives=[...].",
+            name="drives",
         )
     solver = PoseSolver(core, coordinates, tuple(drives))
     rows = solver.rows(core.start.q[None])

@@ -41,7 +41,9 @@ def motor(
             raise ChannelError(f"'{drive}' has no motor in this run.", nearest(drive, driven, "Motors"))
         return _of_run(c, [drive] if drive is not None else driven[:MOST_MOTORS], path, **paper)
     if c.system is None:
-        raise UsageError("no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).")
+        raise UsageError(
+            "no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).", name="motor"
+        )
     given = {"motor": motor, "gear_ratio": gear_ratio, "efficiency": efficiency, "lead": lead}
     sizing = drive_sizing(c, drive, **{k: x for k, x in given.items() if x is not None})
     return torque_speed(sizing, path, **paper)
@@ -137,7 +139,8 @@ def torque_speed(sizing: Any, path: Place = None, **paper: Unpack[Paper]) -> Any
     """
     if sizing.motor is None:
         raise UsageError(
-            "no motor is given: pass motor={'Kt': ..., 'R': ...} (to the sizing, or to this plot) or write `dc_motor` in the model."
+            "no motor is given: pass motor={'Kt': ..., 'R': ...} (to the sizing, or to this plot) or write `dc_motor` in the model.",
+            name="motor",
         )
 
     def make(frame: Frame) -> Any:

@@ -63,7 +63,7 @@ def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
     known = [f"{b.name}.{p.name}" for b in c.skel.tree.description.moving for p in b.points]
     if not names:
         example = f", for example points=['{known[-1]}']" if known else ""
-        raise UsageError(f"the mechanism has no marked point to follow; name some{example}.")
+        raise UsageError(f"the mechanism has no marked point to follow; name some{example}.", name="mechanism")
     most_points = 6
     if len(names) > most_points:
         raise UsageError(f"{len(names)} paths are too many for one picture; name at most {most_points}.")

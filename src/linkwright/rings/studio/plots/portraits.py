@@ -25,7 +25,7 @@ def phase(c: Trajectory, path: Place = None, *, channels: str | Sequence[str] | 
     names = [channels] if isinstance(channels, str) else list(channels) if channels is not None else _interesting(c)
     most = 6
     if not 0 < len(names) <= most:
-        raise UsageError(f"name one to {most} coordinates, for example channels='A' or channels=['A', 'rocker.angle'].")
+        raise UsageError(f"name one to {most} coordinates, for example channels='A' or channels=['A', 'rocker.angle'].", name="channels")
     for name in names:
         if f"{name}.v" not in c.channels or c.dimension(name) not in ("angle", "length") or c[name].ndim != 1:
             fitting = [n for n in c.channels if f"{n}.v" in c.channels and c.dimension(n) == "angle"]

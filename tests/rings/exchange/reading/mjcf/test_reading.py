@@ -14,8 +14,8 @@ from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.rings.exchange.reading.mjcf import compiling, read_mjcf
 from linkwright.rings.exchange.reading.understanding import understand
-from tests.rings.exchange.reading.mjcf.files import CLOSURES, FOUR_BAR, TREE, written
 from tests.refusals import refused
+from tests.rings.exchange.reading.mjcf.files import CLOSURES, FOUR_BAR, TREE, written
 
 FOUR = FOUR_BAR.format(equality=CLOSURES["connect bodies"])
 
@@ -204,8 +204,8 @@ def test_attached_models(tmp_path: Path) -> None:
     for name in ("left_b", "right_b"):
         assert found.body(name).mass == pytest.approx(model.body(name).mass[0], rel=1e-12)
         assert found.body(name).visuals[0].file == "arm/parts/tet.stl"
-    refused(tmp_path, text.replace("arm/arm.xml", "../arm.xml"), "is not read: it lies outside")
-    refused(tmp_path, text.replace("arm/arm.xml", "model.xml"), "more than 20 models are attached")
+    is_refused(tmp_path, text.replace("arm/arm.xml", "../arm.xml"), "is not read: it lies outside")
+    is_refused(tmp_path, text.replace("arm/arm.xml", "model.xml"), "more than 20 models are attached")
 
 
 def test_primitives_are_drawn_and_collision_shapes_only_where_nothing_else_is(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_primitives_are_drawn_and_collision_shapes_only_where_nothing_else_is(tm
 # -------------------------------------------------------------------- bad input
 
 
-def refused(tmp_path: Path, text: str, *parts: str, error: type[LinkwrightError] = ModelError) -> None:
+def is_refused(tmp_path: Path, text: str, *parts: str, error: type[LinkwrightError] = ModelError) -> None:
     with pytest.raises(error) as caught:
         read_mjcf(written(tmp_path, text))
     for part in parts:
@@ -233,27 +233,27 @@ def refused(tmp_path: Path, text: str, *parts: str, error: type[LinkwrightError]
 
 
 def test_mistakes_are_explained_with_their_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused(tmp_path, "<mujoco>\n<worldbody>\n<bod/></worldbody></mujoco>", "model.xml:3", "unrecognized element")
-    refused(
+    is_refused(tmp_path, "<mujoco>\n<worldbody>\n<bod/></worldbody></mujoco>", "model.xml:3", "unrecognized element")
+    is_refused(
         tmp_path,
         '<mujoco>\n<worldbody>\n<body name="b"><joint/></body></worldbody></mujoco>',
         "model.xml:3",
         "mass and inertia of moving bodies",
     )
-    refused(tmp_path, "<mujoco>\n<worldbody>\n</mujoco>", "model.xml:3", "malformed")
+    is_refused(tmp_path, "<mujoco>\n<worldbody>\n</mujoco>", "model.xml:3", "malformed")
     monkeypatch.chdir(tmp_path)
-    refused(tmp_path, '<mujoco><worldbody><body pos="nan 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>', "model.xml")
+    is_refused(tmp_path, '<mujoco><worldbody><body pos="nan 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>', "model.xml")
     assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]  # MuJoCo by itself writes its warnings into a file
 
 
 def test_hostile_files_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path, '<!DOCTYPE mujoco [<!ENTITY a "b">]><mujoco/>', "model.xml:1", "document type")
-    refused(tmp_path, '<mujoco><include file="model.xml"/></mujoco>', "model.xml:1", "includes itself")
-    refused(tmp_path, '<mujoco><include file="../../../../../../etc/passwd"/></mujoco>', "outside the folders that may be read")
-    refused(tmp_path, "<mujoco>" + "<worldbody>" * 200, "deep")
+    is_refused(tmp_path, '<!DOCTYPE mujoco [<!ENTITY a "b">]><mujoco/>', "model.xml:1", "document type")
+    is_refused(tmp_path, '<mujoco><include file="model.xml"/></mujoco>', "model.xml:1", "includes itself")
+    is_refused(tmp_path, '<mujoco><include file="../../../../../../etc/passwd"/></mujoco>', "outside the folders that may be read")
+    is_refused(tmp_path, "<mujoco>" + "<worldbody>" * 200, "deep")
     copies = '<replicate count="1000">' * 3 + '<body><joint/><geom size="1"/></body>' + "</replicate>" * 3
-    refused(tmp_path, f"<mujoco><worldbody>{copies}</worldbody></mujoco>", "more than 100000 copies")
-    refused(tmp_path, '<mujoco><asset><mesh name="m" builtin="sphere" params="30"/></asset></mujoco>', "that many faces")
+    is_refused(tmp_path, f"<mujoco><worldbody>{copies}</worldbody></mujoco>", "more than 100000 copies")
+    is_refused(tmp_path, '<mujoco><asset><mesh name="m" builtin="sphere" params="30"/></asset></mujoco>', "that many faces")
 
 
 def test_no_file_is_read_outside_of_the_folders(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_reading_without_mujoco_says_what_to_install(tmp_path: Path, monkeypatch
         raise ImportError(name)
 
     monkeypatch.setattr(compiling, "import_module", missing)
-    refused(tmp_path, FOUR, "pip install 'linkwright[mjcf]'", error=UsageError)
+    is_refused(tmp_path, FOUR, "pip install 'linkwright[mjcf]'", error=UsageError)
 
 
 def test_lw_load_takes_limits_servos_and_chains(tmp_path: Path) -> None:
@@ -296,4 +296,4 @@ def test_lw_load_takes_limits_servos_and_chains(tmp_path: Path) -> None:
     ('\n<replicate count="5000" offset="1 0 0"><body/></replicate>', "model.xml:2: <body>: with its copies the model has 5000 bodies"),
 ])  # fmt: skip
 def test_numbers_and_sizes_that_are_no_model(tmp_path: Path, body: str, message: str) -> None:
-    refused(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>", message)
+    is_refused(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>", message)

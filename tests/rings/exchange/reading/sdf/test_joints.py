@@ -10,8 +10,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.exchange.import_report import ImportedModelWarning
-from tests.rings.exchange.reading.sdf.models import FREE_ROCKER, LINKS, WORLD, joint, link, sdf
 from tests.refusals import refused
+from tests.rings.exchange.reading.sdf.models import FREE_ROCKER, LINKS, WORLD, joint, link, sdf
 
 
 def loaded(tmp_path: Path, text: str, **options: object) -> lw.Mechanism:

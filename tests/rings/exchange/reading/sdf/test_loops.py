@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
+from tests.refusals import refused
 from tests.rings.exchange.reading.sdf.models import HINGES, LINKS, NEW, OLD, WORLD, joint, link, sdf
 from tests.rings.exchange.reading.urdf.test_dialects import GRAVITY, OURS, accelerations
-from tests.refusals import refused
 
 CLOSED = joint("C", "coupler", "rocker", "<pose>-0.1 0.6 0 0 0 0</pose>")
 BALL = (

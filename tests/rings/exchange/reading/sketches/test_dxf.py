@@ -15,9 +15,9 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.model import file as modelfile
 from linkwright.rings import cli
 from linkwright.rings.exchange.reading.sketches import SketchModel, read_sketch
+from tests.refusals import refused
 from tests.rings.cli.schemas import disagreements
 from tests.rings.exchange.reading.sketches.drawings import PINS, new, on, saved, stadium, wiper
-from tests.refusals import refused
 
 
 def bodies(found: SketchModel) -> dict[str, set[str]]:

@@ -8,8 +8,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.exchange.import_report import ImportedModelWarning
-from tests.rings.exchange.reading.urdf.robots import DIALECTS, joint, link, robot, tree
 from tests.refusals import refused
+from tests.rings.exchange.reading.urdf.robots import DIALECTS, joint, link, robot, tree
 
 
 def loaded(tmp_path: Path, body: str, **options: object) -> lw.Mechanism:

@@ -10,8 +10,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.model.description import Visual
-from tests.rings.exchange.reading.urdf.robots import INERTIA, frame, joint, link, robot
 from tests.refusals import refused
+from tests.rings.exchange.reading.urdf.robots import INERTIA, frame, joint, link, robot
 
 
 def loaded(tmp_path: Path, text: str, **options: object) -> lw.Mechanism:

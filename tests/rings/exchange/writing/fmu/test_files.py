@@ -16,9 +16,9 @@ from fmpy.validation import validate_fmu
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.exchange.writing.fmu import building
+from tests.refusals import refused
 from tests.rings.exchange.writing.fmu.units import CS, export, opened
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"]
 

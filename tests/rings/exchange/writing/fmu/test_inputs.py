@@ -10,9 +10,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from tests.refusals import refused
 from tests.rings.exchange.writing.fmu.units import CS, ME, Unit, export, opened
 from tests.sweeps import sweep
-from tests.refusals import refused
 
 SAME = 1e-6
 

@@ -16,9 +16,9 @@ from linkwright.model.description import Placement, Stop, Visual
 from linkwright.rings.exchange import LossWarning
 from linkwright.rings.exchange.writing.robots import sdf_text, urdf_text
 from linkwright.system.system import System
+from tests.refusals import refused
 from tests.rings.exchange.writing import states
 from tests.rings.exchange.writing.test_mujoco import tetrahedron
-from tests.refusals import refused
 
 ARM = {
     "plane": "xy", "gravity": [0, -9.81],

@@ -219,4 +219,6 @@ def _finite(model: Any, text: MjcfText) -> None:
     for name in names:
         values = np.asarray(getattr(model, name))
         if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > largest:
-            raise ModelError(f"the model has numbers that are not finite or above {largest:g} ({name}).", Source(text.places[0].file))
+            raise ModelError(
+                f"the model has numbers that are not finite or above {largest:g} ({name}).", Source(text.places[0].file), name="model"
+            )

@@ -109,7 +109,7 @@ def _content(include: XmlElement, folders: Folders, notes: ImportNotes, chain: t
     if path in chain:
         raise include.error(f"'{name}' includes itself, by way of {', '.join(p.name for p in chain[chain.index(path) :])}.", name=name)
     if len(chain) >= DEEPEST:
-        raise include.error(f"includes nest more than {DEEPEST} deep; such a model is not read.")
+        raise include.error(f"includes nest more than {DEEPEST} deep; such a model is not read.", name="include")
     found = read_xml(path, ROOTS)
     yield from _included(found, folders, notes, (*chain, path), count).children
 
@@ -186,7 +186,7 @@ class _TextWriter:
         elif e.tag == "model" and self.parent[-1] == "asset":
             attributes["file"] = self._model(e)
         elif "file" in attributes:
-            raise e.error("the attribute file is not known here; include, mesh and model name files.")
+            raise e.error("the attribute file is not known here; include, mesh and model name files.", name="attributes")
         return replace(e, attributes=attributes)
 
     def _mesh(self, e: XmlElement, attributes: dict[str, str]) -> dict[str, str]:

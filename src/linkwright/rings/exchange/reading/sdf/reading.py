@@ -79,7 +79,7 @@ def _world(root: XmlElement, wanted: str) -> Scope:
     place = worlds[0] if worlds else root
     models = place.all("model")
     if not models:
-        raise root.error("the file has no <model>.")
+        raise root.error("the file has no <model>.", name="files")
     if wanted:
         known = [x.attribute("name") for x in models]
         if wanted not in known:

@@ -102,6 +102,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
             f"no pins were found: circles or points mark them, on a layer 'pins' or any layer that is not ignored. "
             f"Layers: {listed(sketch.layers)}. Name the layer of the pins: --pins LAYER.",
             sketch.source,
+            name="pins",
         )
     _find_links(out, roles)
     if not out.links:
@@ -109,6 +110,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
             f"no links were found: {counted(len(out.pins), 'pin')}, but no line or polyline touches one within {out.tolerance:.3g} mm. "
             f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --gap.",
             sketch.source,
+            name="links",
         )
     _mark_ground(out, roles, ground)
     _join_on_lines(out)
@@ -394,6 +396,7 @@ def _find_ground(out: SketchLinkage) -> None:
             "no ground was found: put the fixed pins (or a line that touches them) on a layer 'ground', or name their layer or pins: "
             f"--ground LAYER. Layers: {listed(out.sketch.layers)}.",
             out.sketch.source,
+            name="ground",
         )
     for i in ends:
         out.pins[i].grounded = True
@@ -430,7 +433,7 @@ def _settle(out: SketchLinkage) -> None:
             p.marked = False
             out.inferred.append(f"the marked point at {out.shown(p.at)} is touched by {_users(out, i)} links and hinges them")
     if not out.links:
-        raise ModelError("all links are fixed: every one touches two pins of the ground.", out.sketch.source)
+        raise ModelError("all links are fixed: every one touches two pins of the ground.", out.sketch.source, name="links")
 
 
 def _nearest_end(out: SketchLinkage, at: Place) -> str:

@@ -53,7 +53,7 @@ def tree_of(robot: XmlElement) -> TreeJoints:
     """The tree of a robot: of several joints to one link the first in the file carries it."""
     joints, links = robot.all(*JOINT_TAGS), _names(robot)
     if not links:
-        raise robot.error("the robot has no links.")
+        raise robot.error("the robot has no links.", name="robot")
     for j in joints:
         for link in (parent_of(j), child_of(j)):
             if link not in links:
@@ -65,7 +65,7 @@ def tree_of(robot: XmlElement) -> TreeJoints:
     if not roots:
         raise robot.error("every link is the child of a joint, so none is the root. Take out a joint of the circle.")
     if len(roots) > 1:
-        raise robot.error(f"the robot falls apart: {listing(roots)} are the child of no joint. A robot has one root link.")
+        raise robot.error(f"the robot falls apart: {listing(roots)} are the child of no joint. A robot has one root link.", name="robot")
     first: dict[str, XmlElement] = {}
     for j in joints:
         first.setdefault(child_of(j), j)

@@ -65,7 +65,8 @@ def chosen_platforms(wanted: str | Iterable[str] | None) -> list[Platform]:
         if own is None:
             raise UsageError(
                 f"FMI has no name for this machine ({platform.machine()}, {platform.system()}); name others, "
-                f"platforms={list(PLATFORMS)}, or platforms=[] for sources only."
+                f"platforms={list(PLATFORMS)}, or platforms=[] for sources only.",
+                name="platforms",
             )
         return [PLATFORMS[own]]
     names = [wanted] if isinstance(wanted, str) else list(wanted)

@@ -396,7 +396,7 @@ class OutputReader:
                 head = str(name).split(".")[0]
                 family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})
                 hint = nearest(str(name), family, "Channels")
-                raise UsageError(f"outputs: there is no channel '{name}'.", errors.renamed_channel(str(name)).strip(), hint)
+                raise UsageError(f"outputs: there is no channel '{name}'.", errors.renamed_channel(str(name)).strip(), hint, name="outputs")
             out |= dict.fromkeys(hits)
         return list(out)
 
