@@ -215,7 +215,7 @@ def test_videos_go_through_ffmpeg(run: Any, tmp_path: Path, monkeypatch: pytest.
     w, h = (int(x) for x in told[told.index("-s") + 1].split("x"))
     assert int(told[0]) == 3 * w * h * 3 and w == 200 and h % 2 == 0  # three frames of three bytes a pixel
     program.write_text("#!/bin/sh\necho no such codec >&2\nexit 3\n")
-    with refused(lw.LinkwrightError, name=".w.5bce98f7-23745-f93a07333bcae4b6.part.mp4"):
+    with pytest.raises(lw.LinkwrightError, match="no such codec"):
         animation.play(short, tmp_path / "w.mp4", fps=20, width=200, trace=[])
     assert not (tmp_path / "w.mp4").exists()
     with refused(lw.UsageError, name="0.4"):

@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
+from tests.refusals import refused
 
 VARY = ["left.length", "left_rod.length", "right_rod.length", "right.length", "E.x"]
 TRUE = np.array([0.0805, 0.2195, 0.2208, 0.0797, 0.2004, 0.01, -0.02])  # lengths, E.x, offsets of A and E
