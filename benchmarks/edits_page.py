@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.bench.page import LAUNCH, NOT_FOUND, chromium
 from benchmarks.edits import REPEATS, chain, operations
-from linkwright.rings.studio.serve import Server
+from linkwright.rings.studio.server import Server
 
 # when the sheet was drawn first, and when the kernels of the motion had come
 FIRST = """requestAnimationFrame(function look() {

@@ -18,8 +18,7 @@ import numpy as np
 import linkwright as lw
 from linkwright.model import library
 from linkwright.rings.exchange.writing.losses import LossWarning
-from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
-from linkwright.rings.exchange.writing.robots.urdf import upright
+from linkwright.rings.exchange.writing.robots.urdf import DIALECTS, upright
 
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"URDF, {x}": (".urdf", {"dialect": x}) for x in DIALECTS if x != "plain"},

@@ -119,8 +119,8 @@ def test_the_nearest_tests_come_first() -> None:
     fault = Fault("joints/revolute.py", 1, "sign", 0, 1, "-", "+", "Revolute.pose")
     assert nearest(fault)[0].parent == ROOT / "tests" / "joints"
     assert {p.name for p in of_room(fault)} >= {"test_joints.py", "test_own_joint.py"}
-    named = Fault("files/marks.py", 1, "sign", 0, 1, "-", "+", "mark")
-    assert nearest(named)[0] == ROOT / "tests" / "files" / "test_marks.py"
+    named = Fault("files/ownership_marks.py", 1, "sign", 0, 1, "-", "+", "mark")
+    assert nearest(named)[0] == ROOT / "tests" / "files" / "test_ownership_marks.py"
     page = Fault("rings/studio/live/assets/engine/checks.js", 1, "sign", 0, 1, "-", "+")
     assert ROOT / "tests/rings/studio" / "live" / "test_checks.py" in nearest(page)
     assert any(p.parent.name == "browser" for p in of_room(page)) and not LEFT_OUT & {t.path.name for t in files_of_tests()}

@@ -11,7 +11,7 @@ import linkwright as lw
 from linkwright.rings.exchange.formats import FORMATS
 from linkwright.rings.exchange.formats.base import ExportOptions
 from linkwright.rings.studio import plots, study_plots, synthesis_plots
-from linkwright.rings.studio.plots.frame import Paper, PlotOptions, StudyPlotOptions, SynthesisPlotOptions
+from linkwright.rings.studio.plots.common_parts import Paper, PlotOptions, StudyPlotOptions, SynthesisPlotOptions
 from tests.surface import SPACES, public_calls, public_names
 
 # results whose type depends on the value of an argument, or of packages without type information

@@ -18,7 +18,7 @@ from benchmarks.bench import table
 from benchmarks.bench.cases import BenchRow
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.studio.pdf import LAUNCH, NOT_FOUND, chromium
 
 # Put in front of a page's own scripts: notes when the application exists, and when the second frame after that is drawn.
 WATCH = """if (!globalThis.LW) {

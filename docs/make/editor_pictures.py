@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.rings.cli.edit import EMPTY
-from linkwright.rings.studio.serve import Server
+from linkwright.rings.studio.server import Server
 
 NAMES = ("editor-link", "editor-path", "editor-move", "editor-phone")
 WIDE, PHONE = (1280, 800), (390, 780)

@@ -16,8 +16,8 @@ from blocks import renewed  # beside this file
 from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, JointRole, Key, Needs, NumberRole, PointRole, TiedRole, Together, TurnsRole
 from linkwright.elements.base import table_keys, table_together
+from linkwright.model.file.channel_laws import TABLE_KEYS
 from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER
-from linkwright.model.file.loads import TABLE_KEYS
 from linkwright.model.file.moves import MOVE_KEYS, MOVE_TOGETHER
 from linkwright.model.file.reader import MODEL_KEYS
 

@@ -19,7 +19,7 @@ import editor_pictures  # beside this file
 import linkwright as lw
 from benchmarks.bench.page import READY, WATCH
 from linkwright.rings.studio import live
-from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.studio.pdf import LAUNCH, NOT_FOUND, chromium
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 MOST = 150_000  # bytes of a picture

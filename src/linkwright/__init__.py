@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from linkwright.rings import control, exchange
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
     from linkwright.rings.design.optimization.result import OptimizationResult
-    from linkwright.rings.design.studies.cases import Cycle, Equilibrium, Path, Run
+    from linkwright.rings.design.studies.analyses import Cycle, Equilibrium, Path, Run
     from linkwright.rings.design.studies.request import study
     from linkwright.rings.design.studies.study import Study
-    from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.exchange.bridges.mechanism_functions import Bridge
     from linkwright.rings.robots.identification import calibrate, excitation, identify
     from linkwright.rings.robots.identification.calibration_result import Calibration
     from linkwright.rings.robots.identification.fourier_excitation import Excitation
@@ -136,10 +136,10 @@ _HOME = {  # module: its public names
     "results.trajectory": ("Trajectory",),
     "rings.design.optimization.pareto_front": ("ParetoFront",),
     "rings.design.optimization.result": ("OptimizationResult",),
-    "rings.design.studies.cases": ("Cycle", "Equilibrium", "Path", "Run"),
+    "rings.design.studies.analyses": ("Cycle", "Equilibrium", "Path", "Run"),
     "rings.design.studies.request": ("study",),
     "rings.design.studies.study": ("Study",),
-    "rings.exchange.bridges.functions": ("Bridge",),
+    "rings.exchange.bridges.mechanism_functions": ("Bridge",),
     "rings.robots.identification": ("calibrate", "excitation", "identify"),
     "rings.robots.identification.calibration_result": ("Calibration",),
     "rings.robots.identification.fourier_excitation": ("Excitation",),

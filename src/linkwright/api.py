@@ -89,8 +89,8 @@ if TYPE_CHECKING:
     from linkwright.mechanics.dynamics import terms as equation_terms
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.instant import Instant as Instant
-    from linkwright.mechanics.inverse import couplings_without_contact as mesh_losses
     from linkwright.mechanics.inverse import line_eyes as line_loads
+    from linkwright.mechanics.inverse.loads import meshes_not_modeled as meshes_not_modeled
     from linkwright.mechanics.kinematics import motion as kinematics
     from linkwright.mechanics.kinematics.motion import motion as motion
     from linkwright.mechanics.kinematics.motion import qdot as qdot
@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from linkwright.model.coordinates import is_rotary as is_rotary
     from linkwright.model.coordinates import lengths as lengths
     from linkwright.model.coordinates import movable as movable
-    from linkwright.model.curves import lines as curve_lines
+    from linkwright.model.curves import polynomial as curve_lines
     from linkwright.model.description import (
         GROUND as GROUND,
     )
@@ -134,9 +134,9 @@ if TYPE_CHECKING:
         Visual as Visual,
     )
     from linkwright.model.edits import edit_sheet as edit_sheet
-    from linkwright.model.file import editing as file_editing
     from linkwright.model.file import geometry as geometry
     from linkwright.model.file import quantity as quantity
+    from linkwright.model.file import save_in_place as file_editing
     from linkwright.model.file import text_nodes as file_nodes
     from linkwright.model.file import written_values as written_values
     from linkwright.model.parameters import Parameter as Parameter
@@ -244,7 +244,7 @@ SPACES = {  # modules of the interface
     "check_results": "results.checks",
     "coordinates": "model.coordinates",
     "coupling_constraints": "mechanics.constraints.coupling",
-    "curve_lines": "model.curves.lines",
+    "curve_lines": "model.curves.polynomial",
     "curves": "model.curves",
     "cycles": "motion.cycle",
     "description": "model.description",
@@ -259,7 +259,7 @@ SPACES = {  # modules of the interface
     "errors": "errors",
     "expressions": "text.expressions",
     "feedback": "simulation.feedback.base",
-    "file_editing": "model.file.editing",
+    "file_editing": "model.file.save_in_place",
     "file_nodes": "model.file.text_nodes",
     "files": "files",
     "forces": "mechanics.forces",
@@ -279,7 +279,6 @@ SPACES = {  # modules of the interface
     "load_channels": "results.load_channels",
     "loop_constraints": "mechanics.constraints.loops",
     "measures": "results.measures",
-    "mesh_losses": "mechanics.inverse.couplings_without_contact",
     "modelfile": "model.file",
     "motion_checks": "results.motion_checks",
     "motions": "results.measures.motions",
@@ -341,6 +340,7 @@ NAMES = {  # module: its classes and functions
         "is_hinge",
     ),
     "mechanics.instant": ("Instant",),
+    "mechanics.inverse.loads": ("meshes_not_modeled",),
     "mechanics.kinematics.motion": (
         "motion",
         "qdot",

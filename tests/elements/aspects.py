@@ -26,10 +26,10 @@ from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file import read_text, write
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import every_parameter
-from linkwright.rings.design.body_actions import body_actions
+from linkwright.rings.design.body_forces import body_actions
 from linkwright.rings.studio import report_forces
 from linkwright.rings.studio.editor.drawing import drawing_json
-from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.live.scene_data import shapes
 from linkwright.rings.studio.scene import Scene
 from linkwright.system.mechanism import Mechanism
 from tests.elements.canonical import exact, plain

@@ -17,9 +17,9 @@ from linkwright import elements
 from linkwright.elements import ChoiceRole, EndsRole, JointRole, PointRole, TiedRole
 from linkwright.errors import LinkwrightError
 from linkwright.model.file import read_text
-from linkwright.rings.design.body_actions import body_actions
+from linkwright.rings.design.body_forces import body_actions
 from linkwright.rings.studio.live import contents
-from linkwright.rings.studio.plots.graph import topology
+from linkwright.rings.studio.plots.topology_graph import topology
 from linkwright.rings.studio.scene import Scene
 from tests.elements import good_entries
 

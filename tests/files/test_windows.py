@@ -21,7 +21,7 @@ from linkwright.compiler import cache
 from linkwright.errors import ModelError
 from linkwright.files import writing
 from linkwright.model.meshes.reading import read_corners
-from linkwright.rings.exchange.reading.folders import Folders, local_path
+from linkwright.rings.exchange.reading.referenced_files import Folders, local_path
 from tests import ROOT
 from tests.refusals import refused
 from tests.sources import python_files

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.rings.studio import serve, watch
-from linkwright.rings.studio.editor import motion, session
+from linkwright.rings.studio import file_watch, server
+from linkwright.rings.studio.editor import page_kernels, session
 from tests.fuzz import corpus
 from tests.fuzz.changes.texts import change_text
 from tests.fuzz.changes.trees import change_tree, copied, yaml_text
@@ -93,11 +93,11 @@ def _impatient() -> Iterator[None]:
     places: tuple[tuple[Any, str, float], ...] = (
         (session, "SETTLE", 0.005),
         (session, "PATIENCE", 0.2),
-        (motion, "IDLE", 0.0),
-        (watch, "LOOK", 0.01),
-        (watch, "SETTLE", 0.01),
-        (watch, "GLANCE", 0.005),
-        (watch, "COARSE", 0.0),
+        (page_kernels, "IDLE", 0.0),
+        (file_watch, "LOOK", 0.01),
+        (file_watch, "SETTLE", 0.01),
+        (file_watch, "GLANCE", 0.005),
+        (file_watch, "COARSE", 0.0),
     )
     before = [getattr(module, name) for module, name, _ in places]
     for module, name, value in places:
@@ -118,7 +118,7 @@ class _Served:
         self.version = ""
         served = self
 
-        class Listening(serve.Server):
+        class Listening(server.Server):
             def handle_error(self, request: Any, client_address: Any) -> None:
                 import sys
 

@@ -14,7 +14,7 @@ from linkwright.api import compiled_of
 from linkwright.errors import UsageError
 from linkwright.joints import JOINTS
 from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
-from linkwright.rings.studio.live.geometry import places, references, shapes
+from linkwright.rings.studio.live.scene_data import places, references, shapes
 from linkwright.rings.studio.scene import Scene, Stage
 from tests import ROOT, exports, factory
 from tests.joints import test_joints as contract

@@ -23,7 +23,7 @@ from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from tests.refusals import refused
 from tests.sweeps import sweep
 

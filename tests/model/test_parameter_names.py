@@ -5,7 +5,7 @@ from __future__ import annotations
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.model.parameters import every_parameter, matched
-from linkwright.rings.design.studies.targets import expanded
+from linkwright.rings.design.studies.varied_numbers import expanded
 
 
 def test_names_patterns_and_places_mean_the_same_everywhere() -> None:

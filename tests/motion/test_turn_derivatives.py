@@ -12,8 +12,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from linkwright.numerics.tolerances import COMPLEX_STEP
-from linkwright.rings.design.derivatives import Disturbed
-from linkwright.rings.design.measure_slopes import cycle_samples
+from linkwright.rings.design.measure_slopes import Disturbed, cycle_samples
 from tests.rings.design.test_measure_slopes import JIB, RICH
 from tests.sweeps import sweep
 

@@ -15,7 +15,7 @@ from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.control.gym.limits import draw_of_parameters
 from linkwright.rings.design.optimization.variables import variables
-from linkwright.rings.design.studies.cases import case_of
+from linkwright.rings.design.studies.analyses import case_of
 from linkwright.rings.robots.time_optimal.limits import read_limits
 from linkwright.text.ranges import Range, Tolerance, meaning
 from tests.refusals import refused

@@ -18,7 +18,7 @@ from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, 
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import Function, takes_state
-from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.curves.reading import is_list, read_points, read_text, short, through_points
 from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity

@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.drives.base import DriveOutput, DriveSpecification, DriveTarget, Follower, Reading, Start, read_signal, sample_time
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
-from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.file import quantity
 from linkwright.numerics.scalars import real, where
 from linkwright.text.units import NONE

@@ -30,7 +30,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.curves import Curve
 from linkwright.model.curves.functions import Function, takes_state
-from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.file import quantity
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.scalars import minimum, where

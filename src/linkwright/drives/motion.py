@@ -18,8 +18,8 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import differentiated
-from linkwright.model.curves.lines import Constant, Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
+from linkwright.model.curves.polynomial import Constant, Line
 from linkwright.model.curves.profiles import Program
 from linkwright.model.description import Move
 from linkwright.model.file.moves import moves_of_call

@@ -10,7 +10,7 @@ from linkwright.drives.base import DriveOutput, DriveSpecification, DriveTarget,
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.mechanics.forces.dc_motor import DCMotor, Flow, flow
 from linkwright.mechanics.instant import Instant
-from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.file import quantity
 from linkwright.text.units import CURRENT, KINDS, VOLTAGE
 

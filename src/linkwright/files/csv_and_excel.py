@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, package
-from linkwright.files.marks import OWNER
+from linkwright.files.ownership_marks import OWNER
 from linkwright.files.reading import need_path, read_regular, shown
 
 MANTISSA = re.compile(r"[-+]?(?=[.,]?[0-9])[0-9.,]+")

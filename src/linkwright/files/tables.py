@@ -23,7 +23,7 @@ import numpy as np
 
 from linkwright.errors import Renamed, UsageError, counted, nearest, package
 from linkwright.files.csv_and_excel import CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
-from linkwright.files.marks import OWNER
+from linkwright.files.ownership_marks import OWNER
 from linkwright.files.writing import checked, replacing
 
 if TYPE_CHECKING:

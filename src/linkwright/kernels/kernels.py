@@ -43,7 +43,7 @@ from linkwright.mechanics.constraints.loops import Loops, of_loops
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
 from linkwright.model.coordinates import joint_name, lengths, movable
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values

@@ -33,7 +33,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
 from linkwright.model.coordinates import lengths
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 

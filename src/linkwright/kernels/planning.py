@@ -26,7 +26,7 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import lengths
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, close, onto
-from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
+from linkwright.mechanics.closing.singular_passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, on_loops, passing
 from linkwright.mechanics.constraints.loops import block_places
 from linkwright.mechanics.dynamics.terms import Terms, of_matrices

@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver,
 from linkwright.mechanics.constraints.loops import Closure, Loops, block_places, closure
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
 from linkwright.mechanics.kinematics.skeleton import like_parts
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.pickling import essentials
 
 if TYPE_CHECKING:

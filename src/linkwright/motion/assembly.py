@@ -18,7 +18,7 @@ from linkwright.errors import AssemblyError, ChannelError, SingularityError, Usa
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close, open_error, solve_rates
-from linkwright.mechanics.closing.passage import SUSPECT, branch_velocity
+from linkwright.mechanics.closing.singular_passage import SUSPECT, branch_velocity
 from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.constraints import Constraint, Driver, PointTarget, PoseTarget
 from linkwright.mechanics.constraints.loops import Closure, Loops
@@ -26,7 +26,7 @@ from linkwright.mechanics.constraints.target import JointTarget, rotation_vector
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced, locate, locate_at, motion, node_motion
 from linkwright.model.coordinates import SPEED_KINDS, JointCoordinate, coordinate, entry_of, lengths
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.geometry import rotation_rpy

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.analytic import newton_kernel
 from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
-from linkwright.mechanics.closing.branches import apart, distinct_positions
+from linkwright.mechanics.closing.mode_enumeration import apart, distinct_positions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant

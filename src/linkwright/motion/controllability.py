@@ -25,7 +25,7 @@ from linkwright.mechanics.constraints.loops import Loops, closure, scale
 from linkwright.mechanics.kinematics.floating_base import base_entries
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.coordinates import Distance
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.results.state import State

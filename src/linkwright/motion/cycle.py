@@ -27,8 +27,8 @@ from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
-from linkwright.model.curves.lines import Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.curves.profiles import Program
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table

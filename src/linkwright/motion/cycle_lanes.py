@@ -23,7 +23,7 @@ from linkwright.kernels.gap_lanes import LaneGaps
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.motion import cycle
 from linkwright.motion.cycle_samples import law_rows, third_rows
 from linkwright.motion.designs import ClosedDesign, Designs

@@ -15,7 +15,7 @@ from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint,
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.curves.third_derivatives import third_derivatives
 from linkwright.results.channel_programs import cut_references
 from linkwright.results.interpolation import Samples, states

@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import velocity_kinds
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.state import LaterReferences, State

@@ -21,7 +21,7 @@ from linkwright.mechanics.inverse.singular_geometry import at_dead_center, geome
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, locate, motion
 from linkwright.model.coordinates import Distance, coordinate, is_rotary, lengths, slides
 from linkwright.model.curves import Curve
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.description import Description, Stop
 from linkwright.motion import change_points
 from linkwright.motion.cycle_samples import Walk, Walking, goes_all_the_way, native_walk, sampled, swept

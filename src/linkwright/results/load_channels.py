@@ -17,7 +17,6 @@ from linkwright import elements, joints
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.mechanics.inverse.line_eyes import line_eyes, line_force
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
@@ -68,19 +67,19 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
                 f"{b.name}.tension.{k + 1}",
                 "force",
                 f"tension in span {k + 1} of {b.name}",
-                lambda x, n=b.name, k=k: belt_tensions(x.loads, n)[k],
+                lambda x, n=b.name, k=k: x.loads.belt_tensions(n)[k],
             )
         add(
             f"{b.name}.tension.max",
             "force",
             f"largest tension of all spans of {b.name}",
-            lambda x, n=b.name: reduce(maximum, belt_tensions(x.loads, n)),
+            lambda x, n=b.name: reduce(maximum, x.loads.belt_tensions(n)),
         )
         add(
             f"{b.name}.tension.min",
             "force",
             f"smallest tension of all spans of {b.name}",
-            lambda x, n=b.name: reduce(minimum, belt_tensions(x.loads, n)),
+            lambda x, n=b.name: reduce(minimum, x.loads.belt_tensions(n)),
         )
     joined = movable(d)
     for e in line_eyes(d)[1::2]:

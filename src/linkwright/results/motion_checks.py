@@ -19,7 +19,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
-from linkwright.mechanics.inverse.couplings_without_contact import meshes_not_modeled
+from linkwright.mechanics.inverse.loads import meshes_not_modeled
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.plausibility import implausible

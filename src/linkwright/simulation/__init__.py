@@ -6,7 +6,7 @@ time_stepping.py          the problem of the time steppers: kernels, drives, sta
 events.py, rigid_stops.py     what events do, impacts, stops that hold
 certificate_evidence.py   what every accepted step leaves       singularity_detection.py singular positions on the way
 run_records.py            rows of the steps -> Trajectory
-proof.py, certificate.py  the certificate of a run, passed or not (saved_run_proof.py: of a run from a file)
+proof.py, certificate.py  the certificate of a run, passed or not (proof.py: of a run from a file)
 accuracy.py               its error, estimated by cheaper runs
 failure_diagnosis.py      why a run could not continue
 run_derivatives.py, run_adjoint.py   derivatives by numbers of the model

@@ -26,7 +26,7 @@ from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
-from linkwright.model.curves.lines import Line, Parabola
+from linkwright.model.curves.polynomial import Line, Parabola
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares

@@ -1,18 +1,29 @@
-"""The proof of a run: its certificate, passages of singular positions and checks, from the evidence of its steps, computed on demand."""
+"""The proof of a run: its certificate, passages of singular positions and checks, from the evidence of its steps, computed on demand.
+
+The proof of a run that comes from a file: what the file says of itself, compared with its own numbers.
+
+A file can be changed by anybody, so its certificate alone proves nothing. Loops and energy are computed again at the samples,
+from the coordinates, velocities and works stored and the model inside. Where they contradict the certificate, it is corrected.
+Steps between the samples, passages, branch and error estimates remain the file's own, and the verdict says so.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.errors import LinkwrightError, counted
+from linkwright.kernels.kernels import Variant
 from linkwright.numerics.linalg import LARGE
+from linkwright.numerics.tolerances import CLOSED_GIVEN
 from linkwright.results.checks import Checks
-from linkwright.results.records import RunQuality
+from linkwright.results.records import RunQuality, cut_rows
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
-from linkwright.simulation.certificate import Certificate, momentum_drift, run_checks
+from linkwright.simulation.certificate import BALANCED, Certificate, momentum_drift, run_checks
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.run_records import engine
 from linkwright.simulation.singularity_detection import Passage
@@ -20,6 +31,112 @@ from linkwright.simulation.time_stepping import energy_size
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Simulation
+    from linkwright.system.compiled import Compiled
+
+SAMPLED_CLOSED = 10.0 * CLOSED_GIVEN  # samples lie between steps, where without projection loops are a little more open
+SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps
+
+
+class Measured(NamedTuple):
+    """At the samples, in the units of a certificate; energies None where they cannot be balanced."""
+
+    position: float
+    velocity: float
+    imbalance: float | None
+    exchanged: float
+    off: tuple[str, ...]  # loops that the file says were switched off at times
+
+
+@dataclass(frozen=True, eq=False)
+class Reopened:
+    """`certificate`, `passages` and `checks()` of a run from a file."""
+
+    run: Trajectory  # without proof
+    system: Compiled
+    stored: Certificate
+    passages: tuple[Any, ...]
+    file: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the findings, not what they are computed from."""
+        return RunQuality, (self.certificate, self.passages, self.checks())
+
+    @cached_property
+    def measured(self) -> Measured | str:
+        """Measurements on the samples, or the reason why there are none."""
+        try:
+            return measured(self.run, self.system, self.stored.impact_losses == 0.0)
+        except (LinkwrightError, ArithmeticError, ValueError, np.linalg.LinAlgError) as problem:
+            return str(problem)[:200]
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The file's own, with residuals of the samples where it claims better ones."""
+        m, c = self.measured, self.stored
+        if isinstance(m, str):
+            return replace(c, position_residual=float("inf"), notes=(*c.notes, f"the samples cannot be measured: {m}"))
+        wrong: dict[str, Any] = {}
+        if c.position_residual < CLOSED_GIVEN and not m.position <= SAMPLED_CLOSED:
+            wrong["position_residual"] = m.position
+        if c.velocity_residual < CLOSED_GIVEN and not m.velocity <= SAMPLED_CLOSED:
+            wrong["velocity_residual"] = m.velocity
+        claimed = c.energy_imbalance <= BALANCED * max(c.energy_turned_over, 1e-12)
+        if claimed and m.imbalance is not None and not m.imbalance <= SAMPLED_BALANCE * m.exchanged:
+            wrong |= {"energy_imbalance": m.imbalance, "energy_turned_over": m.exchanged}
+        return replace(c, **wrong, notes=(*c.notes, f"{self.file} contradicts itself: its samples are worse than it says")) if wrong else c
+
+    def checks(self) -> Checks:
+        return run_checks(self.certificate, self.passages, self._remark())
+
+    def _remark(self) -> str:
+        m = self.measured
+        if isinstance(m, str):
+            return f"of {self.file}, not computed again"
+        energy = "energy" if m.imbalance is not None else "no energy, because of impacts"
+        off = f"; switched off at times: {', '.join(m.off[:5])}" if m.off else ""
+        return f"of {self.file}; computed again at {counted(len(self.run), 'sample')}: loops, {energy}{off}. The rest is the file's own"
+
+
+def measured(run: Trajectory, system: Compiled, balanced: bool) -> Measured:
+    """Residuals of the loops and of the energy balance at all samples."""
+    position = velocity = 0.0
+    constraints = [c.name for c in system.loops.constraints]
+    closed = run.arrays.get("closed")
+    held = np.ones((len(run), len(constraints))) if closed is None else np.asarray(closed)
+    names: set[str] = set()
+    if system.loops.skel.tree.nc and len(run):
+        speed = max(1.0, float(np.abs(run.v / system.loops.columns).max(initial=0.0)))
+        for mode in np.unique(held != 0.0, axis=0):
+            off = tuple(n for n, on in zip(constraints, mode, strict=True) if not on)
+            names |= set(off)
+            phi, gap = _open_by(run, system, off, np.flatnonzero(((held != 0.0) == mode).all(axis=1)))
+            position, velocity = max(position, phi), max(velocity, gap / speed)
+    imbalance, exchanged = _energy(run) if len(run) else (0.0, 0.0)
+    exchanged = max(exchanged, REST * energy_size(system))
+    return Measured(position, velocity, imbalance if balanced else None, exchanged, tuple(sorted(names)))
+
+
+def _open_by(run: Trajectory, system: Compiled, off: tuple[str, ...], rows: np.ndarray) -> tuple[float, float]:
+    """Largest residual of the loops in position and velocity at some samples."""
+    variant = system.kernels.variant(Variant(without=off))
+    given = {"q": run.q, "v": run.v, "t": run.t[:, None], "near": cut_rows(run.skel, run.references)}
+    found = variant.rows.at(**{name: x[rows] for name, x in given.items()})
+    scale = variant.loops.row_scale
+    phi = np.abs(found.phi / scale)
+    gap = np.abs((found.J @ run.v[rows] + found.b) / scale)
+    return float(phi.max(initial=0.0)), float(gap.max(initial=0.0))
+
+
+def _energy(run: Trajectory) -> tuple[float, float]:
+    """(largest imbalance, energy exchanged): E(t) - E(0) = work of drives + work of loads - losses."""
+    kinetic, potential = run["energy.kinetic"], run["energy.potential"]
+    works = {n: run.columns[n].values if n in run.columns else np.zeros(len(run)) for n in ("work.in", "work.loads", "work.lost")}
+    rotors = run.columns["energy.rotors"].values if "energy.rotors" in run.columns else 0.0
+    E = kinetic + potential + rotors
+    gap = np.abs((E - E[0]) - (works["work.in"] + works["work.loads"] - works["work.lost"]))
+    changes = [float(np.ptp(x)) for x in (potential, *works.values())]
+    return float(gap.max()), max(float((kinetic + rotors).max()), *changes)
+
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted

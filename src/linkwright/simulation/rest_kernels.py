@@ -16,7 +16,7 @@ from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import lengths
-from linkwright.model.curves.lines import Line, Parabola
+from linkwright.model.curves.polynomial import Line, Parabola
 from linkwright.simulation.stabilizers.base import step_kernel
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.description import Description
 from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
 from linkwright.numerics.linalg import factor, least_squares

@@ -22,7 +22,7 @@ import numpy as np
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.errors import SimulationError, UsageError, listing
 from linkwright.kernels.kernels import KernelStructure
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.parameters import Parameter
 from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor

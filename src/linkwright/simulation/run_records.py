@@ -17,14 +17,14 @@ from linkwright.errors import LinkwrightError, counted, listing
 from linkwright.mechanics import formulations
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.motion.controllability import controllable, drive_rows
 from linkwright.motion.joint_limits import beyond_stops
 from linkwright.results.channel_programs import Before, cut_references
 from linkwright.results.records import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import rigid_stops
-from linkwright.simulation.feedback.analysis import facts_of, saturation_notes
+from linkwright.simulation.feedback.control_performance import facts_of, saturation_notes
 from linkwright.simulation.kernel_rows import HEAD
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.time_stepping import state_of

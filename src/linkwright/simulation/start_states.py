@@ -15,7 +15,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
 from linkwright.mechanics.constraints.driver import driven
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import CLOSED_START
 from linkwright.results.state import State

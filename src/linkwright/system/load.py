@@ -61,7 +61,7 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     """Certificate and passages of the file, to be compared with its samples when somebody asks."""
     from linkwright.results.files import schema
     from linkwright.simulation.certificate import Certificate, run_checks
-    from linkwright.simulation.saved_run_proof import Reopened
+    from linkwright.simulation.proof import Reopened
     from linkwright.simulation.singularity_detection import Passage
 
     about = stored.about

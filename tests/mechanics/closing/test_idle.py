@@ -13,7 +13,7 @@ from linkwright.api import compiled_of
 from linkwright.mechanics.closing.newton import solve_rates
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.kinematics.motion import displaced
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from tests import ball_rods
 from tests.ball_rods import Maximal, Model, hinged, spun
 from tests.sweeps import sweep

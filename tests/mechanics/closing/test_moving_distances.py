@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels.kernels import Variant
 from linkwright.kernels.rank_revealing import TracedPassage
-from linkwright.mechanics.closing import passage
+from linkwright.mechanics.closing import singular_passage
 
 BOOM = {
     "name": "boom",
@@ -38,7 +38,7 @@ def test_rows_differentiated_once_more_are_those_of_differences(moving):
     s, k, law, q, v, rng = moving
     loops = k.equations().moved(*law.values(), at=0.3).loops
     assert any(getattr(c, "linear_in_v", False) for c in loops.constraints)
-    found = passage.along(loops, q, v, 0.3, dict(s.start.references))
+    found = singular_passage.along(loops, q, v, 0.3, dict(s.start.references))
     h = 1e-5
 
     def rows(t, a):
@@ -53,6 +53,6 @@ def test_rows_differentiated_once_more_are_those_of_differences(moving):
 def test_the_traced_rates_are_the_same(moving):
     s, k, law, q, v, _ = moving
     traced = TracedPassage(k).at({"q": q, "v": v, "t": np.array([0.3]), "tau": np.zeros(len(v)), "near": np.zeros(0), **law}).along
-    right = passage.along(k.equations().moved(*law.values(), at=0.3).loops, q, v, 0.3, dict(s.start.references))
+    right = singular_passage.along(k.equations().moved(*law.values(), at=0.3).loops, q, v, 0.3, dict(s.start.references))
     for name in ("Jdot", "kdot", "third"):
         np.testing.assert_allclose(getattr(traced, name), getattr(right, name), atol=1e-12)

@@ -11,7 +11,7 @@ from linkwright.api import compiled_of
 from linkwright.kernels.kernels import Variant
 from linkwright.kernels.planning import samples
 from linkwright.kernels.rank_revealing import RankRevealing, TracedPassage
-from linkwright.mechanics.closing import passage
+from linkwright.mechanics.closing import singular_passage
 from linkwright.mechanics.formulations import interpreted
 from linkwright.numerics import process_settings
 from linkwright.numerics.linalg import factor
@@ -92,7 +92,7 @@ def test_rates_along_the_motion_are_exact(model, drivers, rng):
     x = inputs(k, st, np.zeros(k.tree.nv), law)
     found = TracedPassage(k).at(x)
     eq = k.equations().moved(*(law.values() or ((), (), ())), at=0.3)
-    right = passage.along(eq.loops, st.q, st.v, 0.3, eq.loops.skel.unpack(st.q, cut_row(k, st)))
+    right = singular_passage.along(eq.loops, st.q, st.v, 0.3, eq.loops.skel.unpack(st.q, cut_row(k, st)))
     T = eq.joint_axis_terms(st.q, st.v, np.array([0.3]), x["near"])
     close(found.along.Jdot, right.Jdot, 1e-12)
     close(found.along.kdot, right.kdot, 1e-12)

@@ -14,7 +14,7 @@ from linkwright.mechanics.constraints import DrivenDistance, PointTarget
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import counted_references, displaced
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.curves.tables import table
 from linkwright.numerics.scalars import arctan2, unwrap, where
 from tests.sweeps import sweep

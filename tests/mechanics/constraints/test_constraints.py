@@ -15,7 +15,7 @@ from linkwright.mechanics.dynamics import tree as dyn
 from linkwright.mechanics.kinematics.motion import motion, qdot, skeleton
 from linkwright.model import description as d
 from linkwright.model.curves.formula import Formula
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.model.curves.tables import table
 from linkwright.text.expressions import variable
 from linkwright.topology import build_tree

@@ -14,7 +14,7 @@ from linkwright.mechanics.closing.singular_position import LostRank, singular_po
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import read_geometry, singular_geometry
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.rings.papers import hoang
 from tests.refusals import refused

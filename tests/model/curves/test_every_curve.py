@@ -15,8 +15,7 @@ from linkwright.model.curves.differences import AdaptiveDifferences, Differences
 from linkwright.model.curves.formula import Formula, Traced
 from linkwright.model.curves.functions import JetFunction
 from linkwright.model.curves.laws import LAWS
-from linkwright.model.curves.lines import Constant, Line, Parabola
-from linkwright.model.curves.polynomial import Polynomial
+from linkwright.model.curves.polynomial import Constant, Line, Parabola, Polynomial
 from linkwright.model.curves.profiles import MinimumJerkRise, Program, repeated, trapezoidal_rise
 from linkwright.model.curves.sine import Sine
 from linkwright.model.curves.tables import SampledSpline, clamped_spline, natural_spline, periodic_spline, polyline, table, through_motion

@@ -15,7 +15,7 @@ from linkwright.errors import UsageError
 from linkwright.rings import cli
 from linkwright.rings.cli import edit
 from linkwright.rings.studio import page
-from linkwright.rings.studio.serve import Server
+from linkwright.rings.studio.server import Server
 
 
 def test_edit_makes_the_file_and_serves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

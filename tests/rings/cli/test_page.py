@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
-from linkwright.rings.studio import live, report, serve
+from linkwright.rings.studio import live, report, server
 from tests import ROOT
 from tests.rings.cli.schemas import disagreements
 
@@ -121,7 +121,7 @@ def test_serving_passes_everything_on(monkeypatch: pytest.MonkeyPatch, capsys: p
         asked.append((source, {k: v for k, v in options.items() if k != "out"}))
         return 0
 
-    monkeypatch.setattr(serve, "serve", fake)
+    monkeypatch.setattr(server, "serve", fake)
     assert cli.main(["arm.yaml", "--param", "L=2", "--set", "A=0.5", "--port", "8123", "--steps", "24", "--no-browser"]) == 0
     assert cli.main(["wiper"]) == 0
     changed = {"port": 8123, "browser": False, "steps": 24, "L": "2", "start": {"A": "0.5 rad"}}

@@ -12,10 +12,19 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.design.comparison import Comparison, Row, control_report
-from linkwright.rings.design.comparison.report import when
-from linkwright.simulation.feedback.analysis import effort_norms, errors, facts, forces, settling, together, tracking
-from linkwright.simulation.feedback.time_integrals import held_integral, integral
+from linkwright.rings.design.controller_comparison import Comparison, Row, control_report
+from linkwright.rings.design.controller_comparison.report import when
+from linkwright.simulation.feedback.control_performance import (
+    effort_norms,
+    errors,
+    facts,
+    forces,
+    held_integral,
+    integral,
+    settling,
+    together,
+    tracking,
+)
 from tests import ROOT
 from tests.refusals import refused
 from tests.sweeps import sweep

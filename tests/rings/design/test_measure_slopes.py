@@ -8,8 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.model.parameters import every_parameter
 from linkwright.results.measures import measure
-from linkwright.rings.design.derivatives import Sample
-from linkwright.rings.design.measure_slopes import DisturbedSamples, _used, cycle_samples
+from linkwright.rings.design.measure_slopes import DisturbedSamples, Sample, _used, cycle_samples
 from linkwright.system.system import System
 from tests.sweeps import sweep
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.studio import atlas_page, atlas_plots
+from linkwright.rings.studio import workspace_page, workspace_plots
 from tests.rings.robots.workspace.robots import LEGS, robot
 
 LIMITS = {f"leg{k}": "0.3..0.8 m" for k in LEGS}
@@ -40,11 +40,11 @@ def test_every_kind_of_picture_is_drawn(volume, tmp_path: Path):
 
 
 def test_colors_of_wide_ranges_are_logarithmic_and_trimmed():
-    wide = atlas_plots.shades(np.logspace(0, 6, 500))
+    wide = workspace_plots.shades(np.logspace(0, 6, 500))
     assert wide.logarithmic and 0.0 < wide.low < 0.3 and 5.7 < wide.high < 6.0
-    plain = atlas_plots.shades(np.array([0.1, 0.4, np.nan, 0.2]))
+    plain = workspace_plots.shades(np.array([0.1, 0.4, np.nan, 0.2]))
     assert (plain.low, plain.high, plain.logarithmic, plain.cut) == (0.1, 0.4, False, False)
-    assert not np.isfinite(atlas_plots.shades(np.full(3, np.nan)).values).any()
+    assert not np.isfinite(workspace_plots.shades(np.full(3, np.nan)).values).any()
 
 
 def test_the_page_holds_the_atlas(volume, tmp_path: Path):
@@ -62,8 +62,8 @@ def test_the_page_holds_the_atlas(volume, tmp_path: Path):
 
 
 def test_a_large_atlas_is_thinned_out_on_the_page(volume, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(atlas_page, "MOST_POSES", 200)
-    data = atlas_page.contents([volume])
+    monkeypatch.setattr(workspace_page, "MOST_POSES", 200)
+    data = workspace_page.contents([volume])
     lengths = [len(a["values"]) for a in data["axes"]]
     assert np.prod(lengths) <= 200 and [a["of"] for a in data["axes"]] == [14, 13, 3]
     assert len(data["measures"][0]["values"]) == np.prod(lengths)

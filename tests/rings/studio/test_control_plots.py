@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.design.comparison import Comparison
+from linkwright.rings.design.controller_comparison import Comparison
 from linkwright.rings.studio.plots import plot_of
-from linkwright.simulation.feedback.analysis import effort_norms
+from linkwright.simulation.feedback.control_performance import effort_norms
 from tests.refusals import refused
 
 

@@ -12,7 +12,7 @@ from matplotlib.patches import Circle
 
 import linkwright as lw
 from linkwright.elements import Bushing
-from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.live.scene_data import shapes
 from linkwright.rings.studio.scene import Scene
 
 NUMBERS = {"bushings": "stiffness: 2000", "dampers": "coefficient: 10", "tethers": "stiffness: 100"}

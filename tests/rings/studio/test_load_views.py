@@ -11,8 +11,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
-from linkwright.rings.studio import load_plots
 from linkwright.rings.studio.free_body import FreeBody, free_body
+from linkwright.rings.studio.plots import efforts, hodographs, motors
 from linkwright.rings.studio.plots.hodographs import round_places
 from tests.refusals import refused
 from tests.sweeps import every_model, sweep
@@ -263,7 +263,7 @@ def test_the_same_free_body_is_the_same_file(wiper: Any, tmp_path: Path) -> None
 
 
 def test_torque_plot_shows_the_channel(wiper: Any) -> None:
-    figure = load_plots.torque(wiper)
+    figure = efforts.torque(wiper)
     axes = figure.axes[0]
     curve = max(axes.lines, key=lambda x: len(x.get_xdata()))
     np.testing.assert_allclose(curve.get_xdata(), wiper["A", "deg"])
@@ -277,7 +277,7 @@ def test_torque_plot_shows_the_channel(wiper: Any) -> None:
 
 
 def test_pin_loads_are_ranked_and_labeled(scraper: Any) -> None:
-    axes = load_plots.pin_loads(scraper).axes[0]
+    axes = efforts.pin_loads(scraper).axes[0]
     labels = [t.get_text() for t in axes.get_legend().get_texts()]
     assert labels[0].startswith(("O2 on rocker", "B on rocker")) and all(x.endswith(" N") for x in labels)
     largest = [float(x.rsplit(":")[1].split()[0]) for x in labels]
@@ -286,7 +286,7 @@ def test_pin_loads_are_ranked_and_labeled(scraper: Any) -> None:
 
 def test_hodograph_turns_with_the_frame(wiper: Any) -> None:
     """The same force in the axes of coupler and rocker: turned by their angles, the size unchanged."""
-    figure = load_plots.hodograph(wiper, "C", on="rocker")
+    figure = hodographs.hodograph(wiper, "C", on="rocker")
     curves = [max(a.lines, key=lambda x: len(x.get_xdata())) for a in figure.axes]
     in_coupler, in_rocker = (np.column_stack(x.get_data()) for x in curves)
     world = wiper["C.on.rocker"]
@@ -302,7 +302,7 @@ def test_hodograph_turns_with_the_frame(wiper: Any) -> None:
 
 def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
     sizing = scraper.drive_sizing(motor=MOTOR, gear_ratio=50, efficiency=0.85)
-    axes = load_plots.torque_speed(sizing).axes[0]
+    axes = motors.torque_speed(sizing).axes[0]
     drawn = {x.get_label(): x for x in axes.lines}
     speed, torque = drawn["cycle"].get_data()
     np.testing.assert_allclose(torque[:-1], sizing.motor_torque)
@@ -311,8 +311,8 @@ def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
     np.testing.assert_allclose(peak, np.minimum(6.0, 0.1 * (48 - 0.1 * np.asarray(w)) / 0.3), atol=1e-9)
     assert np.max(drawn["continuous"].get_ydata()) == pytest.approx(1.5)
     with pytest.raises(lw.LinkwrightError, match="no motor"):
-        load_plots.torque_speed(scraper.drive_sizing())
-    assert load_plots.torque_speed(sizing, tmp_path / "ts.png").stat().st_size > 5_000
+        motors.torque_speed(scraper.drive_sizing())
+    assert motors.torque_speed(sizing, tmp_path / "ts.png").stat().st_size > 5_000
 
 
 SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 mm", marks=pytest.mark.slow)]
@@ -322,19 +322,19 @@ SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 m
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
     c = lw.load(name).cycle(steps=6)
     drives = len(c._each_loads[0].tau)
-    figure = load_plots.torque(c)
+    figure = efforts.torque(c)
     assert len(figure.axes) == min(drives, 6) + 1
-    assert load_plots.pin_loads(c, tmp_path / "pins.svg").exists()
-    assert load_plots.torque_speed(c.drive_sizing(motor=MOTOR, lead=lead), tmp_path / "ts.pdf").exists()
+    assert efforts.pin_loads(c, tmp_path / "pins.svg").exists()
+    assert motors.torque_speed(c.drive_sizing(motor=MOTOR, lead=lead), tmp_path / "ts.pdf").exists()
 
 
 def test_wrong_plots_are_answered(wiper: Any) -> None:
     with refused(lw.LinkwrightError, name="Z", allowed=("A", "B", "C", "D")):
-        load_plots.hodograph(wiper, "Z")
+        hodographs.hodograph(wiper, "Z")
     with refused(lw.LinkwrightError, name="B", allowed=("A",)):
-        load_plots.torque(wiper, drives=["B"])
+        efforts.torque(wiper, drives=["B"])
     with pytest.raises(lw.LinkwrightError, match="planar"):
-        load_plots.hodograph(lw.load("rssr").cycle(steps=4), "S")
+        hodographs.hodograph(lw.load("rssr").cycle(steps=4), "S")
 
 
 # ---------------------------------------------------------------- the command line

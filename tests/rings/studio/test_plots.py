@@ -12,8 +12,8 @@ from matplotlib.text import Text
 
 import linkwright as lw
 from linkwright.rings.studio.plots import PLOTS, plot_of
+from linkwright.rings.studio.plots.common_parts import angle_ticks, four, parts_of_pi, spread
 from linkwright.rings.studio.plots.energies import residuals
-from linkwright.rings.studio.plots.frame import angle_ticks, four, parts_of_pi, spread
 from linkwright.rings.studio.plots.paths import heads
 from tests.sweeps import sweep
 

@@ -150,7 +150,7 @@ def test_a_run_plays_in_its_own_time(run: Any, tmp_path: Path) -> None:
 
 
 def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
-    from linkwright.rings.studio.load_arrows import LONGEST, LoadArrows
+    from linkwright.rings.studio.animation import LONGEST, LoadArrows
     from linkwright.rings.studio.picture import Canvas
 
     canvas = Canvas(run.system, turn=run, trace=[], whole_turn=True)

@@ -14,7 +14,7 @@ from linkwright.files.tables import show
 from linkwright.model.file import read_text, write
 from linkwright.rings import cli
 from linkwright.rings.design.cycle_loads import CycleLoads
-from linkwright.rings.studio import printing, report, report_dimensions, report_forces, report_tables, report_variants
+from linkwright.rings.studio import pdf, report, report_figures, report_forces, report_tables, report_variants
 from linkwright.rings.studio.scale_drawing import DrawnText, scale_drawing
 from tests.refusals import refused
 from tests.rings.studio.test_report import MOTOR, Reader, number
@@ -173,7 +173,7 @@ def test_pdf_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CHROMIUM", "no-such-browser")
     monkeypatch.setattr(report, "fragment", lambda *a, **k: pytest.fail("worked before it looked"))
     assert cli.main(["report", "wiper", "-o", "c.pdf"]) == 1 and "print it there into a PDF" in capsys.readouterr().err
-    assert printing.chromium() is None and not Path("c.pdf").exists()
+    assert pdf.chromium() is None and not Path("c.pdf").exists()
     assert cli.main(["report", "wiper", "--variant", "longer B.x=170mm", "-o", "d.pdf"]) == 2
     assert "is no variant" in capsys.readouterr().err
 
@@ -227,5 +227,5 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     moved = Reader(report_tables.motion_tables(m.system, own.summary, "A", "angle")).tables
     sliders = next(t for t in moved if t[0][0] == "slider")
     assert sliders[0][-1] == "strokemm" and sliders[1][-1] == "−50.00 .. 60.00"
-    wheels = next(t for t in Reader(report_dimensions.section(m.system)).tables if t[0][0] == "wheel")
+    wheels = next(t for t in Reader(report_figures.dimensions_section(m.system)).tables if t[0][0] == "wheel")
     assert wheels[1:] == [["A", "flat", "25.00"], ["K", "flat", "40.00"]]

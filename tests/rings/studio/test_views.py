@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.files.tables import Table
 from linkwright.rings.studio import animation, picture, plots
-from linkwright.rings.studio.console_tables import turn_table
-from linkwright.rings.studio.live.geometry import shapes
+from linkwright.rings.studio.cycle_table import turn_table
+from linkwright.rings.studio.live.scene_data import shapes
 from linkwright.rings.studio.page import Page
 from linkwright.rings.studio.paper_sheet import nice_length
 from linkwright.rings.studio.scene import Scene, Stage

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.synthesis.cognates import cognates
 from linkwright.rings.synthesis.defects import defects
 from linkwright.rings.synthesis.linkage import Linkage, four_bar, slider_crank
 from linkwright.rings.synthesis.motion_tracing import crank_linkage
+from linkwright.rings.synthesis.paths import cognates
 from tests.rings.synthesis.path_cases import engine_path
 
 CRANK_ROCKER = four_bar(0j, 0.02 + 0.02j, 0.09 + 0.06j, 0.1 + 0j, 0.05 + 0.08j)

@@ -10,8 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.synthesis.bound_checks import missed_bounds
-from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
-from linkwright.rings.synthesis.dwells import DwellFit, DwellLimits, _notes, dwells
+from linkwright.rings.synthesis.dwells import DWELL_FORMS, DwellFit, DwellLimits, _notes, arcs, dwells, lines
 from linkwright.rings.synthesis.linkage import slider_crank
 from linkwright.rings.synthesis.placement import SlidePlacement, placed
 from linkwright.rings.synthesis.results import SynthesizedLinkage

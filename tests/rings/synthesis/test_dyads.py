@@ -9,9 +9,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
-from linkwright.rings.synthesis.drawings import drawn
-from linkwright.rings.synthesis.duals import Dual, constant, dimensions
-from linkwright.rings.synthesis.dwell_forms import DWELL_FORMS, DwellForm
+from linkwright.rings.synthesis.candidate_linkages import drawn
+from linkwright.rings.synthesis.dual_arrays import Dual, constant, dimensions
+from linkwright.rings.synthesis.dwells import DWELL_FORMS, DwellForm
 from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, positions, rounded_sine
 from linkwright.rings.synthesis.linkage_forms import SIX_BAR_FORMS, LinkageForm, geared_five_bar
 from linkwright.rings.synthesis.non_dyad_closure import ClosingBar, CoupledStep, walked

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linkwright.rings.synthesis.coupler_chains import CHAINS, lengths
-from linkwright.rings.synthesis.path_following import AngleFollower
 from linkwright.rings.synthesis.path_problem import PathChoices, PathLimits, PathProblem
+from linkwright.rings.synthesis.path_search import AngleFollower
 from tests.rings.synthesis.path_cases import coupler_point, slider_point
 
 STEP = 1e-30

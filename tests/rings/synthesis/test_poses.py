@@ -185,7 +185,7 @@ def test_nine_poses_by_least_squares() -> None:
 
 
 def test_the_fit_is_stationary() -> None:
-    from linkwright.rings.synthesis.pose_fit import _dimensions, _projected, fitted_links, fitted_pair
+    from linkwright.rings.synthesis.poses import _dimensions, _projected, fitted_links, fitted_pair
 
     rng = np.random.default_rng(1)
     poses = PoseSet.of(coupler_poses(LENGTHS, POINT, np.deg2rad(np.linspace(20, 230, 9))) + 2e-3 * rng.standard_normal((9, 3)))

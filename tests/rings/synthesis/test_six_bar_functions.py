@@ -9,9 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.synthesis.function_forms import freudenstein
 from linkwright.rings.synthesis.results import SynthesizedLinkage
-from linkwright.rings.synthesis.six_bar_functions import six_bar_functions
+from linkwright.rings.synthesis.six_bar_functions import freudenstein, six_bar_functions
 
 T = np.linspace(0.0, 1.0, 41)
 RANGE = np.deg2rad(60.0)

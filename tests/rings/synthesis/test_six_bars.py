@@ -11,11 +11,9 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.synthesis.form_fit import FormFit, FormLimits
-from linkwright.rings.synthesis.form_paths import answer, defects, traced
-from linkwright.rings.synthesis.form_search import FormCandidate, search
+from linkwright.rings.synthesis.form_paths import FormCandidate, answer, defects, search, six_bar_paths, traced
 from linkwright.rings.synthesis.linkage_forms import SIX_BAR_FORMS
 from linkwright.rings.synthesis.results import SynthesizedLinkage
-from linkwright.rings.synthesis.six_bar_paths import six_bar_paths
 from tests.sweeps import sweep
 
 # Kunjur and Krishnamurty's closed path, 18 points at 20 deg each; the best four-bar has a sum of squares of 0.00903

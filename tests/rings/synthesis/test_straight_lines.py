@@ -10,10 +10,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.rings.synthesis.duals import Dual, constant, dimensions
-from linkwright.rings.synthesis.exact_lines import EXACT_LINES
+from linkwright.rings.synthesis.dual_arrays import Dual, constant, dimensions
 from linkwright.rings.synthesis.results import SynthesizedLinkage
-from linkwright.rings.synthesis.straight_lines import LINE_FAMILIES, LineProblem, straight_lines
+from linkwright.rings.synthesis.straight_lines import EXACT_LINES, LINE_FAMILIES, LineProblem, straight_lines
 from tests.sweeps import sweep
 
 # Norton, Design of Machinery, Table 3-1: crank range in deg, ground over crank, straightness in per cent of the line, length over crank

@@ -20,7 +20,7 @@ from linkwright.compiler.program import Program
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest, normalized
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.scalars import common_type, eliminate
 
 SECOND = 12  # unknowns up to which second derivatives are used

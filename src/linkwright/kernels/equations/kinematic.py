@@ -21,7 +21,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.coordinates import JointCoordinate, coordinate_or_none, lengths
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
 

@@ -19,7 +19,7 @@ from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
-from linkwright.model.curves.lines import Parabola
+from linkwright.model.curves.polynomial import Parabola
 
 
 class ResidualEquations(KinematicEquations):

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
-from linkwright.mechanics.closing.passage import SUSPECT, acceleration_rows, branch_velocity
+from linkwright.mechanics.closing.singular_passage import SUSPECT, acceleration_rows, branch_velocity
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced

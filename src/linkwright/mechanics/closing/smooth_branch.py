@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics.closing.newton import Bounds, PositionRows, Rule, onto
-from linkwright.mechanics.closing.passage import SUSPECT, along
+from linkwright.mechanics.closing.singular_passage import SUSPECT, along
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CONVERGED

@@ -17,8 +17,7 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
-from linkwright.model.curves.lines import Line
-from linkwright.model.curves.polynomial import Polynomial
+from linkwright.model.curves.polynomial import Line, Polynomial
 from linkwright.model.curves.profiles import Program, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint

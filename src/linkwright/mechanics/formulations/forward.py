@@ -33,7 +33,7 @@ import numpy as np
 
 from linkwright.errors import ModelError, SingularityError, UsageError, counted, listing
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, acceleration_rows, plain
+from linkwright.mechanics.closing.singular_passage import SUSPECT, AccelerationRows, acceleration_rows, plain
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, on_loops
 from linkwright.mechanics.dynamics.reactions import least_reactions
 from linkwright.mechanics.dynamics.terms import NO_INERTIA, Terms, lacks_inertia

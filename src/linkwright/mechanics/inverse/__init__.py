@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import SingularityError, UsageError, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.passage import acceleration_rows
+from linkwright.mechanics.closing.singular_passage import acceleration_rows
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant

@@ -1,4 +1,7 @@
-"""Result of inverse dynamics: drive efforts, the reaction of every joint, and how far each is determined."""
+"""Result of inverse dynamics: drive efforts, the reaction of every joint, and how far each is determined.
+
+A coupling without contact geometry passes a torque, but the force where its parts touch is not known (`meshes_not_modeled`).
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,30 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.files.tables import Result, Table
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import workless_wrenches
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
-from linkwright.mechanics.inverse.couplings_without_contact import meshes_not_modeled
 from linkwright.mechanics.inverse.line_eyes import LineEye, line_eye, line_eyes, line_force
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
 from linkwright.model.coordinates import is_rotary, joint_part
-from linkwright.model.description import Joint
+from linkwright.model.description import Description, Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross, cross_wrench
+
+
+def meshes_not_modeled(d: Description) -> dict[str, str]:
+    """Joints that such a coupling ties, and the coupling. A cam, a gear or a rack has its contact, so its bearing loads are known."""
+    return {name: c.name for c in elements.constraints(d) if c.hides_contact for name in c.joints}
 
 
 @dataclass(frozen=True)
@@ -201,6 +210,14 @@ class Loads(Result):
         if frame == "world":
             return np.eye(3)
         return node_motion(self.skel, self.motion, self.skel.node(frame))[0].R
+
+    def belt_tensions(self, name: str) -> list[Any]:
+        """Return the tension of every span of a belt, negative where it would have to push; see `BeltConstraint.tensions`."""
+        place, terms = self.problem.place, self.problem.terms
+        for c, rows in zip(place.loops.constraints, terms.rows, strict=True):
+            if isinstance(c, BeltConstraint) and c.name == name:
+                return c.tensions(place.loops.skel, place.motion, self.lam_all[rows])
+        raise KeyError(name)
 
     @cached_property
     def ground_wrench(self) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, Normal, clusters, elements_of, vector
-from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.tolerances import SAME_POSITION
 from linkwright.text.units import KINDS, display_unit
 

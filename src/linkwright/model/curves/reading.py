@@ -17,7 +17,7 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.tables import INTERPOLATIONS, SPLINES, table
 from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
-from linkwright.model.file.loads import ChannelDimensions
+from linkwright.model.file.channel_laws import ChannelDimensions
 from linkwright.model.file.text_nodes import from_python
 from linkwright.numerics.tolerances import SAME_NUMBER
 from linkwright.text.quantities import SI, QuantityAlgebra, place, read_quantity

@@ -17,7 +17,7 @@ from linkwright.errors import ModelError, UsageError, counted
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve, Together
 from linkwright.model.curves.csv_columns import read_columns
-from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.curves.profiles import MinimumJerkRise, synchronized, trapezoidal_rise
 from linkwright.model.curves.reading import is_list, read_number, read_points, read_spline, short, time_points
 from linkwright.model.curves.sine import Sine

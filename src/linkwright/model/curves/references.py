@@ -27,8 +27,8 @@ from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.combined import Finite, Together
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import Function, differentiated, explained, takes_state
-from linkwright.model.curves.lines import Constant
 from linkwright.model.curves.polyline import Polyline
+from linkwright.model.curves.polynomial import Constant
 from linkwright.model.curves.reading import is_list, read_number, read_text, short
 from linkwright.model.curves.reference_kinds import (
     Components,

@@ -12,7 +12,7 @@ raises UsageError or ModelError where an operation cannot be done; the text is t
     references.py  where the file names its own parts
     drawing_draft.py what is drawn, whatever is missing
     edit_in_progress.py one edit under way: numbers, names, questions
-    points.py, links.py, elements.py, naming.py, copies.py, values.py    the operations
+    points.py, links.py, elements.py, rename_and_delete.py, copies.py, values.py    the operations
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from linkwright.elements import ELEMENTS
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
-from linkwright.model.edits import copies, elements, links, naming, points, values
+from linkwright.model.edits import copies, elements, links, points, rename_and_delete, values
 from linkwright.model.edits.edit_in_progress import Job, Question
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.reader import Document, describe
@@ -50,8 +50,8 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     **{f"add_{x.word}": partial(elements.add_load, x) for x in ELEMENTS if x.from_outside},
     **{f"add_{x.section}": partial(elements.FORMS[x.form], x) for x in ELEMENTS if x.form in elements.FORMS},
     "set_drive": elements.set_drive,
-    "rename": naming.rename,
-    "delete": naming.delete,
+    "rename": rename_and_delete.rename,
+    "delete": rename_and_delete.delete,
     "duplicate": copies.duplicate,
     "mirror": copies.mirror,
     "set_value": values.set_value,
@@ -95,12 +95,12 @@ def perform(
         function = operation(op)
         if not _is_whole(op) and job.sheet.node("plane") is None and not (job.sheet.names("drawing") or job.sheet.names("bodies")):
             job.sheet.add(("plane",), "xy")  # nothing is drawn: a drawing has two coordinates
-        known = naming.hinges(job.draft) if not _is_whole(op) else {}
+        known = rename_and_delete.hinges(job.draft) if not _is_whole(op) else {}
         function(job, op)
         if job.questions:
             return Edited(text, "", (), tuple(job.questions))
         if not _is_whole(op):
-            naming.follow(job, known, _joined(op), {})
+            rename_and_delete.follow(job, known, _joined(op), {})
     mark = text[: len(text) - len(plain)]
     if job.sheet.text != plain and not any(_is_whole(op) for op in operations):
         _refuse_new_error(before, error_of(job.sheet.text, file, folder))

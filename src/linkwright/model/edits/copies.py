@@ -12,9 +12,9 @@ from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.drawing_draft import At, number_or_none
 from linkwright.model.edits.edit_in_progress import Job
-from linkwright.model.edits.naming import COORDINATES, KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
+from linkwright.model.edits.rename_and_delete import COORDINATES, KINDS, split
 from linkwright.model.file.text_edits import Edit, apply, key_text, quantity
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import KINDS as KINDS_OF_NUMBERS

@@ -19,10 +19,10 @@ from linkwright.joints import JOINTS
 from linkwright.model.description import GROUND
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.bodies import outline_of
+from linkwright.model.file.body_frames import Shape, read_shape
 from linkwright.model.file.geometry import add, rotate
 from linkwright.model.file.reading_context import Context
 from linkwright.model.file.repeat import expand
-from linkwright.model.file.shapes import Shape, read_shape
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr
 from linkwright.text.quantities import QuantityAlgebra, read_quantity

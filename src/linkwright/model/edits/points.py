@@ -11,7 +11,7 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.drawing_draft import At, DraftBody, number_or_none
 from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.references import POINT, references
-from linkwright.model.file.shapes import read_shape
+from linkwright.model.file.body_frames import read_shape
 from linkwright.model.file.text_edits import Edit, key_text, quantity
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import LENGTH

@@ -4,9 +4,8 @@
 `save(description, path)`, which keeps the user's text; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
-from linkwright.model.file.editing import edited, save
-from linkwright.model.file.imported_names import read_converted, read_made
-from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
+from linkwright.model.file.reader import LINK, read, read_converted, read_enclosed, read_made, read_text, redesigned, reread
+from linkwright.model.file.save_in_place import edited, save
 from linkwright.model.file.text_nodes import MOST_BYTES
 from linkwright.model.file.writer import write
 from linkwright.text.units import convert, display_unit, parse_unit, quantity

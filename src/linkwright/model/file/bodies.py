@@ -9,10 +9,10 @@ from typing import Any
 from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.file import inertia as mass_of
+from linkwright.model.file.body_frames import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.geometry import frame_along, length, matrix, sub, transpose
 from linkwright.model.file.inertia import DENSITIES, MassProperties, read_mesh
 from linkwright.model.file.reading_context import POSE_KEYS, Context
-from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.model.file.visuals import mesh_unit, read_visuals
 from linkwright.text.expressions import Expr, free_variables

@@ -9,9 +9,9 @@ from linkwright import elements
 from linkwright.elements import Cam, CamContact, Coupling
 from linkwright.elements.base import PointRef
 from linkwright.elements.coupling import MOVES
+from linkwright.model.file.channel_laws import TABLE_KEYS, tabulated
 from linkwright.model.file.couplings import program
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.text_nodes import FileNode, from_python
 from linkwright.text.units import ANGLE, LENGTH, Dimension
 

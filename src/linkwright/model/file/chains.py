@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from linkwright.errors import listing
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Placement, Vec3
+from linkwright.model.file.body_frames import Shape
 from linkwright.model.file.geometry import add, matrix, product, rotate, sub, transpose
 from linkwright.model.file.reading_context import POSE_KEYS, Context
-from linkwright.model.file.shapes import Shape
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import LENGTH
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.elements import Coupling
+from linkwright.model.file.channel_laws import TABLE_KEYS, tabulated
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.moves import read_moves, whole_turns
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import Dimension, multiply

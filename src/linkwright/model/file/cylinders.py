@@ -9,8 +9,8 @@ from typing import Any
 from linkwright import elements
 from linkwright.elements import Cylinder
 from linkwright.model.description import Table
+from linkwright.model.file.channel_laws import varying
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.loads import varying
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import FORCE, LENGTH, PRESSURE
 

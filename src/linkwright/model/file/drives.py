@@ -9,8 +9,8 @@ from linkwright.elements.base import either
 from linkwright.errors import counted, listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
+from linkwright.model.file.channel_laws import ChannelDimensions, varying
 from linkwright.model.file.key_hints import spaced
-from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.moves import read_moves
 from linkwright.model.file.reading_context import Context
 from linkwright.model.file.text_nodes import FileNode

@@ -14,10 +14,10 @@ from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
 from linkwright.model.description import Joint, PointRef
+from linkwright.model.file.body_frames import Shape
+from linkwright.model.file.channel_laws import ChannelDimensions, varying
 from linkwright.model.file.geometry import add, length, rotate, sub, transpose, vector
-from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.reading_context import Context
-from linkwright.model.file.shapes import Shape
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, Dimension, dimension_of
 

@@ -13,11 +13,11 @@ from typing import Any
 from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
+from linkwright.model.file.body_frames import Shape
 from linkwright.model.file.chains import is_chain, link_body, read_chain
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.key_hints import instead, types
 from linkwright.model.file.reading_context import POSE_KEYS, Context
-from linkwright.model.file.shapes import Shape
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.numerics.connected_groups import Groups
 from linkwright.text.units import INERTIA, KINDS, LENGTH, MASS, NONE

@@ -113,7 +113,7 @@ def _lead(given: argparse.Namespace) -> tuple[str | None, str]:
 
 
 def _text(m: Any, c: Any, ranged: bool) -> str:
-    from linkwright.rings.studio.console_tables import turn_table
+    from linkwright.rings.studio.cycle_table import turn_table
 
     symbol, size = c.unit(c.drive)
     way = f"'{c.drive}' from {c[c.drive][0] / size:.6g} to {c[c.drive][-1] / size:.6g} {symbol}"
@@ -254,14 +254,15 @@ def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, marks: 
 
 
 def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
-    from linkwright.rings.studio import load_plots
+    from linkwright.rings.studio.plots import efforts
+    from linkwright.rings.studio.plots.hodographs import hodographs as plot_hodographs
 
     torque, loads, hodographs = _load_plots(given.plot)
-    load_plots.torque(c, torque)
-    load_plots.pin_loads(c, loads)
+    efforts.torque(c, torque)
+    efforts.pin_loads(c, loads)
     if not m.description.planar:  # a hodograph is a curve in the plane
         return [torque, loads]
-    load_plots.hodographs(c, hodographs)
+    plot_hodographs(c, hodographs)
     return [torque, loads, hodographs]
 
 

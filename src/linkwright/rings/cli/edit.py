@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
 
 def opened(path: Path, *, port: int = 0, browser: bool = True, json: bool = False) -> int:
     """Serve the editor of a file until Ctrl-C."""
-    from linkwright.rings.studio.serve import Server, serve
+    from linkwright.rings.studio.server import Server, serve
 
     if not json:
         return serve(path, port=port, browser=browser, out=console.show, edit=True)

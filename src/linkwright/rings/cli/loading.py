@@ -178,7 +178,7 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
 def _dimension(m: Mechanism, name: str, text: str) -> Any:
     """Of a value or an expression of t and channels."""
     from linkwright.api import file_nodes
-    from linkwright.model.file.loads import ChannelDimensions
+    from linkwright.model.file.channel_laws import ChannelDimensions
     from linkwright.text.quantities import QuantityAlgebra, read_quantity
 
     channels = ChannelDimensions.of(m.description)

@@ -42,7 +42,7 @@ def _need_written(m: Any, vary: dict[str, Any]) -> None:
     """Raise UsageError where the new numbers would have no place in the model file: before the search, not after it."""
     from linkwright.api import every_parameter
     from linkwright.rings.design.optimization.request import unwritten
-    from linkwright.rings.design.studies.targets import expanded
+    from linkwright.rings.design.studies.varied_numbers import expanded
 
     known = every_parameter(m.description)
     why = unwritten(m.description, [name for name in expanded(vary, m.description, parts=False) if name in known])

@@ -174,7 +174,7 @@ def check_resolution(given: argparse.Namespace) -> None:
 
 def case_of(given: argparse.Namespace) -> Any:
     """Return the case of a study or search: a run with --simulate, else a cycle of so many --steps."""
-    from linkwright.rings.design.studies.cases import Cycle, Run
+    from linkwright.rings.design.studies.analyses import Cycle, Run
 
     if given.simulate is None:
         return Cycle(steps=given.steps or STEPS_DEFAULT)

@@ -38,7 +38,7 @@ def _write(given: argparse.Namespace) -> int:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from linkwright.rings.studio.serve import Server, serve
+    from linkwright.rings.studio.server import Server, serve
 
     changes = _changes(given)
     if not given.json:

@@ -398,9 +398,9 @@ def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> 
 
 def __getattr__(name: str) -> Any:
     if name in ("Comparison", "compare"):  # they simulate: imported when asked for
-        from linkwright.rings.design import comparison
+        from linkwright.rings.design import controller_comparison
 
-        return getattr(comparison, name)
+        return getattr(controller_comparison, name)
     raise AttributeError(f"lw.control has no '{name}'.")
 
 

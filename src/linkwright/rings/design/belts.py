@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import Result, System, Table, Trajectory, UsageError, belt_constraints, compiled_of, elements, marked, nearest, unit_of
-from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.rings.design.cycle_averages import extremes
 from linkwright.rings.design.drive_duty import cycle_axis
 
@@ -183,7 +182,7 @@ def belts(c: Trajectory) -> BeltTable:
     rows = []
     for b in d.belts:
         name = f"tensions of {b.name}"
-        found = c._sampled({name: lambda x, n=b.name: np.array(belt_tensions(x.loads, n))}, loads=True)[name]
+        found = c._sampled({name: lambda x, n=b.name: np.array(x.loads.belt_tensions(n))}, loads=True)[name]
         least = SLACK * float(np.abs(found).max(initial=0.0))
         for k, (i, j) in enumerate(b.spans):
             y = found[:, k]

@@ -41,7 +41,7 @@ from linkwright.rings.design.drive_duty import DriveHistory, Effort, cycle_axis,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import Paper
+    from linkwright.rings.studio.plots.common_parts import Paper
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",

@@ -15,9 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.api import NEGLIGIBLE, Result, Table, Trajectory, UsageError, cross, inverse, kinematics, mesh_losses, nearest, unit_of
+from linkwright.api import (
+    NEGLIGIBLE,
+    Result,
+    Table,
+    Trajectory,
+    UsageError,
+    cross,
+    inverse,
+    kinematics,
+    meshes_not_modeled,
+    nearest,
+    unit_of,
+)
 from linkwright.rings.design.bearing_loads import eyes
-from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
+from linkwright.rings.design.body_forces import BodyAction, body_actions, in_world
 from linkwright.rings.design.cycle_averages import extremes, place_between
 from linkwright.rings.design.drive_duty import cycle_axis
 
@@ -141,7 +153,7 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
     times = np.unique([x.t for instants, _ in worst.values() for x in instants])
     loads = dict(zip(times.tolist(), _loads_at(c, times), strict=True))
     cases, notes = [], []
-    tied = mesh_losses.meshes_not_modeled(d)
+    tied = meshes_not_modeled(d)
     meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
     for body, (instants, unique) in worst.items():
         bare = [pin for pin in unique if pin in meshes]

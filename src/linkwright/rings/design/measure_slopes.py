@@ -3,13 +3,26 @@
 Compiled derivatives (`c.derivatives`) come first, all numbers at once. Loads that friction or spinning links decide have none of
 them. There each number gets an imaginary step (`derivatives.Disturbed`) at the samples that the measure depends on, and the rest
 follows from `Measure.slopes`. A peak is differentiated where it is: its drive angle may shift without changing it to first order.
+
+Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
+
+Compiled derivatives (`motion.cycle_derivatives`) need determinate loads without friction. `Disturbed` is the path of every other mechanism,
+one number at a time: `measure_slopes` asks it for the samples that a measure depends on. The model's numbers get an imaginary step i h.
+Position, velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored
+Jacobian of the undisturbed state),
+
+    dq = -J^+ d phi        dv = -J^+ d(J v + b)        da = -J^+ d(J a + k)        dz = [J' B]^+ d(g - [J' B] z)
+
+each right side by the imaginary part of the terms' own formulas. h is so small that h^2 vanishes beside 1: no differences
+are taken, the result is exact to round-off. What comes out is a `Loads` of complex numbers whose imaginary parts are h
+times the derivatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,21 +30,176 @@ import numpy as np
 
 from linkwright.api import (
     COMPLEX_STEP,
+    Description,
     Instant,
     LinkwrightError,
     Measure,
     Parameter,
+    State,
+    System,
     Trajectory,
+    UsageError,
     channel_kinds,
     compiled_of,
     curve_lines,
+    description,
+    elements,
+    equation_terms,
     every_parameter,
+    factor,
+    forces,
+    inverse,
+    kinematics,
+    linalg,
     load_channels,
+    loop_constraints,
     motion_checks,
+    spanning_tree,
+    tolerances,
 )
-from linkwright.motion.cycle_derivatives import drive_motion
+from linkwright.api import cycles as cycle
+from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
+from linkwright.motion.cycle_derivatives import SAME_SPEED, drive_motion
 from linkwright.results.undefined_derivatives import refused
-from linkwright.rings.design.derivatives import Disturbed, Sample
+
+SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
+
+
+class Locks(UsageError):
+    """A change of this number leaves the loops no way to close."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An instant of a cycle with its loads; `laws` are where each drive is and how fast it goes."""
+
+    system: System
+    at: Instant
+    laws: Mapping[str, curve_lines.Parabola]
+
+    @cached_property
+    def loads(self) -> inverse.Loads:
+        return self.system.inverse(State.of(self.at), self.at.a, drives=list(self.laws), method="system")
+
+    @cached_property
+    def tied(self) -> tuple[loop_constraints.Loops, linalg.Factored]:
+        """The loops with the drives held, and their factored Jacobian."""
+        loops = compiled_of(self.system).loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
+        return loops, loops.factored(loops.at(self.at.q, self.at.v, self.at.t, self.at.references))
+
+    def follow(self, right: np.ndarray, parameter: str) -> np.ndarray:
+        """-J^+ right: how the coordinates follow a disturbance of the constraints."""
+        loops, f = self.tied
+        scaled = right / loops.row_scale
+        if not np.any(scaled):
+            return np.zeros(len(self.at.v))
+        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > tolerances.LOOP_CHANGE * np.abs(scaled).max():
+            raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.", name=parameter)
+        if f.s[f.rank - 1] < SINGULAR:
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.", name=parameter)
+        return -f.solve(scaled) * loops.columns
+
+
+class Disturbed:
+    """A system with an imaginary step in one parameter; `loads(sample)` gives complex loads there."""
+
+    def __init__(self, system: System, parameter: Parameter):
+        self.system, self.parameter = system, parameter
+        self.description = parameter.stepped(1j * COMPLEX_STEP)
+        _check_wheels(self.description, parameter.name)
+        self.skel = kinematics.skeleton(spanning_tree.rebind(system.tree, self.description))
+        self.loops = loop_constraints.Loops(
+            self.skel, loop_constraints.of_loops(self.skel), compiled_of(system).loops.kappa, compiled_of(system).loops.columns
+        )
+        self.forces = forces.of_description(self.description)
+
+    def loads(self, x: Sample) -> inverse.Loads:
+        q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
+        rub = inverse.load_friction(x.loads)
+        if not rub:
+            return self._once(x, q, v, a, [])
+        for _ in range(inverse.FRICTION_ROUNDS):  # contracts like the fixed point of the loads themselves
+            loads = self._once(x, q, v, a, rub)
+            old, rub = rub, inverse.load_friction(loads)
+            gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
+            if gap <= 1e-13 * COMPLEX_STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / COMPLEX_STEP for x in rub)):
+                return loads
+        raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
+
+    def _moved(self, x: Sample) -> tuple[Any, Any, Any]:
+        """(q, v, a) that keep the loops closed and the drives where they are."""
+        laws = {name: self.law(name, law) for name, law in x.laws.items()}
+        tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
+        name, ih = self.parameter.name, 1j * COMPLEX_STEP
+        v0 = x.at.v + 0j
+        phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
+        q = kinematics.displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / COMPLEX_STEP, name))
+        c = tied.at(q, v0, x.at.t, x.at.references)
+        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / COMPLEX_STEP, name)
+        c = tied.at(q, v, x.at.t, x.at.references)
+        a = x.loads.problem.a
+        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / COMPLEX_STEP, name)
+
+    def law(self, name: str, law: curve_lines.Parabola) -> curve_lines.Parabola:
+        """The same drive where its speed is written with the parameter."""
+        drive = next((d for d in self.description.drives if d.joint == name), None)
+        if drive is None or not _is_stepped(drive):
+            return law
+        if drive.kind != "speed":
+            raise UsageError(
+                f"the program of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
+                "motion of the drives, only a constant speed may vary.",
+                name=name,
+            )
+        own = abs(law.df - np.real(drive.value)) <= SAME_SPEED * abs(law.df)  # a speed that the caller gave does not vary
+        return replace(law, df=drive.value) if own else law
+
+    def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> inverse.Loads:
+        m = Instant(self.skel, q, v, x.at.t, x.at.references)
+        applied = m.pushes(self.forces)
+        T = equation_terms.terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
+        assert T.place is not None
+        real = x.loads
+        p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
+        z = np.concatenate([real.lam_all, real.u])
+        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / COMPLEX_STEP
+        c, r = real.problem.scales
+        spin = _spin(real.problem, right)
+        if np.any(spin):
+            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * COMPLEX_STEP * spin)
+        z = z + 1j * COMPLEX_STEP * (real.problem.factors.solve(right * c) / r)
+        nc = T.nc
+        outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
+        return inverse.Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
+
+
+def _spin(p: InverseProblem, right: np.ndarray) -> np.ndarray:
+    """Accelerations of idle degrees of freedom (a rod between ball joints), which no drive determines."""
+    N = p.scales[0][:, None] * p.factors.left_null
+    if not N.shape[1]:
+        return np.zeros(len(right))
+    K = N.T @ p.terms.M @ N
+    return -N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(N.T @ right)
+
+
+def _stepped(x: Any) -> bool:
+    """Does the imaginary step reach this number, or one of these?"""
+    if isinstance(x, tuple):
+        return any(_stepped(y) for y in x)
+    return isinstance(x, complex) and x.imag != 0.0
+
+
+def _is_stepped(drive: description.Drive) -> bool:
+    return _stepped((drive.value, tuple((move.span, move.to) for move in drive.moves)))
+
+
+def _check_wheels(d: Description, parameter: str) -> None:
+    """Meshing wheels touch by their data: neither radii nor the distance of centers can vary alone."""
+    for g in (x for x in elements.constraints(d) if x.touching):
+        pair = [d.joint(name) for name in g.joints]
+        frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
+        if _stepped((*(radius for _, radius in g.wheels), *frames)):
+            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.", name=parameter)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from linkwright.rings.design.drive_sizing import DriveSizing, Margin, motor_torq
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import Paper
+    from linkwright.rings.studio.plots.common_parts import Paper
 
 SORTS = ("heat", "mass", "price")
 PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word

@@ -1,4 +1,4 @@
-"""Other programs' formats: `reading` their files, `writing` them, and one entrance for every model (`file_kinds`).
+"""Other programs' formats: `reader` their files, `model_text` them, and one entrance for every model (`any_model_file`).
 
     m = lw.load("robot.urdf")     a mechanism like any other; `m.imported` is the report
     m.export("my.urdf")           URDF and SDF; MJCF, FMU, C and drawings by the ending of the file

@@ -10,7 +10,7 @@ from linkwright.api import Description, Names, compiled_of
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, System
-    from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.exchange.bridges.mechanism_functions import Bridge
     from linkwright.rings.exchange.formats.base import ExportOptions
     from linkwright.rings.exchange.import_report import ImportReport
     from linkwright.rings.exchange.writing.pinocchio import PinocchioModel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def description_of_file(path: str | os.PathLike[str], folders: Any = None, **changes: Any) -> Description:
     """Return the description of another program's file, for `lw.load`."""
-    from linkwright.rings.exchange.file_kinds import description
+    from linkwright.rings.exchange.any_model_file import description
 
     return description(path, folders, **changes)
 

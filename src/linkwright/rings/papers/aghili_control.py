@@ -18,7 +18,7 @@ from linkwright.motion.controllability import controllable_of_matrices
 from linkwright.rings.control import computed_torque, hybrid, projected
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.simulation.feedback.analysis import effort_norms
+from linkwright.simulation.feedback.control_performance import effort_norms
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
 CRANK = {

@@ -57,7 +57,7 @@ class FigureDrawing:
         return self.source if isinstance(self.source, Sequence) else self.source()
 
     def __call__(self, path: Path) -> None:
-        from linkwright.rings.studio.plots.frame import drawn
+        from linkwright.rings.studio.plots.common_parts import drawn
 
         drawn(lambda frame: _sheet(frame, self.panels, self.over, self.columns), path, title=self.title)
 
@@ -81,7 +81,7 @@ def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:
 
 
 def _panel(frame: Any, axes: Any, panel: FigurePanel) -> None:
-    from linkwright.rings.studio.plots.frame import color_of, legend
+    from linkwright.rings.studio.plots.common_parts import color_of, legend
 
     looks = {"line": {"lw": 1.4}, "dashed": {"lw": 1.2, "ls": (0, (5, 2))}, "points": {"lw": 0.0, "marker": "o", "ms": 4.0, "mfc": "none"}}
     for i, curve in enumerate(panel.curves):

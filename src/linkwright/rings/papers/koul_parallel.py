@@ -156,7 +156,7 @@ def parallel_subsystems() -> Item:
 
 
 def _draw(path: Path) -> None:
-    from linkwright.rings.studio.plots.frame import drawn
+    from linkwright.rings.studio.plots.common_parts import drawn
 
     def make(frame: Any) -> Any:
         figure = frame.figure(9.0, 7.2)
@@ -169,7 +169,7 @@ def _draw(path: Path) -> None:
 
 def _graph(axes: Any, p: ParallelPlan, look: Any) -> None:
     """Subsystems, levels of loops, and subsystems again, as columns; an arrow leads to what waits."""
-    from linkwright.rings.studio.plots.frame import color_of
+    from linkwright.rings.studio.plots.common_parts import color_of
 
     own = [j for j in range(len(p.subsystems)) if j not in p.last]
     column = {("I", j): (0.0, y) for j, y in zip(own, _spread(len(own)), strict=True)}

@@ -34,7 +34,7 @@ from linkwright.api import (
     quantity,
     unit_of,
 )
-from linkwright.rings.design.body_actions import BodyAction, body_actions, in_world
+from linkwright.rings.design.body_forces import BodyAction, body_actions, in_world
 from linkwright.rings.studio.plots import natural_axis
 
 

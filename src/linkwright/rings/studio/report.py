@@ -30,8 +30,7 @@ from linkwright.api import (
     nearest,
     singular_positions,
 )
-from linkwright.model.file.report_section import MOST_CURVES, MOST_LETTERS
-from linkwright.model.report_block import TEXTS, ReportBlock
+from linkwright.model.report_block import MOST_CURVES, MOST_LETTERS, TEXTS, ReportBlock
 from linkwright.rings.design.bearing_loads import bearings
 from linkwright.rings.design.belts import belt_geometry
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads
@@ -39,20 +38,11 @@ from linkwright.rings.design.drive_duty import drive_names
 from linkwright.rings.design.drive_sizing import Motor, drive_sizing
 from linkwright.rings.design.motor_choice import MotorChoice
 from linkwright.rings.design.summary import Summary, summarize
-from linkwright.rings.studio import (
-    page,
-    printing,
-    report_dimensions,
-    report_figures,
-    report_forces,
-    report_measures,
-    report_tables,
-    report_variants,
-)
+from linkwright.rings.studio import page, pdf, report_figures, report_forces, report_measures, report_tables, report_variants
 from linkwright.rings.studio.plots import natural_axis
 from linkwright.rings.studio.report_parts import facts, listed, note, pair, paragraph, part, verdicts
 
-ENDINGS = (*files.PAGES, *printing.PDF)
+ENDINGS = (*files.PAGES, *pdf.PDF)
 MOST_EVENTS = 8
 REPORT_SAMPLES = 36  # samples that show every extreme of a motion
 
@@ -101,9 +91,9 @@ def report(
     from linkwright.rings.studio import live
 
     files.checked(path, ENDINGS)
-    pdf = os.fspath(path).lower().endswith(printing.PDF)
-    if pdf:
-        printing.need_chromium()  # before the long work
+    as_pdf = os.fspath(path).lower().endswith(pdf.PDF)
+    if as_pdf:
+        pdf.need_chromium()  # before the long work
     if isinstance(motor, Mapping):
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
@@ -117,8 +107,8 @@ def report(
     content = fragment(
         subject, run=run, motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, measures=measures, **texts
     )  # fmt: skip
-    if pdf:
-        return printing.print_pdf(_sheets(content, getattr(subject, "system", subject).description.name), path)
+    if as_pdf:
+        return pdf.print_pdf(_sheets(content, getattr(subject, "system", subject).description.name), path)
     return live.write(subject, path, report=content, steps=steps, **page.played(subject, run))
 
 
@@ -253,12 +243,12 @@ class ReportContent:
     def cycle(self) -> str:
         c = self.motion
         if c is None:
-            return part("Motion", paragraph(self.why)) + report_dimensions.section(self.system) + self._compared()
+            return part("Motion", paragraph(self.why)) + report_figures.dimensions_section(self.system) + self._compared()
         over = natural_axis(c)
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
         out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
         out += report_measures.section(c, self.measures, self.system.description.units)
-        out += report_dimensions.section(self.system) + self._cams(c, over)
+        out += report_figures.dimensions_section(self.system) + self._cams(c, over)
         return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
 
     def _cams(self, c: Trajectory, over: str) -> str:

@@ -31,10 +31,9 @@ from linkwright.api import (
     lengths,
     tolerances,
 )
-from linkwright.rings.studio.outlines import dense, guide_samples, hull, inside, unit_circle
+from linkwright.rings.studio.outline_geometry import ScenePoint, dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
-from linkwright.rings.studio.scene_points import ScenePoint
 from linkwright.rings.studio.surfaces import body_surfaces
 from linkwright.rings.studio.traced_points import tips
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import Description, PointRef, belt_constraints, kinematics
-from linkwright.rings.studio.outlines import unit_circle
-from linkwright.rings.studio.scene_points import ScenePoint
+from linkwright.rings.studio.outline_geometry import ScenePoint, unit_circle
 
 ARC_STEP = np.radians(6.0)
 

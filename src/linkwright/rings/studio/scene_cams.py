@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.api import Description, array, coupling_constraints, description, kinematics
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.rings.design.cams import CamDesign, cam_design
-from linkwright.rings.studio.outlines import unit_circle
+from linkwright.rings.studio.outline_geometry import unit_circle
 
 CAM_PLACES = ("cam", "groove", "rim")
 STEPS = 180  # of a profile: two degrees

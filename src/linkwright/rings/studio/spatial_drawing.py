@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwright.api import Instant, unit_of
 from linkwright.model.meshes import Surface, outline
-from linkwright.rings.studio.outlines import hull, unit_circle
+from linkwright.rings.studio.outline_geometry import hull, unit_circle
 from linkwright.rings.studio.paper_sheet import Sheet, nice_length
 from linkwright.rings.studio.planar_drawing import colors, drawn_bodies
 from linkwright.rings.studio.raster import Seen, image

@@ -12,7 +12,7 @@ import numpy as np
 from linkwright.api import NONE, Description, LinkwrightError, UsageError, display_unit, modelfile, nearest, parse_unit
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.live.sliders import parameter_dimension
-from linkwright.rings.studio.plots.frame import four, with_unit, written
+from linkwright.rings.studio.plots.common_parts import four, with_unit, written
 from linkwright.text.ranges import unit_written
 
 FEWEST = 4  # digits of a value

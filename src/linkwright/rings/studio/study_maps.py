@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.api import UsageError, counted, nearest, unit_kinds
 from linkwright.rings.design.studies.statistics import statistics
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, in_lines, y_axis
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, color_of, drawn, in_lines, y_axis
 from linkwright.rings.studio.study_columns import StudyColumn, StudyTable, dimension_of, outcome, plain_ticks, signed, x_axis_of
 from linkwright.rings.studio.style import RAMP
 

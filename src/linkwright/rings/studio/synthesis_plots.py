@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import LinkwrightError, UsageError, parse_unit
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.style import DRIVEN
 from linkwright.rings.synthesis.results import SynthesisResult, SynthesizedLinkage
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from linkwright.api import Mechanism, Trajectory
     from linkwright.rings.studio.free_body import FreeBody
-    from linkwright.rings.studio.plots.frame import PlotOptions
+    from linkwright.rings.studio.plots.common_parts import PlotOptions
 
 
 class MechanismVerbs:
@@ -206,7 +206,7 @@ class MechanismVerbs:
 
     def _repr_html_(self: Mechanism) -> str:
         """Notebooks: the page itself."""
-        from linkwright.rings.studio.notebook import snippet
+        from linkwright.rings.studio.widget import snippet
 
         return snippet(self)
 
@@ -293,6 +293,6 @@ class TrajectoryVerbs:
 
     def _repr_html_(self: Trajectory) -> str | None:
         """Notebooks: the page itself, playing this result; None of one without a mechanism or without samples, which prints as text."""
-        from linkwright.rings.studio.notebook import snippet
+        from linkwright.rings.studio.widget import snippet
 
         return None if self.system is None or not len(self) else snippet(self.system, run=self)

@@ -3,24 +3,30 @@
 linkage.py      a planar linkage as drawn, and its model file          results.py     what a synthesis gives: ranked, with defects named
 requests.py     what `lw.synthesize` was asked for, to its task: points, poses and timing as people give them
 
-paths.py        four-bars and slider-cranks through points, drawn and measured
-path_problem.py the path as least squares over many candidates
-coupler_chains.py   both in slack parameters: every candidate closes   path_starts.py     starts by variable projection
-path_search.py  starts, Levenberg-Marquardt, distinct optima, exact at their limits
-path_following.py   long paths: crank angles eliminated                path_bounds.py     bounds and held numbers
+paths.py                four-bars and slider-cranks through points, drawn and measured; cognates
+path_problem.py         the path as least squares over many candidates
+coupler_chains.py       both in slack parameters: every candidate closes
+path_starts.py          starts by variable projection
+path_search.py          starts, Levenberg-Marquardt, distinct optima, exact at their limits; crank angles eliminated in long paths
+path_bounds.py          bounds and held numbers
 
-coupler_atlas.py coupler curves like a given one, in milliseconds
-motion_tracing.py motion of a four-bar or slider-crank, in closed form   defects.py         defects of a finished linkage
-cognates.py     other linkages with the same coupler curve
+coupler_atlas.py        coupler curves like a given one, in milliseconds
+motion_tracing.py       motion of a four-bar or slider-crank, in closed form
+defects.py              defects of a finished linkage
+circuits.py             circuits, branches and order in closed form
 
-duals.py        arrays with exact first derivatives                    dyad_steps.py  cranks and dyads in closed form, batched
-non_dyad_closure.py loops of two unknown angles, by Newton                 drawings.py    the linkage of one candidate
-final_improvement.py SLSQP: least squares and least maximum                 linkage_forms.py six-bars, geared five-bars: dimensions, starts
-form_*.py       search for a path                                      six_bar_paths.py paths of Watt and Stephenson six-bars
-geared.py       paths of geared five-bars                              six_bar_functions.py, function_forms.py   function generators
-dwells.py, dwell_forms.py   dwell linkages                                 straight_lines.py   straight lines, approximate and exact
+dual_arrays.py          arrays with exact first derivatives
+dyad_steps.py           cranks and dyads in closed form, batched
+non_dyad_closure.py     loops of two unknown angles, by Newton
+candidate_linkages.py   the linkage of one candidate
+final_improvement.py    SLSQP: least squares and least maximum
+linkage_forms.py        six-bars, geared five-bars: dimensions, starts
+form_fit.py, form_paths.py   search for a path of a given form: geared five-bars, Watt and Stephenson six-bars
 
-nine_points.py  all four-bars through nine points
-burmester.py, poses.py, pose_fit.py   four-bars through poses          freudenstein.py, functions.py, minimax.py   function generators
-dead_centers.py   given swing or stroke and time ratio                 circuits.py    circuits, branches and order in closed form
+freudenstein.py, function_generation.py, six_bar_functions.py   function generators
+dwells.py               dwell linkages
+straight_lines.py       straight lines, approximate and exact
+nine_points.py          all four-bars through nine points
+burmester.py, poses.py  four-bars through poses, met exactly or in the best fit
+dead_centers.py         given swing or stroke and time ratio
 """

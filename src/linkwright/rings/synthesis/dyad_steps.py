@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from linkwright.rings.synthesis.duals import Dual, constant
+from linkwright.rings.synthesis.dual_arrays import Dual, constant
 
 Array = np.ndarray
 

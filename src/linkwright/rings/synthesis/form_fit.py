@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkwright.rings.synthesis.duals import Dual, dimensions
+from linkwright.rings.synthesis.dual_arrays import Dual, dimensions
 from linkwright.rings.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.rings.synthesis.final_improvement import SmoothProblem
 from linkwright.rings.synthesis.linkage_forms import LinkageForm

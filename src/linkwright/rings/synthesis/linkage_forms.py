@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.rings.synthesis.duals import Dual, constant
+from linkwright.rings.synthesis.dual_arrays import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, CrankStep, LinkageStep, PinDyad, positions
 from linkwright.rings.synthesis.non_dyad_closure import ClosingBar, CoupledStep
 

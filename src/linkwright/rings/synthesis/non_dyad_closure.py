@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright.api import tolerances
-from linkwright.rings.synthesis.duals import Dual, constant
+from linkwright.rings.synthesis.dual_arrays import Dual, constant
 from linkwright.rings.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
 Array = np.ndarray

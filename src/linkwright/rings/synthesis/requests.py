@@ -405,7 +405,7 @@ def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     title = f"function generator {name}"
     if kind not in ("four-bar", "slider-crank"):
         # crank and output travel of the function, as the generators of four-bars read it
-        wanted = import_module("linkwright.rings.synthesis.functions")._task(given, *needed, "angle", 1.0)[1]
+        wanted = import_module("linkwright.rings.synthesis.function_generation")._task(given, *needed, "angle", 1.0)[1]
         travels = wanted.travels(np.linspace(*wanted.x, FUNCTION_SAMPLES))
         bounds = _bounded(request, ratio="ratio", transmission="transmission")
         own = {} if kind == "six-bar" else {"kind": kind}

@@ -15,7 +15,7 @@ from linkwright.rings.synthesis.linkage import Linkage
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import SynthesisPlotOptions
+    from linkwright.rings.studio.plots.common_parts import SynthesisPlotOptions
 
 DEFECTS = {
     "grashof": "the crank cannot turn fully",

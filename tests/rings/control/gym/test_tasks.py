@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 import linkwright.rings.control.gym as lg
-from linkwright.rings.control.gym.random import RowRandom
+from linkwright.rings.control.gym.random_streams import RowRandom
 from tests.refusals import refused
 
 PLAIN: dict[str, Any] = {"observe": ["A", "A.v"], "act": {"A": "2 N m"}, "reward": lambda x: -np.abs(x["A"]), "horizon": 5}

@@ -10,8 +10,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.model.file import read_text
-from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
+from linkwright.model.file.save_in_place import edited
 from linkwright.results.measures import extremes
 from linkwright.rings.design.optimization import final_correction, global_search, request, result
 from linkwright.rings.design.optimization.dwell_bands import OfRest

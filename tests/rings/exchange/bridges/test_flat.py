@@ -9,7 +9,7 @@ import linkwright as lw
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.numerics.scalars import maximum, minimum, where
-from linkwright.rings.exchange.bridges import program_evaluation
+from linkwright.rings.exchange.bridges import differentiable_kernels
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 
 FUNCTIONS = {
@@ -28,7 +28,7 @@ def test_every_operation() -> None:
     ]  # fmt: skip
     program = g.program([("all", np.array(results, dtype=object))])
     at = np.array([1.3, -0.4])
-    assert np.allclose(program_evaluation.evaluate(program, at, FUNCTIONS, float), interpret(program, at), rtol=1e-15)
+    assert np.allclose(differentiable_kernels.evaluate(program, at, FUNCTIONS, float), interpret(program, at), rtol=1e-15)
 
 
 @pytest.mark.parametrize("measures", [False, True])
@@ -38,5 +38,5 @@ def test_only_what_is_returned_is_computed(measures: bool) -> None:
     assert [b.name for b in call.outputs] == ["q", "v", *(["residual", "rate_residual", "correction"] if measures else [])]
     assert call.program.operations < call.kernel.program.operations
     q, v = s.start.q + 0.01, s.start.v
-    found = np.array(program_evaluation.evaluate(call.program, np.concatenate([q, v]), FUNCTIONS, float))
+    found = np.array(differentiable_kernels.evaluate(call.program, np.concatenate([q, v]), FUNCTIONS, float))
     assert np.allclose(found[:3], s.kernel("projection")(q, v).q, rtol=1e-14)

@@ -7,10 +7,10 @@ import pytest
 
 from linkwright.api import compiled_of
 from linkwright.rings.robots.workspace import level_sets
-from linkwright.rings.robots.workspace.coordinates import pose_coordinates
-from linkwright.rings.robots.workspace.crossings import crossings, divided, doubtful_cells
 from linkwright.rings.robots.workspace.grid import PoseGrid
+from linkwright.rings.robots.workspace.pose_coordinates import pose_coordinates
 from linkwright.rings.robots.workspace.pose_solver import pose_solver
+from linkwright.rings.robots.workspace.zero_crossings import crossings, divided, doubtful_cells
 from tests.rings.robots.workspace.robots import robot
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.robots.workspace.coordinates import pose_coordinates
+from linkwright.rings.robots.workspace.pose_coordinates import pose_coordinates
 from tests.refusals import refused
 from tests.rings.robots.workspace.robots import THREE_RPR, robot
 

@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.studio import live
-from linkwright.rings.studio.printing import LAUNCH, NOT_FOUND, chromium
+from linkwright.rings.studio.pdf import LAUNCH, NOT_FOUND, chromium
 from tests.rings.studio.browser.desk import Desk
 
 

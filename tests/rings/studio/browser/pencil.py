@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from linkwright.rings.studio.serve import Server
+from linkwright.rings.studio.server import Server
 from tests.rings.studio.browser.desk import Desk
 
 EMPTY = "# my own machine\nname: machine\nplane: xy\nunits: [mm, kg, deg, rpm]   # as drawn\n"

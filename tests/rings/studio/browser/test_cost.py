@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.bench import page
 from linkwright.errors import UsageError
-from linkwright.rings.studio import printing
+from linkwright.rings.studio import pdf
 
 
 @pytest.mark.slow
@@ -29,6 +29,6 @@ def test_the_page_is_measured() -> None:
 
 def test_without_a_browser_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHROMIUM", "no-such-browser")
-    assert printing.chromium() is None
+    assert pdf.chromium() is None
     with pytest.raises(UsageError, match="make browser"):
         page.rows(("four-bar",))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from linkwright.model import library as models
-from linkwright.rings.studio.serve import Server
+from linkwright.rings.studio.server import Server
 from tests.rings.studio.browser.desk import Desk
 
 

@@ -13,7 +13,7 @@ import trimesh
 
 import linkwright as lw
 from linkwright.rings.studio import live
-from linkwright.rings.studio.live.geometry import meshes
+from linkwright.rings.studio.live.scene_data import meshes
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.surfaces import MOST_OF_ALL
 from tests.model.meshes.shapes import written

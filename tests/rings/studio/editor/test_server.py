@@ -18,8 +18,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.numerics.process_settings import all_in_use
-from linkwright.rings.studio import serve
-from linkwright.rings.studio.editor import motion, session
+from linkwright.rings.studio import server
+from linkwright.rings.studio.editor import page_kernels, session
 from linkwright.rings.studio.editor.requests import Editor
 from tests.model.edits.test_drawing_from_operations import FOUR_BAR, HEAD
 
@@ -34,7 +34,7 @@ class Asked:
 
     def __init__(self, path: Path):
         self.path = path
-        self.server = serve.Server(path, edit=True)
+        self.server = server.Server(path, edit=True)
         self.origin = f"http://127.0.0.1:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self.thread.start()
@@ -68,7 +68,7 @@ class Asked:
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     monkeypatch.setattr(session, "SETTLE", 0.01)
-    monkeypatch.setattr(motion, "IDLE", 0.0)
+    monkeypatch.setattr(page_kernels, "IDLE", 0.0)
     path = tmp_path / "drawn.yaml"
     path.write_text(HEAD)
     found = Asked(path)
@@ -143,13 +143,13 @@ def test_text_that_is_no_yaml_leaves_the_last_drawing(asked: Asked) -> None:
 def test_kernels_serve_until_the_structure_changes(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     """One build for all edits that change numbers; the values are those of the new text."""
     built: list[str] = []
-    contents = motion.live.contents
+    contents = page_kernels.live.contents
 
     def counted(*args: Any, **options: Any) -> Any:
         built.append("x")
         return contents(*args, **options)
 
-    monkeypatch.setattr(motion.live, "contents", counted)
+    monkeypatch.setattr(page_kernels.live, "contents", counted)
     first = asked.do({"do": "set_text", "text": FOUR_BAR})
     status, kernels = asked.ask(f"edit/kernels?id={first['kernels']['id']}")
     assert status == 200 and kernels["script"] and kernels["data"]["name"] == "drawn"
@@ -290,7 +290,7 @@ def test_malformed_requests_are_refused(asked: Asked) -> None:
 
 def test_a_long_computation_is_waited_for(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a request that arrives slowly is cut off, not one whose answer takes long."""
-    monkeypatch.setattr(serve, "LONGEST", 0.1)
+    monkeypatch.setattr(server, "LONGEST", 0.1)
     editor = asked.server.editor
     assert editor is not None
     state = editor.gets["state"]
@@ -304,12 +304,12 @@ def test_a_long_computation_is_waited_for(asked: Asked, monkeypatch: pytest.Monk
 def test_a_page_that_only_shows_takes_no_edits(tmp_path: Path) -> None:
     path = tmp_path / "drawn.yaml"
     path.write_text(FOUR_BAR)
-    with serve.Server(path, out=lambda text: None) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
-        connection.request("POST", f"/{server.key}/edit/do", "{}", {"Origin": f"http://127.0.0.1:{server.server_port}"})
+    with server.Server(path, out=lambda text: None) as running:
+        threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        connection = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=20)
+        connection.request("POST", f"/{running.key}/edit/do", "{}", {"Origin": f"http://127.0.0.1:{running.server_port}"})
         assert connection.getresponse().status == 405
-        server.shutdown()
+        running.shutdown()
 
 
 @all_in_use()  # what other tests hold is not collected meanwhile: the processor time is that of the edit

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import linkwright as lw
 from linkwright.rings.studio import live
-from linkwright.rings.studio.live import cycle_data, kernels, sliders
+from linkwright.rings.studio.live import cycle_data, mechanism_script, sliders
 from linkwright.rings.studio.live.page_data import data
 from linkwright.rings.studio.scene import Scene
 from linkwright.system.system import System
@@ -40,7 +40,7 @@ def made(system: System, *, static: bool = False) -> Page:
     """As `live.contents`, with the turn kept: its loads are what the engine's are compared with."""
     motion = cycle_data.motion_of(system, static=static)
     scene, free = Scene(system, motion.turn), sliders.sliders(system)
-    script = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
+    script = mechanism_script.script(system, motion.drives, [p["name"] for p in free], scene)
     return Page(system, motion, script.text, data(system, motion, scene, script, free, None))
 
 

@@ -19,8 +19,8 @@ from linkwright.model.description import Description
 from linkwright.model.parameters import every_parameter
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import cycle_data, sliders
+from linkwright.rings.studio.live.model_text import model
 from linkwright.rings.studio.live.page_data import units
-from linkwright.rings.studio.live.source import model
 from tests.refusals import refused
 from tests.rings.studio.live import test_panels as panels
 from tests.rings.studio.live.engine_runs import made, shipped

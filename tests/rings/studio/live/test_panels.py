@@ -18,7 +18,7 @@ from linkwright.api import compiled_of
 from linkwright.model import file as modelfile
 from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.results.measures.extremes import curve_extremes
-from linkwright.rings.studio.live import source
+from linkwright.rings.studio.live import model_text
 from linkwright.rings.studio.live.sliders import sliders
 from tests.compiler.samples import node
 from tests.sweeps import sweep
@@ -377,7 +377,7 @@ def test_an_exported_model_is_the_design_on_the_screen(which: str, tmp_path: Pat
         free = sliders(m.system)
         some = [p for p in free if p["yaml"] or which == "all"]
         moved[name] = {p["name"]: p["value"] + rng.uniform(0.01, 0.04) * (p["high"] - p["low"]) for p in some}
-        chosen[name] = (source.model(compiled_of(m.system).described, free), free, moved[name])
+        chosen[name] = (model_text.model(compiled_of(m.system).described, free), free, moved[name])
     for name, got in exported(chosen).items():
         m, described = found[name], compiled_of(found[name].system).described
         again = modelfile.read_text(got["text"], got["file"])
@@ -416,7 +416,7 @@ def test_numbers_are_changed_where_they_stand_in_any_style_of_yaml() -> None:
         text = end.join(block)
         m = modelfile.read_text(text, "blocks.yaml")
         free = [p for p in sliders(lw.compile(m)) if p["what"] != "point"]
-        model = {"text": text, "file": "blocks.yaml", "places": source.places(text), "plain": None}
+        model = {"text": text, "file": "blocks.yaml", "places": model_text.places(text), "plain": None}
         values = {p["name"]: 1.1 * p["value"] for p in free}
         assert values.keys() == {"base", "h", "arm.mass", "link.mass", "lever.mass"}
         got = exported({"it": (model, free, values)})["it"]

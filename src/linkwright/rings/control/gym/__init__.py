@@ -20,7 +20,7 @@ if find_spec("gymnasium") is None:
 
 from linkwright.rings.control.gym.env import MechanismEnv
 from linkwright.rings.control.gym.named_arrays import NamedArrays
-from linkwright.rings.control.gym.random import RowRandom
+from linkwright.rings.control.gym.random_streams import RowRandom
 from linkwright.rings.control.gym.registration import register, register_shipped
 from linkwright.rings.control.gym.task import Task
 from linkwright.rings.control.gym.vector import MechanismVectorEnv

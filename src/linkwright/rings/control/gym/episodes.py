@@ -14,7 +14,7 @@ from linkwright.integrators.environment_steps import BACKED
 from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.rings.control.gym.named_arrays import NamedArrays
 from linkwright.rings.control.gym.observations import ChannelReader, inner
-from linkwright.rings.control.gym.random import RowRandom
+from linkwright.rings.control.gym.random_streams import RowRandom
 from linkwright.rings.control.gym.start_states import RowCloser, start_names
 from linkwright.rings.control.gym.task import GOAL, Task
 

@@ -28,7 +28,7 @@ from linkwright.text.ranges import Values, limits, tolerance_in, unit_written
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled, System
-    from linkwright.rings.control.gym.random import RowRandom
+    from linkwright.rings.control.gym.random_streams import RowRandom
     from linkwright.rings.control.gym.task import Task
 
 

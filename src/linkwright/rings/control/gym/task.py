@@ -28,7 +28,7 @@ from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
     from linkwright.rings.control.gym.env import MechanismEnv
-    from linkwright.rings.control.gym.random import RowRandom
+    from linkwright.rings.control.gym.random_streams import RowRandom
     from linkwright.rings.control.gym.vector import MechanismVectorEnv
 
 Drawn = Mapping[str, Any] | Callable[["RowRandom"], Mapping[str, Any]] | None
@@ -153,7 +153,7 @@ class Task:
             raise UsageError(
                 "start, goal and randomize are dicts of ranges by name, or functions of a RowRandom that return such arrays.", name="start"
             )
-        from linkwright.rings.control.gym.random import RowRandom
+        from linkwright.rings.control.gym.random_streams import RowRandom
 
         found = drawn(RowRandom([0], [0]))
         if not isinstance(found, Mapping):

@@ -8,7 +8,7 @@ local_search.py       SLSQP and least squares from one start, extremes to the en
 nonlinear_program.py  the program at chosen samples          nonlinear_solvers.py   methods of nonlinear programming
 final_correction.py   every limit holds in the motion returned
 certificate.py  KKT residual, multipliers, what binds        pareto_front.py        several goals
-design_cycles.py      cycles of designs in machine code      dwell_bands.py  a dwell as a quantity without jumps
+dwell_bands.py  a dwell as a quantity without jumps
 result.py       the result: tables, file, page
 balancing.py    a recipe: counterweights and masses          mass_design.py  its variables, limits and search
 """

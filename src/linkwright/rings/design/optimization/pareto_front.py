@@ -36,7 +36,7 @@ from linkwright.rings.design.optimization.result import OptimizationResult
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import Paper
+    from linkwright.rings.studio.plots.common_parts import Paper
 
 HELD = 1e-6  # relative slack of a goal that is held at its best
 
@@ -86,7 +86,7 @@ class ParetoFront(Result, Sequence[OptimizationResult]):
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Plot the front (matplotlib Figure, or a file)."""
-        return import_module("linkwright.rings.studio.front_plot").front_plot(self, path, **options)
+        return import_module("linkwright.rings.studio.optimization_plots").front_plot(self, path, **options)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain numbers and lists, SI."""

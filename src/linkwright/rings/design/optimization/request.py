@@ -32,7 +32,7 @@ from linkwright.rings.design.optimization.dwell_bands import OfRest
 from linkwright.rings.design.optimization.problem import DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
 from linkwright.rings.design.optimization.variables import DesignVariable, variables
-from linkwright.rings.design.studies.cases import case_of
+from linkwright.rings.design.studies.analyses import case_of
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range

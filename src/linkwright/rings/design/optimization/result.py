@@ -21,7 +21,7 @@ from linkwright.rings.design.optimization.quantities import OfMotion
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import Paper
+    from linkwright.rings.studio.plots.common_parts import Paper
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class OptimizationResult(Result):
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Plot the channels of goals and constraints, before and after (matplotlib Figure, or a file)."""
-        return import_module("linkwright.rings.studio.front_plot").before_and_after(self, path, **options)
+        return import_module("linkwright.rings.studio.optimization_plots").before_and_after(self, path, **options)
 
     @property
     def channels(self) -> list[str]:

@@ -17,7 +17,7 @@ from linkwright.rings.design.optimization.problem import DesignPoint, DesignProb
 from linkwright.rings.design.optimization.quantities import OfMotion
 from linkwright.rings.design.optimization.request import problem
 from linkwright.rings.design.optimization.result import OptimizationResult, change
-from linkwright.rings.design.studies.cases import Cycle
+from linkwright.rings.design.studies.analyses import Cycle
 from linkwright.system.cycle_evaluator import CycleEvaluator
 
 POSITIONS = 72

@@ -28,9 +28,9 @@ from linkwright.api import (
     ranges,
     written_values,
 )
-from linkwright.rings.design.studies.cases import Case
-from linkwright.rings.design.studies.targets import Target, expanded, target
+from linkwright.rings.design.studies.analyses import Case
 from linkwright.rings.design.studies.variations import variation
+from linkwright.rings.design.studies.varied_numbers import Target, expanded, target
 
 
 @dataclass(frozen=True)

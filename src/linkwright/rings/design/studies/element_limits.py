@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.api import KINDS, Description, LinkwrightError, element_limits, motions, shown
-from linkwright.rings.design.studies.cases import Case, Run
-from linkwright.rings.design.studies.targets import VariedNumbers
+from linkwright.rings.design.studies.analyses import Case, Run
+from linkwright.rings.design.studies.varied_numbers import VariedNumbers
 
 LOST = "a check of this motion failed"
 

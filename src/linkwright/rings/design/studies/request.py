@@ -30,15 +30,15 @@ from linkwright.kernels import source_modules
 from linkwright.results.files import versions
 from linkwright.results.measures import BEGINNINGS, REDUCTIONS, check, unit_of_measure
 from linkwright.results.measures import measure as measure_of
-from linkwright.rings.design.studies.cases import Case, Equilibrium, case_again, case_of
+from linkwright.rings.design.studies.analyses import Case, Equilibrium, case_again, case_of
 from linkwright.rings.design.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.rings.design.studies.execution import run
 from linkwright.rings.design.studies.plans import Drawn, Plan, Rows
 from linkwright.rings.design.studies.plans import plan as plan_of
 from linkwright.rings.design.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
 from linkwright.rings.design.studies.study import VERDICT_COLUMNS, Study
-from linkwright.rings.design.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.rings.design.studies.variations import Variation, variation
+from linkwright.rings.design.studies.varied_numbers import Target, VariedNumbers, expanded, need_different, target
 
 EQUATIONS = ("rings.design.studies.evaluation",)  # what this module imports decides the rows
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from linkwright.rings.studio.plots.frame import StudyPlotOptions
+    from linkwright.rings.studio.plots.common_parts import StudyPlotOptions
 
 VERDICT_COLUMNS = ("ok", "verdict", "why")
 

@@ -45,7 +45,7 @@ from linkwright.api import cycles as cycle
 from linkwright.results.measures import dimension_of_measure
 from linkwright.results.measures.extreme_positions import extreme_place
 from linkwright.rings.design.measure_slopes import measure_slopes
-from linkwright.rings.design.studies.cases import Cycle
+from linkwright.rings.design.studies.analyses import Cycle
 from linkwright.rings.design.studies.request import study as study_of
 from linkwright.rings.design.studies.request import without_rows
 from linkwright.rings.design.studies.statistics import CONSTANT_SHARE

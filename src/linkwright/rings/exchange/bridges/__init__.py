@@ -4,8 +4,8 @@
     f.forward(q, v, tau, free=x).a              # inside jit, grad, vmap of the library
 
 `differentiable_kernels` says what a kernel takes, gives and is differentiated by; a library (`jax_library`, `torch_library`,
-`casadi_library`) makes a function of it; `functions` composes these into positions of the drives and time steps, in the same way for
-every library. `program_evaluation` runs a flat program on the numbers of a library, operation by operation.
+`casadi_library`) makes a function of it; `mechanism_functions` composes these into positions of the drives and time steps,
+in the same way for every library.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from linkwright.api import UsageError
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled
-    from linkwright.rings.exchange.bridges.functions import Bridge, Library
+    from linkwright.rings.exchange.bridges.mechanism_functions import Bridge, Library
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
     """Return the functions of a mechanism for "jax", "torch" or "casadi"; numbers of the model by name or pattern are free."""
-    from linkwright.rings.exchange.bridges.functions import Bridge
+    from linkwright.rings.exchange.bridges.mechanism_functions import Bridge
 
     for key, value in options.items():
         if not isinstance(value, bool):

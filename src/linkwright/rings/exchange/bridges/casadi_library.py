@@ -21,9 +21,9 @@ from typing import Any
 from linkwright.api import LinkwrightError, UsageError, programs
 from linkwright.compiler import cache
 from linkwright.files import subprocesses
-from linkwright.rings.exchange.bridges import program_evaluation
+from linkwright.rings.exchange.bridges import differentiable_kernels
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
-from linkwright.rings.exchange.bridges.packages import package
+from linkwright.rings.exchange.bridges.optional_packages import package
 
 COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-O1", "-fPIC", "-shared")  # long straight code is as fast as with -O2 and compiled in half the time
@@ -144,7 +144,7 @@ def _expressions(call: KernelCall) -> Any:
         "pow": ca.power, "round": lambda x: ca.floor(x + 0.5), "min": ca.fmin, "max": ca.fmax, "lt": lambda a, b: a < b,
         "le": lambda a, b: a <= b, "select": ca.if_else,
     }  # fmt: skip
-    found = program_evaluation.evaluate(call.program, [packed[i] for i in range(call.program.n_in)], functions, float)
+    found = differentiable_kernels.evaluate(call.program, [packed[i] for i in range(call.program.n_in)], functions, float)
     outputs = [_shaped(b, found[b.span]) for b in call.program.outputs]
     return ca.Function(f"lw_{call.name}", inputs, outputs, [b.name for b in call.inputs], _distinct(call))
 

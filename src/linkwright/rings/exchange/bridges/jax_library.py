@@ -21,10 +21,10 @@ import numpy as np
 
 from linkwright.api import UsageError, programs, tolerances
 from linkwright.kernels.kernel import Kernel
-from linkwright.rings.exchange.bridges import program_evaluation
+from linkwright.rings.exchange.bridges import differentiable_kernels
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall, column, lead_of, on_host
-from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
-from linkwright.rings.exchange.bridges.packages import package
+from linkwright.rings.exchange.bridges.mechanism_functions import NEWTON_STEPS
+from linkwright.rings.exchange.bridges.optional_packages import package
 
 Values = tuple[Any, ...]
 
@@ -145,7 +145,7 @@ class JaxLibrary:
         def f(*x: Any) -> Values:
             lead = lead_of(call.inputs[0], x[0])
             packed = jnp.concatenate([y.reshape(*lead, -1) for y in x], axis=-1)
-            found = program_evaluation.evaluate(call.program, [packed[..., i] for i in range(call.program.n_in)], functions, float)
+            found = differentiable_kernels.evaluate(call.program, [packed[..., i] for i in range(call.program.n_in)], functions, float)
             shaped = [jnp.broadcast_to(jnp.asarray(y, dtype=jnp.float64), lead) for y in found]
             return tuple(
                 jnp.stack(shaped[b.span], axis=-1).reshape(*lead, *b.shape) if b.size else jnp.zeros((*lead, *b.shape))

@@ -15,10 +15,10 @@ import numpy as np
 
 from linkwright.api import SingularityError, UsageError, programs, tolerances
 from linkwright.kernels.kernel import Kernel
-from linkwright.rings.exchange.bridges import program_evaluation
+from linkwright.rings.exchange.bridges import differentiable_kernels
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall, column, lead_of, on_host
-from linkwright.rings.exchange.bridges.functions import NEWTON_STEPS
-from linkwright.rings.exchange.bridges.packages import package
+from linkwright.rings.exchange.bridges.mechanism_functions import NEWTON_STEPS
+from linkwright.rings.exchange.bridges.optional_packages import package
 
 Tensors = tuple[Any, ...]
 
@@ -272,7 +272,7 @@ def _native(call: KernelCall) -> Callable[..., Tensors]:
     def f(*x: Any) -> Tensors:
         lead, device = lead_of(call.inputs[0], x[0]), x[0].device
         packed = torch.cat([y.reshape(*lead, -1) for y in x], dim=-1).unbind(-1)
-        found = program_evaluation.evaluate(call.program, packed, functions, lambda number: (one * number).to(device))
+        found = differentiable_kernels.evaluate(call.program, packed, functions, lambda number: (one * number).to(device))
         shaped = [y.expand(lead) for y in found]
         return tuple(
             torch.stack(shaped[b.span], dim=-1).reshape(*lead, *b.shape) if b.size else x[0].new_zeros(*lead, *b.shape)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from linkwright.api import JOINTS, Joint, Placement, Vec3, description, geometry
 from linkwright.rings.exchange.reading.poses import axes_along, times
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 
 SQUARE = 1e-6  # cosine of the angle between two axes of a universal joint that counts as a right angle
 WITHOUT_AXIS = ("fixed", "free", "spherical")

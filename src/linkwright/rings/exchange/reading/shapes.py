@@ -10,8 +10,8 @@ from linkwright.api import NEGLIGIBLE, Mat3, Placement, Visual, geometry, listin
 from linkwright.model.file.inertia import principal, why_impossible
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
-from linkwright.rings.exchange.reading.folders import ABSENT, OUTSIDE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
+from linkwright.rings.exchange.reading.referenced_files import ABSENT, OUTSIDE, Folders
 
 ZERO_PRODUCT = 1e-18  # of the largest moment, below which a product of inertia is zero
 SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count

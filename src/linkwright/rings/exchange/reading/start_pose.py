@@ -14,8 +14,8 @@ import numpy as np
 
 from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, compiled_of, tolerances
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.understanding.gaps import gaps
-from linkwright.rings.exchange.reading.understanding.geometry import placement
+from linkwright.rings.exchange.reading.structure_recognition.closure_gaps import gaps
+from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement
 
 LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m

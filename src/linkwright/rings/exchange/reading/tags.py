@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from linkwright.api import ModelError
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 
 
 @dataclass(frozen=True)

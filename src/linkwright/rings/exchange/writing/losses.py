@@ -1,11 +1,30 @@
-"""Losses of a conversion: what another program's format cannot hold, as a list for programs and as one warning for people."""
+"""Losses of a conversion: what another program's format cannot hold, as a list for programs and as one warning for people.
+
+Losses of the equivalent tree of a transmission, besides those of the format.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from linkwright.rings.exchange.import_warnings import warn_caller
+import numpy as np
+
+from linkwright.api import tolerances
+from linkwright.rings.exchange.reading.notes import warn_caller
+from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
+
+
+def tree_losses(model: Any, *, matrix: bool) -> list[Loss]:
+    """Elements that acted on the parts; terms off the diagonal of the armature, unless the format holds the `matrix`."""
+    if not isinstance(model, EquivalentTree):
+        return []
+    out = [Loss(name, "it acts on parts of the transmission, which the tree has not") for name in model.lost]
+    A = np.asarray(model.armature)
+    off = np.abs(A - np.diag(np.diag(A))).max()
+    if not matrix and off > tolerances.ROUND_OFF * np.abs(A).max():
+        out.append(Loss("armature", f"terms off the diagonal of the armature matrix, at most {off:.3g}: joints there have one number each"))
+    return out
 
 
 class Loss(NamedTuple):

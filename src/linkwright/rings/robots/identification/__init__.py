@@ -2,7 +2,7 @@
 
 measured_tables.py columns of files, tables and trajectories
 regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
-least_squares.py weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
+least_squares.py weighted and robust least squares, gains       physical_consistency.py    bodies with positive definite pseudo-inertia
 fit.py           filters, derivatives, all of it in order        result.py         its result
 fourier_excitation.py   motions of least condition number
 calibration_fit.py   geometry and encoder offsets from poses    calibration_result.py   its result

@@ -10,10 +10,10 @@ import numpy as np
 
 from linkwright.api import Description, System, UsageError, compiled_of, is_rotary, nearest, quantity, unit_kinds
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
-from linkwright.rings.robots.identification.consistency import consistent as possible
-from linkwright.rings.robots.identification.consistency import least_change
 from linkwright.rings.robots.identification.least_squares import fitted
 from linkwright.rings.robots.identification.measurements import DriveMeasurements, drive_measurements
+from linkwright.rings.robots.identification.physical_consistency import consistent as possible
+from linkwright.rings.robots.identification.physical_consistency import least_change
 from linkwright.rings.robots.identification.regressor import KINDS, Regressor, Sought, need_drives, regressor
 from linkwright.rings.robots.identification.result import Identification, identified
 

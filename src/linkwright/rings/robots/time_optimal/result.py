@@ -19,7 +19,7 @@ from linkwright.rings.robots.time_optimal.limits import RMS, MotionLimit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import PlotOptions
+    from linkwright.rings.studio.plots.common_parts import PlotOptions
 
 ACTIVE = 1e-2  # share of a limit that may be left where it decides: polygons of vectors leave 0.4 %
 TOLERATED = 1e-6  # share of a limit by which a checked motion may exceed it

@@ -44,9 +44,8 @@ from linkwright.api import (
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.state import LaterReferences
-from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree, equivalent_tree
-from linkwright.rings.robots.transmission.moving_parts import between, half_inertia
-from linkwright.rings.robots.transmission.naming import named, place, position, scaled
+from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree, between, equivalent_tree, half_inertia
+from linkwright.rings.robots.transmission.names import named, place, position, scaled
 from linkwright.rings.robots.transmission.polynomials import Polynomials, polynomials
 from linkwright.rings.robots.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table, conditioning
 from linkwright.system.named_terms import NamedTerms, TermsByName

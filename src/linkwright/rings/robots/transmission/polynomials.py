@@ -17,7 +17,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from linkwright.api import Cell, Result, Table, UsageError, counted, listing, whole_number
-from linkwright.rings.robots.transmission.naming import position
+from linkwright.rings.robots.transmission.names import position
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission

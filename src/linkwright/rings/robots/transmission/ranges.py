@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.api import KINDS, UsageError, elements, joint_limits, listing, nearest, quantity
-from linkwright.rings.robots.transmission.naming import place, position, scaled
+from linkwright.rings.robots.transmission.names import place, position, scaled
 
 if TYPE_CHECKING:
     from linkwright.rings.robots.transmission.maps import Transmission

@@ -1,12 +1,12 @@
 """Workspace of a parallel robot: reach, singularities of type I and II as located curves and surfaces, and measures over its poses.
 
 request           axes, drives' data, payload and limits as a caller gives them
-coordinates       pose coordinates by name
+pose_coordinates  pose coordinates by name
 pose_solver       inverse kinematics of many poses at once, their Jacobians, all working modes of a pose
 grid              poses, edges and simplices
 grid_states       states of all poses of one working mode
 reach_ends        ends of the reach (type I) by arc length
-crossings         zeros of determinants and limits on edges
+zero_crossings    zeros of determinants and limits on edges
 measures          conditioning, stiffness, efforts, speed and acceleration
 working_mode      all of these for one working mode
 reachable_places  places reached in any orientation
@@ -24,10 +24,10 @@ import numpy as np
 
 from linkwright.api import KINDS, Compiled, State, UsageError, counted, nearest, unit_kinds
 from linkwright.rings.robots.workspace import measures, request
-from linkwright.rings.robots.workspace.coordinates import PoseCoordinates, pose_coordinates
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import filled
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
+from linkwright.rings.robots.workspace.pose_coordinates import PoseCoordinates, pose_coordinates
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
 from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis

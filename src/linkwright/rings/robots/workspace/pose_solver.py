@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.api import Compiled, UsageError, counted, degrees_of_freedom, is_rotary, kinematics, listing
-from linkwright.rings.robots.workspace.coordinates import PoseCoordinates
 from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_frame
+from linkwright.rings.robots.workspace.pose_coordinates import PoseCoordinates
 
 AT_ONCE = 4096  # states in one batch: matrices of more would leave the cache
 CONTRACTING = 0.5  # share of the step before that a Newton step may have: more, and the pose is not near enough to be on the same branch

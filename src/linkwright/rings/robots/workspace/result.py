@@ -33,7 +33,7 @@ from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.rings.studio.plots.frame import Paper
+    from linkwright.rings.studio.plots.common_parts import Paper
 
 KIND_NAMES = ("type I", "type II", "limit")
 
@@ -327,14 +327,14 @@ class Workspace(Result):
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
-        from linkwright.rings.studio.atlas_plots import maps
+        from linkwright.rings.studio.workspace_plots import maps
 
         return call_explained(maps, "plot")(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Open a page with the maps, curves, and a slider for each axis; with `path` write it there: one HTML file."""
-        from linkwright.rings.studio.atlas_page import write
         from linkwright.rings.studio.page import shown
+        from linkwright.rings.studio.workspace_page import write
 
         return shown("workspace", lambda place: write(self, place), path)
 
@@ -391,13 +391,13 @@ class WorkspaceModes(Result):
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
         """Draw one measure of all modes side by side."""
-        from linkwright.rings.studio.atlas_plots import maps
+        from linkwright.rings.studio.workspace_plots import maps
 
         return call_explained(maps, "plot")(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Open a page with a slider for the working mode next to those of the axes; with `path` write it there: one HTML file."""
-        from linkwright.rings.studio.atlas_page import write
         from linkwright.rings.studio.page import shown
+        from linkwright.rings.studio.workspace_page import write
 
         return shown("workspace", lambda place: write(self, place), path)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.rings.robots.workspace.crossings import Crossings, crossings, divided, doubtful_cells
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import ReachedPoses, filled
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
 from linkwright.rings.robots.workspace.measures import RobotData, measured
 from linkwright.rings.robots.workspace.pose_solver import AT_ONCE, PoseSolver
 from linkwright.rings.robots.workspace.result import LocatedPoints
+from linkwright.rings.robots.workspace.zero_crossings import Crossings, crossings, divided, doubtful_cells
 
 OUT = "out of reach"
 NEAR_ZERO = 1e-6  # determinant of type II at a located point, 1 at the start

@@ -39,7 +39,7 @@ def backdrop_json(folder: Path, file: str) -> dict[str, Any]:
 def _lines(path: Path, ending: str) -> dict[str, Any]:
     import numpy as np
 
-    from linkwright.rings.exchange.reading.sketches.geometry import arc_points
+    from linkwright.rings.exchange.reading.sketches.drawing_contents import arc_points
 
     if ending == ".dxf":
         from linkwright.rings.exchange.reading.sketches.dxf import read_dxf as read

@@ -1,4 +1,4 @@
-"""Addresses of the editor's server and what they do. `rings/studio/serve.py` has checked who asks before anything comes here.
+"""Addresses of the editor's server and what they do. `rings/studio/server.py` has checked who asks before anything comes here.
 
     GET   edit/state, edit/version, edit/backdrop, edit/kernels?id=..
     POST  edit/do, edit/undo, edit/redo, edit/resolve, edit/save, edit/upload?name=..

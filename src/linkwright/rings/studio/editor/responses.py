@@ -23,7 +23,7 @@ from linkwright.model.edits.drawing_draft import Draft, DraftProblem, number_or_
 from linkwright.model.edits.missing import count, missing
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.rings.studio.editor.drawing import drawing_json
-from linkwright.rings.studio.editor.motion import KernelSets, values_json
+from linkwright.rings.studio.editor.page_kernels import KernelSets, values_json
 from linkwright.rings.studio.editor.parts import kinds_json
 from linkwright.rings.studio.editor.session import Conflict, Session
 from linkwright.rings.studio.live.page_data import units

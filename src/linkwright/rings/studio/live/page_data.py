@@ -22,7 +22,7 @@ from linkwright.api import (
     joints,
     lengths,
     line_loads,
-    mesh_losses,
+    meshes_not_modeled,
     plausibility,
     unit_of,
 )
@@ -30,8 +30,8 @@ from linkwright.api import solve_orders as order
 from linkwright.api import topology_report as report
 from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.studio.applied_loads import largest_loads
-from linkwright.rings.studio.live import cycle_data, geometry, source
-from linkwright.rings.studio.live.kernels import Script
+from linkwright.rings.studio.live import cycle_data, model_text, scene_data
+from linkwright.rings.studio.live.mechanism_script import Script
 from linkwright.rings.studio.live.motion_channels import channel_data
 from linkwright.rings.studio.planar_drawing import colors
 from linkwright.rings.studio.scene import Scene
@@ -43,7 +43,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
     core = compiled_of(system)
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
-    loads, meshes = "loads" in made.names, mesh_losses.meshes_not_modeled(d)
+    loads, meshes = "loads" in made.names, meshes_not_modeled(d)
     return {
         "name": d.name,
         "about": d.about,
@@ -57,7 +57,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "stops": _stops(system),
         "points": [{"name": f"{body}.{name}", "body": body, "at": [float(x) for x in spot.at]} for body, name, spot in scene.marks],
         "tips": [".".join(ref) for ref in tips(d)],
-        "scene": geometry.shapes(scene),
+        "scene": scene_data.shapes(scene),
         "drives": list(motion.drives),
         "kinds": cycle_data.kinds(system, motion.drives),
         "cycle": cycle_data.cycle_json(system, motion),
@@ -71,7 +71,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
             idle_rows(system.kernels.plan, core.skel, system.start.instant.motion).rows.any(axis=0)
         ).tolist(),
         "topology": _topology(system),
-        "model": source.model(core.described, free),
+        "model": model_text.model(core.described, free),
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,

@@ -23,17 +23,16 @@ from linkwright.rings.studio.plots import (
     curves,
     efforts,
     energies,
-    graph,
     hodographs,
-    mechanisms,
     motors,
     paths,
-    polygons,
-    portraits,
-    singular,
+    phase_portraits,
+    singularity_distance,
+    topology_graph,
+    velocity_polygons,
 )
+from linkwright.rings.studio.plots.common_parts import Paper, Place, natural_axis
 from linkwright.rings.studio.plots.curves import MOST_CURVES, main_angles, marked_points, overview, plot
-from linkwright.rings.studio.plots.frame import Paper, Place, natural_axis
 from linkwright.rings.studio.plots.subjects import system_of, trajectory_of
 
 
@@ -55,22 +54,22 @@ class Entry:
 
 PLOTS: dict[str, Entry] = {
     "overview": Entry(curves.overview, "positions, velocities, accelerations of main angles, sliders and marked points"),
-    "mechanism": Entry(mechanisms.mechanism, "the links at the start or a state (at), paths of points (trace)", "mechanism", paper=False),
+    "mechanism": Entry(paths.mechanism, "the links at the start or a state (at), paths of points (trace)", "mechanism", paper=False),
     "torque": Entry(efforts.torque, "effort and power of every drive, with extremes and RMS"),
     "loads": Entry(efforts.pin_loads, "loads of the most loaded pins"),
     "hodograph": Entry(hodographs.hodograph_of, "a pin's load as a curve in its links' axes"),
     "motor": Entry(motors.motor, "torque over speed of motors, with their limits"),
     "path": Entry(paths.path_of, "paths of points, the mechanism faintly behind"),
-    "velocity polygon": Entry(polygons.velocity_polygon, "velocities of pins at one position, and their polygon"),
-    "acceleration polygon": Entry(polygons.acceleration_polygon, "accelerations of pins at one position, and their polygon"),
-    "instant centers": Entry(polygons.instant_centers, "instant centers of all pairs of bodies at one position"),
-    "phase": Entry(portraits.phase, "speed over position of a coordinate"),
+    "velocity polygon": Entry(velocity_polygons.velocity_polygon, "velocities of pins at one position, and their polygon"),
+    "acceleration polygon": Entry(velocity_polygons.acceleration_polygon, "accelerations of pins at one position, and their polygon"),
+    "instant centers": Entry(velocity_polygons.instant_centers, "instant centers of all pairs of bodies at one position"),
+    "phase": Entry(phase_portraits.phase, "speed over position of a coordinate"),
     "energy": Entry(energies.energy, "kinetic, potential, total energy, works and losses"),
     "drift": Entry(energies.drift, "residuals of loops and energy balance, logarithmic"),
     "control": Entry(control.control, "what a controller followed, its errors, efforts with limits, forces held", "run"),
-    "singular": Entry(singular.singular, "singular values and determinants, passages named", "run"),
+    "singular": Entry(singularity_distance.singular, "singular values and determinants, passages named", "run"),
     "gicm": Entry(blocks.gicm, "block pattern of J and of the GICM, by subsystem", "mechanism"),
-    "topology": Entry(graph.topology, "graph of bodies and joints, with cuts and subsystems", "mechanism"),
+    "topology": Entry(topology_graph.topology, "graph of bodies and joints, with cuts and subsystems", "mechanism"),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import UsageError, counted, solve_orders, spanning_tree
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, color_of, drawn
 from linkwright.rings.studio.plots.subjects import tree_of
 from linkwright.rings.studio.style import Theme, mixed
 from linkwright.topology.elimination import eliminate, elimination_flops

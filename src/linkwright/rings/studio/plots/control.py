@@ -14,8 +14,20 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import NEGLIGIBLE, Trajectory, UsageError, unit_of
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
-from linkwright.simulation.feedback.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
+from linkwright.rings.studio.plots.common_parts import (
+    Frame,
+    Paper,
+    Place,
+    color_of,
+    draw_flags,
+    drawn,
+    flags_of,
+    four,
+    with_unit,
+    x_axis,
+    y_axis,
+)
+from linkwright.simulation.feedback.control_performance import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 
 WANTED = (0, (4, 2))  # dashes of references and wanted forces
 FAR = 30.0  # errors that differ by more than this need a logarithmic scale

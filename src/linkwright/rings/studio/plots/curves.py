@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import JOINTS, ChannelError, Trajectory, UsageError, joints, lengths
-from linkwright.rings.studio.plots.frame import (
+from linkwright.rings.studio.plots.common_parts import (
     Frame,
     Paper,
     Place,

@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwright.api import ChannelError, LinkwrightError, Trajectory, UsageError, nearest, unit_of
 from linkwright.rings.design.cycle_averages import extremes, time_mean
-from linkwright.rings.studio.plots.frame import (
+from linkwright.rings.studio.plots.common_parts import (
     Frame,
     Paper,
     Place,

@@ -11,7 +11,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import LinkwrightError, Trajectory, UsageError, tolerances
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
+from linkwright.rings.studio.plots.common_parts import (
+    Frame,
+    Paper,
+    Place,
+    color_of,
+    draw_flags,
+    drawn,
+    flags_of,
+    natural_axis,
+    x_axis,
+    y_axis,
+)
 from linkwright.rings.studio.plots.motors import plate
 from linkwright.simulation.certificate import BALANCED
 

@@ -12,8 +12,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.api import ChannelError, Trajectory, UsageError, nearest, unit_of
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, default_axis, drawn, four, open_side, places, turn_step
 from linkwright.rings.studio.plots.efforts import near_text, needs_loads, ranked_eyes
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, places, turn_step
 from linkwright.rings.studio.style import DRIVEN, PALETTE, Theme
 
 MARKS = 12  # positions marked along a hodograph

@@ -16,7 +16,7 @@ from linkwright.api import ChannelError, LinkwrightError, Trajectory, UsageError
 from linkwright.drives import DCMotor, motor_of
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_sizing import drive_sizing
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, drawn, four, legend
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, drawn, four, legend
 from linkwright.rings.studio.style import DRIVEN, PALETTE, Theme
 
 MOST_MOTORS = 6

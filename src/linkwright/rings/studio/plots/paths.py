@@ -1,21 +1,42 @@
 """Paths of points with the mechanism faintly behind.
 
 path_of(c, "coupler.png", points=["coupler.P"])      where points go: dots at equal steps, an arrow for the direction
+
+The mechanism itself as a plot: `m.plot("mechanism", at=state)`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.api import ChannelError, Trajectory, UsageError, nearest, unit_of
+from linkwright.api import ChannelError, State, Trajectory, UsageError, nearest, unit_of
+from linkwright.rings.studio.picture import draw
+from linkwright.rings.studio.plots.common_parts import Frame, Paper, Place, color_of, drawn, natural_axis, open_side, with_unit
 from linkwright.rings.studio.plots.curves import marked_points
-from linkwright.rings.studio.plots.frame import Frame, Paper, Place, color_of, drawn, natural_axis, open_side, with_unit
 from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.style import Theme, mixed
+
+
+def mechanism(
+    subject: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    at: State | None = None,
+    trace: Sequence[str] | None = None,
+    size: tuple[float, float] | None = None,
+    dark: bool = False,
+    labels: bool = True,
+    off: Sequence[str] = (),
+) -> Any:
+    """The picture of a Mechanism, a System or the mechanism of a motion, whose points then leave their paths."""
+    turn = subject if isinstance(subject, Trajectory) else None
+    return draw(system_of(subject), path, at=at, turn=turn, trace=trace, size=size, dark=dark, labels=labels, off=off)
+
 
 DOTS = 12  # about so many on a path, unless a turn has its own round steps
 LOOKS = 40  # samples that determine how far sliders travel

@@ -16,7 +16,7 @@ import pytest
 from linkwright.api import compiled_of
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.mjcf import read_mjcf
-from linkwright.rings.exchange.reading.understanding import understand
+from linkwright.rings.exchange.reading.structure_recognition import understand
 from linkwright.system.system import System
 from tests.rings.exchange.reading.mjcf.against_mujoco import AgainstMujoco, on_loops
 from tests.rings.exchange.reading.mjcf.files import CLOSURES, COUPLED, COUPLINGS, FOUR_BAR, SPATIAL, SPLIT, TREE, WELDS, written

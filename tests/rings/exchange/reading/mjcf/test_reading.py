@@ -12,8 +12,8 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.rings.exchange.reading.mjcf import compiling, read_mjcf
-from linkwright.rings.exchange.reading.understanding import understand
+from linkwright.rings.exchange.reading.mjcf import mujoco_compiler, read_mjcf
+from linkwright.rings.exchange.reading.structure_recognition import understand
 from tests.refusals import refused
 from tests.rings.exchange.reading.mjcf.files import CLOSURES, FOUR_BAR, TREE, written
 
@@ -272,7 +272,7 @@ def test_reading_without_mujoco_says_what_to_install(tmp_path: Path, monkeypatch
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(compiling, "import_module", missing)
+    monkeypatch.setattr(mujoco_compiler, "import_module", missing)
     is_refused(tmp_path, FOUR, "pip install 'linkwright[mjcf]'", error=UsageError)
 
 

@@ -15,7 +15,7 @@ from fmpy.validation import validate_fmu
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.rings.exchange.writing.fmu import building
+from linkwright.rings.exchange.writing.fmu import binaries
 from tests.refusals import refused
 from tests.rings.exchange.writing.fmu.units import CS, export, opened
 from tests.sweeps import sweep
@@ -96,8 +96,8 @@ def test_kinds_and_platforms(tmp_path):
     text = only.read("modelDescription.xml").decode()
     assert "<CoSimulation" in text and "<ModelExchange" not in text and "reinit" not in text
     assert not [n for n in only.namelist() if n.startswith("binaries")]
-    assert building.chosen_platforms(["win64", "x86_64-linux"]) == [building.PLATFORMS[n] for n in ("x86_64-windows", "x86_64-linux")]
-    assert len(building.chosen_platforms("all")) == 5
+    assert binaries.chosen_platforms(["win64", "x86_64-linux"]) == [binaries.PLATFORMS[n] for n in ("x86_64-windows", "x86_64-linux")]
+    assert len(binaries.chosen_platforms("all")) == 5
 
 
 def test_names_of_files_become_names_of_c(tmp_path):
@@ -186,8 +186,8 @@ def test_a_model_without_masses(tmp_path):
 
 
 def test_a_missing_compiler_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(building.shutil, "which", lambda name: None)
-    monkeypatch.setattr(building, "find_spec", lambda name: None)
+    monkeypatch.setattr(binaries.shutil, "which", lambda name: None)
+    monkeypatch.setattr(binaries, "find_spec", lambda name: None)
     monkeypatch.delenv("CC", raising=False)
     m = lw.load("slider-crank-equal")
     with pytest.raises(UsageError, match=r"no C compiler was found: install gcc or clang .*linkwright\[fmu\]"):
@@ -226,7 +226,7 @@ def test_one_machine_builds_for_all(tmp_path):
 def test_zig_gives_what_the_compiler_here_gives(tmp_path, monkeypatch):
     m = lw.load("four-bar")
     ours = export(m, tmp_path / "ours.fmu", parameters=[])
-    monkeypatch.setattr(building.shutil, "which", lambda name: None)  # no compiler here: zig takes its place
+    monkeypatch.setattr(binaries.shutil, "which", lambda name: None)  # no compiler here: zig takes its place
     monkeypatch.delenv("CC", raising=False)
     zigs = export(m, tmp_path / "zig.fmu", parameters=[])
     with opened(ours) as a, opened(zigs) as b:

@@ -14,23 +14,23 @@ import numpy as np
 from fmpy import fmi2, fmi3
 
 import linkwright as lw
-from linkwright.rings.exchange.writing.fmu import building
+from linkwright.rings.exchange.writing.fmu import binaries
 
 ME, CS = "ModelExchange", "CoSimulation"
 KINDS = {(ME, "2.0"): fmi2.FMU2Model, (CS, "2.0"): fmi2.FMU2Slave, (ME, "3.0"): fmi3.FMU3Model, (CS, "3.0"): fmi3.FMU3Slave}
-PLAIN = tuple("-O0" if flag.startswith("-O") else flag for flag in building.FLAGS)
+PLAIN = tuple("-O0" if flag.startswith("-O") else flag for flag in binaries.FLAGS)
 MOTOR = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "L": "1 mH", "J": "1e-5 kg m^2", "gear_ratio": 50, "efficiency": 0.8, "friction": "5 mN m"}
 GEARMOTOR = lw.drives.dc_motor(**MOTOR, supply_voltage="24 V")
 
 
 def export(m: lw.Mechanism, path: Path, **options: Any) -> str:
     """The path of an FMU that was built quickly: the arithmetic is the same without optimization."""
-    usual = building.FLAGS
-    building.FLAGS = PLAIN
+    usual = binaries.FLAGS
+    binaries.FLAGS = PLAIN
     try:
         return str(m.export(path, **options))
     finally:
-        building.FLAGS = usual
+        binaries.FLAGS = usual
 
 
 class Unit:

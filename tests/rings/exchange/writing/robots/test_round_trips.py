@@ -12,8 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright.model import library
 from linkwright.rings.exchange.writing.losses import Loss, LossWarning
-from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
-from linkwright.rings.exchange.writing.robots.urdf import upright
+from linkwright.rings.exchange.writing.robots.urdf import DIALECTS, upright
 from tests.rings.exchange.writing.robots.round_trip import bodies, deviation
 from tests.rings.exchange.writing.test_mujoco import FORCED
 from tests.sweeps import sweep

@@ -13,7 +13,7 @@ from linkwright.joints import JOINTS, is_ball, is_hinge
 from linkwright.model import library
 from linkwright.numerics.spatial import Pose
 from linkwright.rings.exchange.writing.robots import sdf_text
-from linkwright.rings.exchange.writing.robots.preparing import prepared
+from linkwright.rings.exchange.writing.robots.prepared_system import prepared
 from tests.sweeps import sweep
 
 CLOSE = 1e-12  # round-off of poses of a few meters

@@ -13,9 +13,8 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.model import library
-from linkwright.rings.exchange.writing.robots.dialects import DIALECTS
-from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepared
-from linkwright.rings.exchange.writing.robots.urdf import upright, urdf_text
+from linkwright.rings.exchange.writing.robots.prepared_system import RobotText, prepared
+from linkwright.rings.exchange.writing.robots.urdf import DIALECTS, upright, urdf_text
 from linkwright.system.system import System
 from tests.rings.exchange.writing import states
 from tests.sweeps import sweep

@@ -13,7 +13,7 @@ from typing import Any
 from linkwright.api import ModelError, Source, files
 from linkwright.rings.exchange.reading.importers import mjcf, sdf, sketch, urdf
 from linkwright.rings.exchange.reading.importers.base import ImportFormat
-from linkwright.rings.exchange.reading.xml_reading import root_name
+from linkwright.rings.exchange.reading.safe_xml import root_name
 
 IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT, sketch.FORMAT)}
 ENDINGS = (*files.ROBOTS, *files.SKETCHES)

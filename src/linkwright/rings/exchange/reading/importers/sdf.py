@@ -10,7 +10,7 @@ from linkwright.rings.exchange.reading.importers.base import ImportFormat
 
 
 def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> Imported:
-    from linkwright.rings.exchange.reading.sdf.reading import read_sdf
+    from linkwright.rings.exchange.reading.sdf.reader import read_sdf
 
     return read_sdf(path, folders=folders, **options)
 

@@ -10,7 +10,7 @@ from linkwright.rings.exchange.reading.importers.base import ImportFormat
 
 
 def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> Imported:
-    from linkwright.rings.exchange.reading.urdf.reading import read_urdf
+    from linkwright.rings.exchange.reading.urdf.reader import read_urdf
 
     return read_urdf(path, folders=folders, **options)
 

@@ -10,20 +10,20 @@ import numpy as np
 
 from linkwright.api import Description, UsageError, files, nearest
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.folders import Folders
 from linkwright.rings.exchange.reading.mjcf.bodies import MeshPaths, bodies, compensated
 from linkwright.rings.exchange.reading.mjcf.closures import closures
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, compiled, mujoco
 from linkwright.rings.exchange.reading.mjcf.drives import acting_joints, drives
 from linkwright.rings.exchange.reading.mjcf.forces import forces
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide, poses, tree
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames, names_of
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, compiled, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames, names_of
 from linkwright.rings.exchange.reading.mjcf.rotors import rotors, with_rotors
 from linkwright.rings.exchange.reading.mjcf.text import read_text
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.understanding.gaps import gaps
-from linkwright.rings.exchange.reading.understanding.geometry import placement, vector
+from linkwright.rings.exchange.reading.referenced_files import Folders
+from linkwright.rings.exchange.reading.structure_recognition.closure_gaps import gaps
+from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement, vector
 
 __all__ = ["read_mjcf"]
 

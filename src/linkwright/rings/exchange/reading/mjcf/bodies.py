@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import GROUND, Body, Description, Mat3, Pose, Visual, description, quaternion_rotation
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames
 from linkwright.rings.exchange.reading.mjcf.text import MeshFile
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.shapes import not_shown
-from linkwright.rings.exchange.reading.understanding.geometry import placement, vector
+from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement, vector
 
 SHOWN_GROUPS = 3  # groups from this one on are hidden in MuJoCo's viewer; collision shapes are there by custom
 DRAWN_FILES = (".stl", ".obj", ".glb", ".gltf", ".ply")

@@ -9,12 +9,12 @@ import numpy as np
 
 from linkwright.api import GROUND, Joint, Pose, description, joints, pose_of
 from linkwright.rings.exchange.reading.mjcf.bodies import pose
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide, moved
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames
 from linkwright.rings.exchange.reading.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.understanding.geometry import placement
+from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement
 
 
 @dataclass

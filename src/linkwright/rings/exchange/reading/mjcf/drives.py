@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import description, expressions, quaternion_rotation
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree
-from linkwright.rings.exchange.reading.mjcf.naming import IDENTIFIER, MjcfNames
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import IDENTIFIER, MjcfNames
 from linkwright.rings.exchange.reading.mjcf.tendons import LineTendon, line_ends, tendon, transmission
 from linkwright.rings.exchange.reading.notes import ImportNotes
 

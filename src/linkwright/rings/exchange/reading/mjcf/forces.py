@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import description
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames
 from linkwright.rings.exchange.reading.mjcf.rotors import Rotors
 from linkwright.rings.exchange.reading.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.rings.exchange.reading.notes import ImportNotes

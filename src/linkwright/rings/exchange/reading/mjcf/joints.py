@@ -12,9 +12,9 @@ import numpy as np
 
 from linkwright.api import GROUND, Body, Joint, Pose, geometry, joints, pose_of, spatial
 from linkwright.rings.exchange.reading.mjcf.bodies import pose
-from linkwright.rings.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
-from linkwright.rings.exchange.reading.understanding.geometry import placement, vector
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import CompiledMjcf, mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames
+from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement, vector
 
 TYPES = ("free", "spherical", "prismatic", "revolute")  # in the order of mjtJoint
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.api import GROUND, PointRef
-from linkwright.rings.exchange.reading.mjcf.compiling import mujoco
 from linkwright.rings.exchange.reading.mjcf.joints import is_hinge_or_slide
-from linkwright.rings.exchange.reading.mjcf.naming import MjcfNames
+from linkwright.rings.exchange.reading.mjcf.mujoco_compiler import mujoco
+from linkwright.rings.exchange.reading.mjcf.names import MjcfNames
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from linkwright.api import ModelError, Source
-from linkwright.rings.exchange.reading.folders import MORE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.xml_reading import MOST_ELEMENTS, XmlElement, read_xml
+from linkwright.rings.exchange.reading.referenced_files import MORE, Folders
+from linkwright.rings.exchange.reading.safe_xml import MOST_ELEMENTS, XmlElement, read_xml
 
 ROOTS = ("mujoco", "mujocoinclude")
 DEEPEST = 20  # includes in each other

@@ -5,5 +5,5 @@ includes.py   <include> of local files, also merged
 frames.py     poses of everything: the graph of relative_to, attached_to, placement_frame
 joints.py     joints, axes, limits, springs, mimic, gearboxes
 tags.py       tags of the standard, those that are left out
-reading.py    all of it in order; inertias and shapes of links
+reader.py    all of it in order; inertias and shapes of links
 """

@@ -6,8 +6,8 @@ import math
 
 from linkwright.api import Placement
 from linkwright.rings.exchange.reading.poses import HERE, inverse, pose, pose_wxyz, times
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, find
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 LONGEST = 200  # frames that count from each other
 

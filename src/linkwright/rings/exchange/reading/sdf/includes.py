@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from linkwright.api import ModelError, Source, spatial
-from linkwright.rings.exchange.reading.folders import MORE, Folders
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import inverse
+from linkwright.rings.exchange.reading.referenced_files import MORE, Folders
+from linkwright.rings.exchange.reading.safe_xml import MOST_BYTES, XmlElement, read_xml
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph
 from linkwright.rings.exchange.reading.sdf.scopes import MODEL, Scope, find, scope_of
 from linkwright.rings.exchange.reading.sdf.tags import PLACES
 from linkwright.rings.exchange.reading.tags import check_tags
-from linkwright.rings.exchange.reading.xml_reading import MOST_BYTES, XmlElement, read_xml
 
 CONFIG, DEFAULT = "model.config", "model.sdf"
 UNUSED = ("light", "actor")

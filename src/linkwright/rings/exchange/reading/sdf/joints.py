@@ -11,9 +11,9 @@ from linkwright.rings.exchange.reading.joint_frames import SQUARE, axes, directi
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.poses import HERE, Placement, axes_along, inverse, times
 from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph, link_of
 from linkwright.rings.exchange.reading.sdf.scopes import WORLD, FrameRef, Scope, find
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 TYPES = {
     "revolute": "revolute",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from linkwright.api import ModelError, nearest
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 
 SEPARATOR = "::"
 MODEL, WORLD, ROOT = "__model__", "world", "__root__"

@@ -1,10 +1,10 @@
 """Sketches of linkages, DXF and SVG, as model files: `linkwright new my.yaml --from sketch.dxf`.
 
-    dxf.py, svg.py   a drawing as marks, strokes and labels in millimeters (`geometry.py`)
+    dxf.py, svg.py   a drawing as marks, strokes and labels in millimeters (`drawing_contents.py`)
     layers.py        what layers hold, by their names
     linkage.py       pins, links, ground and guides from them
-    naming.py        names from the file, from texts, or along the linkage
-    writing.py       the model file with comments
+    names.py        names from the file, from texts, or along the linkage
+    model_text.py       the model file with comments
 
 Nothing is guessed silently: what was inferred and what was left out is in the report and in the file. Masses are not invented.
 """
@@ -20,8 +20,8 @@ from typing import Any
 from linkwright.api import ModelError, Source, UsageError, counted, files, modelfile
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.reading.sketches.linkage import SketchLinkage, linkage_of, used_pins
-from linkwright.rings.exchange.reading.sketches.naming import name_everything, usable
-from linkwright.rings.exchange.reading.sketches.writing import chosen_drive, model_text
+from linkwright.rings.exchange.reading.sketches.model_text import chosen_drive, model_text
+from linkwright.rings.exchange.reading.sketches.names import name_everything, usable
 
 ENDINGS = files.SKETCHES
 MOST_SENTENCES = 20  # of a list in the report and in the file

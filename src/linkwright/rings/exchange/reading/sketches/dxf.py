@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import LinkwrightError, ModelError, Source, UsageError, counted, files, package
-from linkwright.rings.exchange.reading.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
+from linkwright.rings.exchange.reading.sketches.drawing_contents import FINEST, Label, Mark, Sketch, Stroke, as_circle
 
 MOST_ENTITIES = 50_000
 OWN_DATA = "LINKWRIGHT"  # application whose data name the things in files that Linkwright wrote

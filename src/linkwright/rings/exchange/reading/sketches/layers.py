@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.api import UsageError, nearest, patterns
-from linkwright.rings.exchange.reading.sketches.geometry import Sketch
+from linkwright.rings.exchange.reading.sketches.drawing_contents import Sketch
 
 PINS, POINTS, GROUND, GUIDES, OUTLINES, LINKS, OTHER, OWN = "pins", "points", "ground", "guides", "outlines", "links", "other", "own"
 _NAMES = {

@@ -21,7 +21,7 @@ import numpy as np
 from linkwright.api import ModelError, counted
 from linkwright.numerics.connected_groups import Groups
 from linkwright.rings.exchange.reading.sketches import layers as layer_roles
-from linkwright.rings.exchange.reading.sketches.geometry import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
+from linkwright.rings.exchange.reading.sketches.drawing_contents import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
 from linkwright.rings.exchange.reading.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OWN, PINS, POINTS, Roles, listed
 
 TOLERANCE = 1e-3  # of the drawing's size

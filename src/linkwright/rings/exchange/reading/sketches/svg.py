@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import ModelError, UsageError, counted, files
-from linkwright.rings.exchange.reading.sketches.geometry import Label, Mark, Sketch, Stroke, arc_points, as_circle
+from linkwright.rings.exchange.reading.safe_xml import MOST_BYTES, XmlElement, parse_xml
+from linkwright.rings.exchange.reading.sketches.drawing_contents import Label, Mark, Sketch, Stroke, arc_points, as_circle
 from linkwright.rings.exchange.reading.sketches.layers import OWN, role_of
-from linkwright.rings.exchange.reading.xml_reading import MOST_BYTES, XmlElement, parse_xml
 
 MILLIMETERS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72.0, "pc": 25.4 / 6.0, "q": 0.25, "m": 1000.0}
 LARGEST = 1e100  # of a length: its square is still a number

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.urdf.joints import JOINT_TAGS
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 
 def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], motors: Sequence[str]) -> None:

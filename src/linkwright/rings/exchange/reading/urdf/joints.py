@@ -11,8 +11,8 @@ from linkwright.api import GROUND, Description, Joint, UsageError, description, 
 from linkwright.rings.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.rings.exchange.reading.poses import HERE, inverse, placed, times
 from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.urdf.links import origin
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 TYPES = {
     "revolute": "revolute",

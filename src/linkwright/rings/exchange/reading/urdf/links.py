@@ -10,10 +10,10 @@ from linkwright.api import Body, Placement, Visual
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import pose
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft
+from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.shapes import ShapeFiles, color_of, drawable, inertia_about, shapes
 from linkwright.rings.exchange.reading.tags import check_tags, only_a_picture
 from linkwright.rings.exchange.reading.urdf.tags import PLACES
-from linkwright.rings.exchange.reading.xml_reading import XmlElement
 
 
 def origin(element: XmlElement, tag: str = "origin") -> Placement:

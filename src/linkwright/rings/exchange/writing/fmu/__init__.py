@@ -2,7 +2,7 @@
 
     m.export("wiper.fmu", inputs={"A": "torque"}, outputs=["A", "C.load"], version="3.0")
 
-The mechanism with its drives is traced (`equations`), written as C (`sources`), compiled (`building`) and packed with its description.
+The mechanism with its drives is traced (`equations`), written as C (`sources`), compiled (`binaries`) and packed with its description.
 An FMU holds its sources and needs no Python where it runs; loops are closed inside (docs/how-to/fmu-c-javascript.md).
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from linkwright.api import UsageError, compiled_of, files
 from linkwright.compiler.c99 import is_reserved
-from linkwright.rings.exchange.writing.fmu.building import chosen_platforms, compiler_for, library
+from linkwright.rings.exchange.writing.fmu.binaries import chosen_platforms, compiler_for, library
 from linkwright.rings.exchange.writing.fmu.description import KINDS_OF_FMU, FmuDescription
 from linkwright.rings.exchange.writing.fmu.equations import equations
 from linkwright.rings.exchange.writing.fmu.inputs import read_inputs

@@ -35,11 +35,10 @@ from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.model.curves.polynomial import Polynomial
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
-from linkwright.rings.exchange.writing.losses import Loss
+from linkwright.rings.exchange.writing.losses import Loss, tree_losses
 from linkwright.rings.exchange.writing.mujoco.coordinate_map import MujocoJoint, place, placed_pieces
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.rings.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
-from linkwright.rings.exchange.writing.trees import tree_losses
 from linkwright.rings.exchange.writing.visuals import THIN, Shapes, rgba
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
 

@@ -1,10 +1,10 @@
 """Robots: a mechanism as links and elementary joints, the way URDF and SDF describe it.
 
-    structure.py     links, joints and their frames at the zero of the file; joints of several coordinates as chains
-    joint_properties.py springs, dampers, friction, stops, couplings and drives by coordinate, and what no such format holds
-    preparing.py     rods as links without mass, because neither format knows a distance
-    urdf.py          URDF, with its loops in one of the dialects of `dialects.py`
-    sdf.py           SDF, where loops are joints like all others
+    links_and_joints.py   links, joints and their frames at the zero of the file; joints of several coordinates as chains
+    joint_properties.py   springs, dampers, friction, stops, couplings and drives by coordinate, and what no such format holds
+    prepared_system.py    rods as links without mass, because neither format knows a distance
+    urdf.py               URDF, with its loops in one of its dialects
+    sdf.py                SDF, where loops are joints like all others
 
 Coordinates count from the start of the model, where its loops are closed: readers take the pose of the file as zero, and find the same
 branch. `zeros` of the result has our coordinates there.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.api import PointRef, array, description
-from linkwright.rings.exchange.writing.robots.structure import Robot
+from linkwright.rings.exchange.writing.robots.links_and_joints import Robot
 
 DRAKE = "http://drake.mit.edu"
 

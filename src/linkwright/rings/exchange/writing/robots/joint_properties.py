@@ -11,7 +11,7 @@ from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing.acted_coordinates import acted
 from linkwright.rings.exchange.writing.losses import Loss
-from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint
+from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint
 
 
 @dataclass

@@ -12,12 +12,11 @@ import numpy as np
 
 from linkwright.api import Pose, System, Visual, array, call_explained, files, spatial
 from linkwright.rings.exchange.writing import loops
-from linkwright.rings.exchange.writing.losses import Loss
+from linkwright.rings.exchange.writing.losses import Loss, tree_losses
 from linkwright.rings.exchange.writing.robots.drake import DRAKE, spring_lines
 from linkwright.rings.exchange.writing.robots.joint_properties import Acts, JointActs, collected
-from linkwright.rings.exchange.writing.robots.preparing import RobotText, prepared
-from linkwright.rings.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing
-from linkwright.rings.exchange.writing.trees import tree_losses
+from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint, RobotLink, numbers, placing
+from linkwright.rings.exchange.writing.robots.prepared_system import RobotText, prepared
 from linkwright.rings.exchange.writing.visuals import Shapes, bars, rgba
 
 VERSION = "1.11"
