@@ -272,6 +272,23 @@ def test_equal_programs_are_compiled_once(place: Path, monkeypatch: pytest.Monke
     assert native.NativeCode.of(program(3.0)).call([1.0, 2.0, 3.0])[0].tolist() == [3.0, 6.0, 9.0] and made == ["one", "one"]
 
 
+def test_batches_need_no_code_of_one_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs, outputs and the number of operations are known from the program, in a second process from the cache."""
+    made, traced = [], []
+    honest = native._make
+    monkeypatch.setattr(native, "_make", lambda kind, program: made.append(kind) or honest(kind, program))
+
+    def program() -> Program:
+        traced.append(True)
+        return trace(lambda x: {"y": x * 2.0, "none": 0.0 * x}, x=3)
+
+    first, again = native.load("parts", program), native.load("parts", program)
+    assert first.call_many([[[1.0, 2.0, 3.0]] * 20])[0][0].tolist() == [[2.0, 4.0, 6.0]] * 20 and made == ["many"]
+    meta = {x: again.meta[x] for x in ("inputs", "outputs", "operations", "zeros")}
+    assert meta == program().outline and len(traced) == 2 and made == ["many"]
+    assert first.call([1.0, 2.0, 3.0])[0].tolist() == [2.0, 4.0, 6.0, 0.0, 0.0, 0.0] and made == ["many", "one"]
+
+
 def test_code_made_quickly_gives_the_same_bits_under_another_key(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM may change how code is laid out, never a rounding: sums of products, quotients, roots and sines of 200 states."""
 

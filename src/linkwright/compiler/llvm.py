@@ -50,15 +50,7 @@ def compile_one(program: Program, target: Processor | None = None, plan: Schedul
 
 
 def meta_of(program: Program, plan: Schedule, target: Processor) -> dict[str, Any]:
-    return {
-        "inputs": [[b.name, list(b.shape), b.start] for b in program.inputs],
-        "outputs": [[b.name, list(b.shape), b.start] for b in program.outputs],
-        "operations": program.operations,
-        "zeros": program.zeros,
-        "pieces": len(plan.pieces),
-        "lanes": plan.lanes,
-        "cpu": target.cpu,
-    }
+    return {**program.outline, "pieces": len(plan.pieces), "lanes": plan.lanes, "cpu": target.cpu}
 
 
 # ---------------------------------------------------------------- text

@@ -105,10 +105,13 @@ _Ready = tuple[np.ndarray, Callable[[], int], np.ndarray]  # input, run, output
 
 
 class NativeCode:
-    """A program as machine code. `supply(kind)` gives the code of 'one' or 'many' states, asked for on first use."""
+    """A program as machine code. `supply(kind)` gives the code of 'one' or 'many' states, asked for on first use.
 
-    def __init__(self, supply: Callable[[str], ObjectCode]):
-        self._supply = supply
+    `outline` says what `Program.outline` does, without making code: a kernel of which only batches are computed needs no code of one state.
+    """
+
+    def __init__(self, supply: Callable[[str], ObjectCode], outline: Callable[[], dict[str, Any]] | None = None):
+        self._supply, self._outline = supply, outline
         self._compiled: dict[str, ObjectCode] = {}
         self._loaded: dict[str, Loaded] = {}
         self._lock = RLock()
@@ -119,7 +122,7 @@ class NativeCode:
     def of(cls, program: Program) -> NativeCode:
         """Code of a program: from the cache on disk, or compiled now."""
         require()
-        return cls(lambda kind: _found_or_made(kind, program))
+        return cls(lambda kind: _found_or_made(kind, program), lambda: program.outline)
 
     def compiled(self, kind: str) -> ObjectCode:
         """Object bytes and metadata of 'one' or 'many'."""
@@ -136,7 +139,9 @@ class NativeCode:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """Blocks, operation count and processor; the same for both kinds but for `work`."""
+        """Blocks, operation count and outputs that are always zero."""
+        if self._outline is not None and not self._compiled:
+            return self._outline()
         return self.compiled(next(iter(self._compiled), "one")).meta
 
     @cached_property
@@ -318,21 +323,27 @@ def _found_or_made(kind: str, program: Program) -> ObjectCode:
 def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
     """Code from the cache on disk without tracing, where `parts` were met before; else by the program itself.
 
-    `parts` is JSON-like and names everything the program depends on. Under it the program's digest is stored, under that the code.
+    `parts` is JSON-like and names everything the program depends on. Under it the program's digest and outline are stored, under the
+    digest the code.
     """
     require()
     traced: list[Program] = []
 
-    def supply(kind: str) -> ObjectCode:
-        found = _known(parts, kind)
-        if found is not None:
-            return ObjectCode(*found)
+    def now() -> Program:
         if not traced:
             traced.append(program())
-        disk.put(disk.key(["program", parts]), {"digest": traced[0].digest}, b"")
-        return _found_or_made(kind, traced[0])
+            disk.put(disk.key(["program", parts]), {"digest": traced[0].digest, **traced[0].outline}, b"")
+        return traced[0]
 
-    return NativeCode(supply)
+    def supply(kind: str) -> ObjectCode:
+        found = _known(parts, kind)
+        return _found_or_made(kind, now()) if found is None else ObjectCode(*found)
+
+    def outline() -> dict[str, Any]:
+        link = disk.get(disk.key(["program", parts]))
+        return now().outline if link is None else link[0]
+
+    return NativeCode(supply, outline)
 
 
 def _known(parts: Any, kind: str) -> Any:

@@ -96,6 +96,16 @@ class Program:
         """Outputs that are zero whatever the inputs are."""
         return [i for i, r in enumerate(self.results) if self.ops[r][0] == Op.CONST and self.ops[r][1] == 0.0]
 
+    @property
+    def outline(self) -> dict[str, Any]:
+        """Inputs, outputs, operations and zeros as JSON: all that a caller of its machine code reads."""
+        return {
+            "inputs": [[b.name, list(b.shape), b.start] for b in self.inputs],
+            "outputs": [[b.name, list(b.shape), b.start] for b in self.outputs],
+            "operations": self.operations,
+            "zeros": self.zeros,
+        }
+
     @cached_property
     def last_uses(self) -> list[int]:
         """The last operation that reads each one; those of results are read at the end."""
