@@ -36,7 +36,7 @@ demo: $(VENV)/installed
 define tests
 	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
 	$(MAKE) --no-print-directory --keep-going check SELECTION='$(SELECTION)' >build/check.txt 2>&1 & check=$$!; \
-	{ $(1) $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes) $(SELECTION) $(2); echo $$? >build/tests.status; } | \
+	{ $(1) $(PY) -m pytest $(PYTEST_FLAGS) --timing $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes) $(SELECTION) $(2); echo $$? >build/tests.status; } | \
 	  tee build/tests.txt; \
 	wait $$check; checked=$$?; \
 	test $$checked = 0 || { echo; echo "make check fails:"; cat build/check.txt; echo; tail -n 1 build/tests.txt; }; \

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import getpass
+import importlib
 import os
 import signal
 import sys
@@ -41,6 +43,15 @@ gc.set_threshold(200_000, 50, 50)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option for systems and environments that lack some of the packages."""
     parser.addoption("--installed", action="store_true", help="leave out, and name, files that need packages which are not installed")
+    parser.addoption("--timing", action="store_true", help="say where processor time goes, and write it to build/test-times.csv")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure the processor time of every test, if that is asked for."""
+    from tests.timing import Timing
+
+    if config.getoption("timing"):
+        config.pluginmanager.register(Timing(config.rootpath / "build" / "test-times.csv"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -58,6 +69,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("left out")
         for path, why in left_out().items():
             terminalreporter.line(f"{path}: {why}")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Begin, of several workers, with an own share of the files. In a fresh clone pytest rewrites the assertions of each file, most of the
+    time of collecting them: so each is rewritten by one worker, and found beside the sources by the others."""
+    given = getattr(session.config, "workerinput", None)
+    if given is None or list(session.config.args) != session.config.getini("testpaths"):
+        return
+    left_out = {Path(x).resolve() for x in session.config.getoption("ignore") or ()}
+    found = sorted(Path(__file__).parent.rglob("test_*.py"))
+    files = [x for x in found if x not in left_out and not pytest_ignore_collect(x, session.config)]
+    for path in files[int(given["workerid"].removeprefix("gw")) :: given["workercount"]]:
+        with contextlib.suppress(Exception):  # which collecting it reports
+            importlib.import_module(".".join(path.relative_to(Path(__file__).parents[1]).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
