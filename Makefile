@@ -138,7 +138,8 @@ gallery: $(VENV)/installed-test
 	$(PY) docs/make/make_gallery.py
 
 docs: gallery
-	$(PY) docs/make/make_api.py
+	$(PY) docs/make/make_channels.py
+	$(PY) docs/make/make_reference.py
 	$(PY) docs/make/make_command_line.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"

@@ -1,9 +1,8 @@
-"""Writes docs/reference/api.md, the reference of the public Python surface, from the docstrings.
+"""Pages of the Python reference, made from the docstrings while the site is built (site_hooks.py): `pages()`.
 
-    python docs/make/make_api.py     (`make docs` does so)
-
-All names of `linkwright.__all__`, and of its classes every public method and property. A test holds the file
-against what this would write, and that no public name is left out.
+All names of `linkwright.__all__`, and of its classes every public method and property. They are asked for at run time, because verbs of
+rings become methods of `Mechanism` then: a reader of the sources finds 12 of its 26 members. A test holds that no public name is left
+out.
 """
 
 from __future__ import annotations
@@ -13,23 +12,28 @@ import inspect
 import re
 from collections.abc import Iterator
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import linkwright as lw
 
-PAGE = Path(__file__).resolve().parents[1] / "reference" / "api.md"
 WIDE = 100  # signatures longer than this have one argument a line
 ARGUMENT = re.compile(r"([a-z][A-Za-z_]*): ")
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples)\n-+\n", re.MULTILINE)
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
-INTRODUCTION = """\
-# Python reference
-
-`import linkwright as lw`; every public name has this one path. Quantities are SI and radians, or texts with a unit (`"45 rpm"`).
-This page is made from the docstrings.
-"""
+# page -> title, groups
+PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "mechanism": ("Mechanism", ("Loading", "Mechanism", "Pages")),
+    "results": ("Results", ("Trajectory", "Trajectories")),
+    "system": ("System and state", ("System", "State", "Stepper")),
+    "studies": ("Phrases and studies", ("Phrases", "Studies")),
+    "design": ("Design", ("Design", "Identification")),
+    "robots": ("Robots", ("Transmission", "Workspace", "TimeOptimalMotion")),
+    "simulation": ("Simulation", ("Drives", "Events", "Formulations", "Stabilizers")),
+    "control": ("Control", ("Controllers", "References", "Comparing")),
+    "connections": ("Other programs", ("Bridge", "Converters")),
+    "errors": ("Errors", ("Errors",)),
+}
 
 
 def _in(space: str, names: str) -> tuple[str, ...]:
@@ -39,56 +43,56 @@ def _in(space: str, names: str) -> tuple[str, ...]:
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Loading": ("Models and mechanisms.", ("load", "compile", "load_result", "models", "schema", "Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
-    "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
-    "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([page](../how-to/transmissions.md)).", ("Transmission",)),
-    "Trajectories": ("Results of `m.cycles(designs)`: one cycle each ([page](../how-to/cycle.md#many-designs)).", ("Trajectories",)),
+    "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](../results.md)).", ("Trajectory",)),
+    "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([page](../../how-to/transmissions.md)).", ("Transmission",)),
+    "Trajectories": ("Results of `m.cycles(designs)`: one cycle each ([page](../../how-to/cycle.md#many-designs)).", ("Trajectories",)),
     "Phrases": (
-        "Objects that every call takes in place of a phrase ([phrases](measures.md)).",
+        "Objects that every call takes in place of a phrase ([phrases](../measures.md)).",
         ("Range", "Tolerance", "Window", "Measure", "Requirement", "Goal"),
     ),
     "Studies": (
-        "Many designs, measured ([studies](../how-to/studies.md)).",
+        "Many designs, measured ([studies](../../how-to/studies.md)).",
         ("study", "Study", "path_distance", "Cycle", "Path", "Run", "Equilibrium"),
     ),
     "Design": (
-        "The best design for a goal ([optimization](../how-to/optimization.md)), linkages ([synthesis](../how-to/synthesis.md)).",
+        "The best design for a goal ([optimization](../../how-to/optimization.md)), linkages ([synthesis](../../how-to/synthesis.md)).",
         ("synthesize", "SynthesisResult", "SynthesizedLinkage", "OptimizationResult", "ParetoFront"),
     ),
-    "Workspace": ("The result of `m.workspace` ([how to](../how-to/workspace.md)).", ("Workspace", "WorkspaceModes")),
-    "TimeOptimalMotion": ("The result of `m.time_optimal` ([fastest motion](../how-to/time-optimal.md)).", ("TimeOptimalMotion",)),
+    "Workspace": ("The result of `m.workspace` ([page](../../how-to/workspace.md)).", ("Workspace", "WorkspaceModes")),
+    "TimeOptimalMotion": ("The result of `m.time_optimal` ([fastest motion](../../how-to/time-optimal.md)).", ("TimeOptimalMotion",)),
     "Identification": (
-        "Masses, friction, gains and geometry from measurements ([identification](../how-to/identification.md)).",
+        "Masses, friction, gains and geometry from measurements ([identification](../../how-to/identification.md)).",
         ("identify", "Identification", "excitation", "Excitation", "calibrate", "Calibration"),
     ),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
-    "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](../how-to/stepping.md)).", ("Stepper",)),
-    "Bridge": ("The result of `s.jax()`, `s.torch()` and `s.casadi()` ([page](../how-to/jax-pytorch-casadi.md)).", ("Bridge",)),
+    "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](../../how-to/stepping.md)).", ("Stepper",)),
+    "Bridge": ("The result of `s.jax()`, `s.torch()` and `s.casadi()` ([page](../../how-to/jax-pytorch-casadi.md)).", ("Bridge",)),
     "Drives": (
-        "For `simulate(drive={...})` ([drives](drives.md)).",
+        "For `simulate(drive={...})` ([drives](../drives.md)).",
         _in("drives", "torque force speed position moves law_factors voltage dc_motor"),
     ),
     "Events": (
-        "For `simulate(events=[...])` ([events](../how-to/simulate.md#events-and-switching)).",
+        "For `simulate(events=[...])` ([events](../../how-to/simulate.md#events-and-switching)).",
         _in("events", "when lock unlock engage release"),
     ),
     "Controllers": (
-        "For `simulate(control=...)` ([control](../how-to/controllers.md)).",
+        "For `simulate(control=...)` ([control](../../how-to/controllers.md)).",
         _in("control", "pd computed_torque projected hybrid impedance lqr control_law actuator noise encoder"),
     ),
     "References": (
         "The wanted motion of a controller.",
         _in("control", "setpoint minimum_jerk trapezoidal sinusoid polyline spline from_csv"),
     ),
-    "Comparing": ("Runs in a table ([comparing](../how-to/compare-controllers.md)).", _in("control", "compare Comparison")),
+    "Comparing": ("Runs in a table ([comparing](../../how-to/compare-controllers.md)).", _in("control", "compare Comparison")),
     "Formulations": (
-        "For `lw.compile(formulation=...)` and `simulate(formulation=...)` ([page](../explanation/forward-dynamics.md)).",
+        "For `lw.compile(formulation=...)` and `simulate(formulation=...)` ([page](../../explanation/forward-dynamics.md)).",
         _in("formulations", "AugmentedLagrangian Kkt Nullspace Projection Slm Sslm"),
     ),
     "Pages": ("A page of texts, tables and pictures.", ("Page",)),
-    "Stabilizers": ("For `simulate(stabilizer=...)` ([page](../explanation/stabilization.md)).",
+    "Stabilizers": ("For `simulate(stabilizer=...)` ([page](../../explanation/stabilization.md)).",
         _in("stabilizers", "baumgarte post_adjust project")),
-    "Converters": ("To other programs ([converters](../how-to/export.md)).", _in("exchange", "MujocoMap mujoco_state PinocchioModel")),
+    "Converters": ("To other programs ([converters](../../how-to/export.md)).", _in("exchange", "MujocoMap mujoco_state PinocchioModel")),
     "Errors": (
         "Every error says what is wrong, where, what is allowed and what to do.",
         ("LinkwrightError", "ModelError", "AssemblyError", "SingularityError", "SimulationError", "ChannelError", "UsageError"),
@@ -103,10 +107,15 @@ INTERNAL = {
 }  # fmt: skip
 
 
-def page() -> str:
-    """The whole text of docs/reference/api.md."""
-    parts = [INTRODUCTION]
-    for group, (about, names) in GROUPS.items():
+def pages() -> dict[str, str]:
+    """Text of each page by its name."""
+    return {name: page(title, groups) for name, (title, groups) in PAGES.items()}
+
+
+def page(title: str, groups: tuple[str, ...]) -> str:
+    parts = [f"# {title}\n"]
+    for group in groups:
+        about, names = GROUPS[group]
         parts += [f"## {group}\n\n{about}\n", *(entry for name in names for entry in entries(name, alone=names == (group,)))]
     return "\n".join(parts)
 
@@ -127,7 +136,7 @@ def entries(name: str, *, alone: bool) -> Iterator[str]:
             if documented(value):
                 yield entry(f"{name}.{member}", value)
         if silent := [signature(member, inner(value), is_value=is_value(value)) for member, value in found if not documented(value)]:
-            yield "Further, with the letters of [notation](../explanation/notation.md):\n\n```py\n" + "\n".join(silent) + "\n```\n"
+            yield "Further, with the letters of [notation](../../explanation/notation.md):\n\n```py\n" + "\n".join(silent) + "\n```\n"
     else:
         yield entry(f"lw.{name}", thing)
 
@@ -162,7 +171,13 @@ def inner(value: Any) -> Any:
 def entry(name: str, value: Any) -> str:
     call = signature(name, inner(value), is_value=is_value(value))
     call = re.sub(r"^__getitem__\((.*)\)", rf"{name.partition('.')[0]}[\1]", call, flags=re.DOTALL)
-    return f"### {name.replace('.__getitem__', '[...]')}\n\n```py\n{call}\n```\n\n{prose(value)}"
+    first, _, rest = prose(value).partition("\n\n")
+    more = indented(f"```py\n{call}\n```\n\n{rest}".strip())
+    return f'### {name.replace(".__getitem__", "[...]")}\n\n{first.strip()}\n\n??? info "Call"\n\n{more}\n'
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
 
 
 def signature(name: str, function: Any, *, is_value: bool) -> str:
@@ -230,7 +245,3 @@ def escaped(line: str) -> str:
     """Stars and angle brackets outside of backticks."""
     pieces = line.split("`")
     return "`".join(piece if i % 2 else re.sub(r"([*<])", r"\\\1", piece) for i, piece in enumerate(pieces))
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

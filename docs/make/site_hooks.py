@@ -12,16 +12,20 @@ import ast
 import os
 import posixpath
 import re
+import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
 HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
 PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
+PYTHON = "reference/python/*.md"  # made from docstrings
 GUIDE = "llms.txt"  # what programs read first
 FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 
@@ -54,6 +58,7 @@ def repository_path(src_uri: str) -> str:
 
 
 def on_config(config: Any) -> Any:
+    sys.path.append(str(HERE))
     config.nav = expanded(config.nav)
     return config
 
@@ -64,6 +69,8 @@ def on_files(files: Any, config: Any) -> Any:
         src_uri = str(site_path(relative(path)))
         files.append(File.generated(config, src_uri, content=script_page(path, text) if path.suffix == ".py" else text))
     files.append(File.generated(config, GUIDE, content=guide((ROOT / GUIDE).read_text(encoding="utf-8"))))
+    for name, text in python_reference().items():
+        files.append(File.generated(config, f"reference/python/{name}.md", content=text))
     for path in found(*FILES):
         files.append(File.generated(config, relative(path), abs_src_path=str(path)))
     for path in live_pages():
@@ -78,6 +85,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if src_uri.startswith(("examples/", "gallery/")):
         return markdown
     return separated(rewritten(markdown, repository_path(src_uri), src_uri))
+
+
+def python_reference() -> dict[str, str]:
+    """Pages of the Python surface, from its docstrings."""
+    return import_module("make_api").pages()
 
 
 # ---------------------------------------------------------------- navigation
@@ -96,6 +108,8 @@ def expanded(nav: Any) -> Any:
 
 
 def pages_of(pattern: str) -> list[dict[str, str]]:
+    if pattern == PYTHON:
+        return [{title: f"reference/python/{name}.md"} for name, (title, _) in import_module("make_api").PAGES.items()]
     return [{title(path): str(site_path(relative(path)))} for path in found(posixpath.normpath(f"docs/{pattern}"))]
 
 

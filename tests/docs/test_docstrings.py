@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.surface import public_calls
+from tests.surface import public_calls, public_names
 
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : ", re.MULTILINE)
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples)\n-+\n", re.MULTILINE)
@@ -26,11 +26,13 @@ def sections(call: Any) -> dict[str, str]:
 
 @cache
 def with_examples() -> dict[str, Any]:
-    return {name: call for name, call in public_calls().items() if ">>>" in (inspect.getdoc(call) or "")}
+    """Calls, classes and modules of the public surface."""
+    found = public_calls() | {n: x for n, x in public_names().items() if inspect.isclass(x)} | {"models": lw.models}
+    return {name: thing for name, thing in found.items() if ">>>" in (inspect.getdoc(thing) or "")}
 
 
 def test_there_are_some() -> None:
-    assert {"Mechanism.simulate", "Mechanism.follow", "System.simulate"} <= set(with_examples())
+    assert {"Path", "Page", "models", "Mechanism.simulate", "Mechanism.follow", "System.simulate"} <= set(with_examples())
 
 
 @pytest.mark.parametrize("name", with_examples())

@@ -7,6 +7,7 @@ in this order; `...` stands for lines left out, and round-off figures (1.0e-14) 
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import warnings
@@ -22,6 +23,7 @@ from linkwright.rings import cli
 from linkwright.rings.exchange import LossWarning
 from linkwright.system import mechanism
 from tests import ROOT
+from tests.docs.test_docstrings import with_examples
 from tests.sweeps import sweep
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -32,9 +34,10 @@ WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-
 QUICK = (  # pages that compute for a second or less
     "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
     "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/editor", "how-to/export",
-    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/api-examples", "reference/model-file",
-    "start/first-mechanism", "tutorials/coming-from-adams", "tutorials/coming-from-drake", "tutorials/coming-from-mujoco",
-    "tutorials/coming-from-pinocchio", "tutorials/coming-from-pylinkage",
+    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/channels", "reference/errors",
+    "reference/python/index", "reference/model-file", "start/first-mechanism", "tutorials/coming-from-adams",
+    "tutorials/coming-from-drake", "tutorials/coming-from-mujoco", "tutorials/coming-from-pinocchio",
+    "tutorials/coming-from-pylinkage",
 )  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
@@ -170,7 +173,9 @@ RETURNED = {
 
 
 def test_every_public_name_has_a_running_example() -> None:
-    code = "\n".join(text for page in PAGES for heavy in ("", *HEAVY) for _, text in blocks(page, "python", heavy=heavy))
+    """On a page, or in a docstring whose example runs (test_docstrings)."""
+    pages = [text for page in PAGES for heavy in ("", *HEAVY) for _, text in blocks(page, "python", heavy=heavy)]
+    code = "\n".join([*pages, *(inspect.getdoc(thing) or "" for thing in with_examples().values())])
     without = [x for x in lw.__all__ if not re.search(RETURNED.get(x, rf"\blw\.{re.escape(x)}\b"), code)]
-    assert not without, f"write a block for {without}, in docs/reference/api-examples.md or on the page of its topic"
+    assert not without, f"write a block for {without}, as an example of its docstring or on the page of its topic"
     assert RETURNED.keys() <= set(lw.__all__)

@@ -23,6 +23,12 @@ from linkwright.results.state import wound
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
+WORKS = {
+    "work.in": "work of the drives since the start",
+    "work.loads": "work of the loads since the start",
+    "work.lost": "energy lost since the start to friction, dampers and impacts",
+}
+
 
 class Readings:
     """Channels of a trajectory by name, and their values."""
@@ -51,6 +57,10 @@ class Readings:
             return computed[name].meaning
         if name.startswith("lam."):
             return f"multiplier of the loop closed at {name.removeprefix('lam.')}"
+        if name in WORKS:
+            return WORKS[name]
+        if name.endswith(".stop.force"):
+            return f"force of the stop of {name.removesuffix('.stop.force')}"
         return f"recorded {'values' if x.dimension in ('mixed', 'none') else x.dimension}"
 
     @cached_property

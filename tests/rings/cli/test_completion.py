@@ -57,7 +57,7 @@ def offered(shell: str, folder: Path, lines: Sequence[str]) -> list[list[str]]:
         each = 'source $argv[1]; for line in $argv[2..-1]; complete -C $line | string replace -r "^" "=> "; echo "=> END"; end'
         command = [program, "--no-config", "-c", each, script, *lines]
     else:
-        word = "_linkwright linkwright \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\""
+        word = '_linkwright linkwright "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"'
         each = f'eval "COMP_WORDS=($line)"; COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); {word}; printf "=> %s\\n" "${{COMPREPLY[@]}}" END'
         command = [program, "-c", f'source "$1"; shift; for line in "$@"; do {each}; done', "bash", script]
         command += [f"{line}''" if line.endswith(" ") else line for line in lines]

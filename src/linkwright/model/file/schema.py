@@ -92,7 +92,14 @@ _NAMED = {dimension: name for name, dimension in reversed(KINDS.items())}
 
 @call_explained
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a model file as a dict."""
+    """Return the JSON Schema of a model file as a dict, for editors and validators.
+
+    Examples
+    --------
+    >>> schema = lw.schema()
+    >>> "springs" in schema["properties"], schema["additionalProperties"]
+    (True, False)
+    """
     from linkwright.model.file.reader import MODEL_KEYS
     from linkwright.model.file.repeat import SECTIONS
 

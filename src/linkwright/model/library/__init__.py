@@ -2,6 +2,13 @@
 
 Every file begins with a comment that says what the mechanism is and where its numbers come from,
 and has an `about:` line for lists. Reading a model is the business of `model.file`.
+
+Examples
+--------
+>>> "wiper" in lw.models.names(), lw.models.path("wiper").suffix
+(True, '.yaml')
+>>> lw.models.about("wiper")
+'Windscreen wiper: a crank-rocker four-bar, 45 rpm'
 """
 
 from __future__ import annotations

@@ -41,7 +41,16 @@ th, td { text-align: right; padding: .15rem .7rem; border-bottom: 1px solid var(
 
 @dataclass
 class Page:
-    """Collects sections and writes them: `Page("Title").text(...).picture(...).save("page.html")`."""
+    """Collect sections of texts, tables and pictures, and write them as one HTML file.
+
+    Examples
+    --------
+    >>> mechanism = lw.load("wiper")
+    >>> picture = mechanism.plot("mechanism", "mechanism.svg")
+    >>> page = lw.Page("A wiper").heading("Mechanism").text(mechanism.info()).picture(picture, "as it starts")
+    >>> "<h2>Mechanism</h2>" in page.save("wiper.html").read_text(encoding="utf-8")
+    True
+    """
 
     title: str
     parts: list[str] = field(default_factory=list)

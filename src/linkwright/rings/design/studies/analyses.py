@@ -73,7 +73,15 @@ class Cycle(Case):
 
 @dataclass(frozen=True, init=False)
 class Path(Case):
-    """A motion of drives, points or bodies, for `lw.study(..., case=...)`; options as in `m.follow`."""
+    """A motion of drives, points or bodies, for `lw.study(..., case=...)`; options as in `m.follow`.
+
+    Examples
+    --------
+    >>> case = lw.Path({"A": lw.control.setpoint("60 deg")}, duration=0.01, steps=2)
+    >>> found = lw.study(lw.load("wiper"), {"coupler.mass": ["0.9 kg", "1.8 kg"]}, "max A.torque", case=case)
+    >>> bool(found["max A.torque"][0] < found["max A.torque"][1])
+    True
+    """
 
     motion: Mapping[str, Any]
     t: Any
@@ -148,7 +156,14 @@ class Run(Case):
 
 @dataclass(frozen=True, init=False)
 class Equilibrium(Case):
-    """The static equilibrium, for `lw.study(..., case=...)`; `hold` as in `m.settle`."""
+    """The static equilibrium, for `lw.study(..., case=...)`; `hold` as in `m.settle`.
+
+    Examples
+    --------
+    >>> found = lw.study(lw.load("wiper"), {"coupler.mass": ["0.9 kg", "1.8 kg"]}, "start A", case=lw.Equilibrium())
+    >>> found["start A"].shape
+    (2,)
+    """
 
     hold: tuple[str, ...]
     kind = "settle"
