@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ class Source:
     identifiers: set[tuple[int, str]] = field(default_factory=set)
     functions: list[tuple[int, str, int]] = field(default_factory=list)  # line, name, how many lines
     classes: list[tuple[int, str]] = field(default_factory=list)  # of the module itself
+    repeated: list[str] = field(default_factory=list)  # names that the module defines more than once
 
 
 @cache
@@ -42,11 +44,24 @@ def source(path: Path) -> Source:
     tree = ast.parse(text)
     found = Source(described=not tree.body or ast.get_docstring(tree) is not None)
     found.comments.extend((n, m.group(0)) for n, line in enumerate(text.splitlines(), 1) if (m := re.search("#.*", line)))
+    found.repeated.extend(repeated(tree))
     found.classes.extend((node.lineno, node.name) for node in tree.body if isinstance(node, ast.ClassDef))
     documented = set()
     for node in ast.walk(tree):
         _gather(node, found, documented)
     return found
+
+
+def repeated(tree: ast.Module) -> list[str]:
+    """Names that a module assigns or defines more than once."""
+    names: list[str] = []
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [x.id for target in targets for x in ast.walk(target) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not any("overload" in ast.unparse(d) for d in node.decorator_list):
+            names.append(node.name)
+    return sorted(name for name, count in Counter(names).items() if count > 1 and name != "_")
 
 
 def _gather(node: ast.AST, found: Source, documented: set[int]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
 
 from tests import ROOT
-from tests.sources import python_files, source
+from tests.sources import python_files, repeated, source
 
 SOURCES = python_files("src", "benchmarks", "tools")
 MOST_LINES_OF_A_FILE = 800
@@ -47,6 +48,13 @@ def test_files_are_short() -> None:
     lengths = {p.relative_to(ROOT): p.read_text(encoding="utf-8").count("\n") for p in SOURCES}
     long = {str(p): n for p, n in lengths.items() if n > MOST_LINES_OF_A_FILE}
     assert SOURCES and not long, f"split these files: {long}"
+
+
+def test_names_of_a_module_are_defined_once() -> None:
+    """A constant or function that is defined again would change what code above it uses."""
+    twice = [f"{path.relative_to(ROOT)}: {name}" for path in SOURCES for name in source(path).repeated]
+    assert not twice
+    assert repeated(ast.parse("A = 1\nA, B = 2, 3\ndef B(): ...")) == ["A", "B"]
 
 
 def test_functions_fit_a_screen() -> None:

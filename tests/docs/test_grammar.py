@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import linkwright.model.file as reader
-from linkwright import elements
+from linkwright import elements, model
 from linkwright.elements import ELEMENTS
 from linkwright.joints import JOINTS
 from linkwright.model.curves.laws import LAWS
@@ -54,9 +53,11 @@ def written() -> set[Keys]:
 
 
 def checks() -> Iterator[tuple[str, Keys]]:
-    """(place, keys) of every call `node.keys(what, allowed, required)` in the sources of the reader."""
-    for path in sorted(Path(str(reader.__file__)).parent.glob("*.py")):
-        module = vars(importlib.import_module(f"{reader.__name__}.{path.stem}")) if path.stem != "__init__" else {}
+    """(place, keys) of every call `node.keys(what, allowed, required)` in the sources of the model."""
+    package = Path(str(model.__file__)).parent
+    for path in sorted([*package.glob("*.py"), *package.glob("file/*.py")]):
+        name = ".".join((model.__name__, *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+        module = vars(importlib.import_module(name))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys" and len(node.args) > 1:
                 if {"kind", "among"} & {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}:

@@ -164,7 +164,8 @@ def test_names_and_columns_of_base_and_drives(leg: lw.System) -> None:
     assert x.J.columns == ("base.wx", "base.wy", "base.wz", "base.x", "base.y", "base.z", "hip", "crank")
     assert leg.jacobian(st, "shank.F", "base").columns == x.J.columns[:6]
     np.testing.assert_array_equal(leg.jacobian(st, "shank.F"), x.J[:, 6:])
-    np.testing.assert_array_equal(leg.jacobian(st, "shank.F", ["hip", "base.vx"]), x.J[:, [6, 3]])
+    some = leg.jacobian(st, "shank.F", ["hip", "base.vx"])  # fewer right sides of one system: BLAS may sum in another order
+    np.testing.assert_allclose(some, x.J[:, [6, 3]], rtol=1e-15, atol=1e-16)
     np.testing.assert_allclose(x.J @ x.speed, leg.named_terms("shank.F", "coordinates")(st).J @ st.v, atol=1e-13)
     assert x.J.at("shank.F.x", "hip") == x.J[0, 6] and x.constraint.rows == ("lower.tx", "lower.ty", "lower.tz")
     frame = x.J.to_pandas()

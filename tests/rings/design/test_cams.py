@@ -11,7 +11,7 @@ from linkwright.model.file.reader import read_text
 from linkwright.rings.design.cams import CamDesign, cam_design
 from tests.refusals import refused
 
-MODEL = """
+TEXT = """
 name: pusher
 plane: xy
 units: [mm, kg, deg, rpm]
@@ -29,7 +29,7 @@ springs:
   return: {joint: lift, stiffness: 1 N/mm, preload: held}
 drive: {A: fast}
 """
-MODEL = MODEL.replace("MOVES", "[{to: 20, in: 60, law: 345}, {dwell: 90}, {to: 0, in: 120}, {dwell: 90}]")
+MODEL = TEXT.replace("MOVES", "[{to: 20, in: 60, law: 345}, {dwell: 90}, {to: 0, in: 120}, {dwell: 90}]")
 FLAT = MODEL.replace("roller: {at: follower.R, radius: roller}", "flat: follower.R")
 
 

@@ -150,7 +150,7 @@ def test_a_run_plays_in_its_own_time(run: Any, tmp_path: Path) -> None:
 
 
 def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
-    from linkwright.rings.studio.animation import LONGEST, LoadArrows
+    from linkwright.rings.studio.animation import LONGEST_ARROW, LoadArrows
     from linkwright.rings.studio.picture import Canvas
 
     canvas = Canvas(run.system, turn=run, trace=[], whole_turn=True)
@@ -162,9 +162,9 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     largest = max(
         run[f"{pin}.on.{body}.magnitude"].max() for pin, body in (("A", "crank"), ("B", "coupler"), ("C", "rocker"), ("D", "rocker"))
     )
-    assert arrows.longest is not None and 0.5 * LONGEST < arrows.longest < LONGEST, "one of them would leave the picture"
+    assert arrows.longest is not None and 0.5 * LONGEST_ARROW < arrows.longest < LONGEST_ARROW, "one of them would leave the picture"
     expected = arrows.longest * run["D.on.rocker"][sample] / largest
-    assert min(float(np.linalg.norm(d - expected)) for d in drawn) < 1e-9 * LONGEST
+    assert min(float(np.linalg.norm(d - expected)) for d in drawn) < 1e-9 * LONGEST_ARROW
     ends = []
     for k in range(0, len(run), 2):
         shown = canvas.figure(run._instants[k])

@@ -7,7 +7,7 @@ import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from linkwright.api import LinkwrightError, UsageError, compiled_of, errors, files
+from linkwright.api import LinkwrightError, UsageError, errors, files
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand, CliOption, option
 from linkwright.simulation.options import Options, about
@@ -88,6 +88,7 @@ def _settings(given: argparse.Namespace) -> dict[str, Any]:
 
 def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace) -> None:
     """A start position or speed that a prescribed motion would overrule is an error, not ignored."""
+    from linkwright.api import compiled_of
     from linkwright.drives import prescribed
 
     motions = prescribed(compiled_of(m.system), drives, m.system.start).motions

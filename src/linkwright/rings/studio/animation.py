@@ -33,7 +33,7 @@ from linkwright.rings.studio.scene import Stage, off_at
 from linkwright.rings.studio.spatial_drawing import WIDE, Spatial, on_paper
 from linkwright.rings.studio.style import PALETTE, mixed
 
-LONGEST = 64.0  # points: the largest load of the motion
+LONGEST_ARROW = 64.0  # points: the largest load of the motion
 EDGE = 4.0  # points that stay free at the edge of a picture
 
 
@@ -57,7 +57,7 @@ class LoadArrows:
         looks = 60  # samples for which there must be room
         if self.longest is None:
             size = 72.0 * np.array(figure.get_size_inches(), dtype=float)
-            self.longest = LONGEST
+            self.longest = LONGEST_ARROW
             for sample in range(0, len(self.c), max(1, len(self.c) // looks)) if self.canvas.scene.description.planar else ():
                 stage = Stage(self.c.skel, self.c._instants[sample])
                 for spot, force in self.forces:
@@ -103,11 +103,11 @@ class LoadArrows:
         tip = at + 0.05 * size * force / (float(np.linalg.norm(force)) or 1.0)  # short: perspective hardly bends it
         a, b = on_paper(figure, axes, spatial.seen(np.array([at, tip])))
         flat = on_paper(figure, axes, spatial.seen(np.array([at, at + 0.05 * size * np.eye(3)[2]])))
-        scale = LONGEST / max(float(np.linalg.norm(flat[1] - flat[0])), 1e-9)
+        scale = LONGEST_ARROW / max(float(np.linalg.norm(flat[1] - flat[0])), 1e-9)
         return a, (b - a) * scale * float(np.linalg.norm(force)) / self.largest
 
 
-SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
+SHORTEST_CYCLE, LONGEST_CYCLE = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle
 MOST_PLAYED = 3000  # of a run
 MOST_PIXELS = 4096  # of either side
@@ -298,7 +298,7 @@ def _samples(system: System, turn: Trajectory | None, seconds: float | None, fps
     """(turn, sample shown in each frame): frames at equal times; a swing goes there and back."""
     coarse = turn if turn is not None else system.cycle(steps=4)
     real = float(coarse.t[-1] - coarse.t[0])
-    shown = seconds if seconds is not None else float(np.clip(real, SHORTEST, LONGEST))
+    shown = seconds if seconds is not None else float(np.clip(real, SHORTEST_CYCLE, LONGEST_CYCLE))
     count = int(np.clip(round(shown * fps), 2, MOST_FRAMES))
     back_and_forth = not (coarse.full_turn or _closed(coarse))
     steps = count // 2 if back_and_forth else count

@@ -31,12 +31,12 @@ from linkwright.rings.design.cylinders import CylinderTable
 from linkwright.rings.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.rings.studio.report_parts import note, pair, shown, table
 
-MOST_PLACES = 4  # singular positions that are described
+MOST_SINGULAR_PLACES = 4  # singular positions that are described
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 10
 TRANSMISSION = "transmission at"
 DEAD = 1e-6  # rad: a transmission angle below this is zero
-MOST_PLACES = 2  # at which one extreme is reached
+MOST_EXTREME_PLACES = 2  # at which one extreme is reached
 
 LOST = "energy lost"  # value of an event that was an impact
 
@@ -153,8 +153,8 @@ def _at_places(places: tuple[float, ...], scale: float) -> Any:
     """One place as a number, several as `56.22, 303.5`."""
     if len(places) == 1:
         return places[0] / scale
-    some = ", ".join(show(x / scale) for x in places[:MOST_PLACES])
-    return f"{some}, ..." if len(places) > MOST_PLACES else some
+    some = ", ".join(show(x / scale) for x in places[:MOST_EXTREME_PLACES])
+    return f"{some}, ..." if len(places) > MOST_EXTREME_PLACES else some
 
 
 def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
@@ -302,7 +302,7 @@ def remarks(c: Trajectory, loads: CycleLoads) -> list[str]:
     """Sentences about a cycle that are no checks: singular positions by name, soft stops that are pressed, drives, sampling."""
     d = c.skel.tree.description
     places = [f"{x.drive} = {cycles.position_text(d, x.drive, c.place(x.at))}: {x.geometry}." for x in c.singular if x.geometry]
-    out = [*places[:MOST_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in joint_limits.beyond_stops(c, rigid=False))]
+    out = [*places[:MOST_SINGULAR_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in joint_limits.beyond_stops(c, rigid=False))]
     return [*out, *(() if loads.bearings is None else c._each_loads[0].notes), *loads.notes]
 
 

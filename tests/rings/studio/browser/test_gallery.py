@@ -59,13 +59,13 @@ def pages(
 
 def card(name: str) -> str:
     """What docs/tutorials/gallery.md says about an example: from its picture to the next heading."""
-    found = re.search(rf"^## [^\n]*\n(?:(?!^## ).)*?\(\.\./gallery/{name}\.py\).*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^## [^\n]*\n(?:(?!^## ).)*?\(\.\./\.\./gallery/{name}\.py\).*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert found, f"docs/tutorials/gallery.md has no card for {name}"
     return found.group(0)
 
 
 def test_the_docs_and_the_folder_list_the_same() -> None:
-    listed = re.findall(r"\(\.\./gallery/(\w+)\.py\)", PAGE)
+    listed = re.findall(r"\(\.\./\.\./gallery/(\w+)\.py\)", PAGE)
     assert sorted(set(listed)) == [s.stem for s in SCRIPTS] and len(SCRIPTS) >= 12
     assert {p.stem for p in IMAGES.glob("*.png")} == {s.stem for s in SCRIPTS}
     assert all(p.stat().st_size < MOST for p in IMAGES.glob("*.png"))
