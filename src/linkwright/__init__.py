@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from linkwright.system.mechanism import Mechanism, compile, load, load_result
     from linkwright.system.system import System
     from linkwright.text.goals import Goal, Requirement
-    from linkwright.text.ranges import Range, Tolerance
+    from linkwright.text.ranges_and_tolerances import Range, Tolerance
     from linkwright.text.windows import Window
 
 __version__ = "0.1.0"
@@ -155,7 +155,7 @@ _HOME = {  # module: its public names
     "system.mechanism": ("Mechanism", "compile", "load", "load_result"),
     "system.system": ("System",),
     "text.goals": ("Goal", "Requirement"),
-    "text.ranges": ("Range", "Tolerance"),
+    "text.ranges_and_tolerances": ("Range", "Tolerance"),
     "text.windows": ("Window",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -197,12 +197,12 @@ if TYPE_CHECKING:
     from linkwright.text import expressions as expressions
     from linkwright.text import goals as goals
     from linkwright.text import patterns as patterns
-    from linkwright.text import ranges as ranges
+    from linkwright.text import ranges_and_tolerances as ranges
     from linkwright.text import unit_meaning as readings
     from linkwright.text import units as unit_kinds
     from linkwright.text.expressions import Expr as Expr
-    from linkwright.text.ranges import Place as Place
-    from linkwright.text.ranges import meaning as meaning
+    from linkwright.text.ranges_and_tolerances import Place as Place
+    from linkwright.text.ranges_and_tolerances import meaning as meaning
     from linkwright.text.units import (
         ANGLE as ANGLE,
     )
@@ -233,8 +233,8 @@ if TYPE_CHECKING:
     from linkwright.text.units import (
         shown as shown,
     )
-    from linkwright.topology import order as solve_orders
-    from linkwright.topology import report as topology_report
+    from linkwright.topology import internals as topology_report
+    from linkwright.topology import solution_order as solve_orders
     from linkwright.topology import tree as spanning_tree
 
 SPACES = {  # modules of the interface
@@ -287,20 +287,20 @@ SPACES = {  # modules of the interface
     "plausibility": "model.plausibility",
     "process": "numerics.process_settings",
     "programs": "compiler.program",
-    "ranges": "text.ranges",
+    "ranges": "text.ranges_and_tolerances",
     "readings": "text.unit_meaning",
     "records": "results.records",
     "scalars": "numerics.scalars",
     "sheets": "files.csv_and_excel",
     "singular_positions": "results.singular_positions",
     "sobol_points": "numerics.sobol",
-    "solve_orders": "topology.order",
+    "solve_orders": "topology.solution_order",
     "spanning_tree": "topology.tree",
     "spatial": "numerics.spatial",
     "stabilizers": "simulation.stabilizers",
     "text_tables": "files.tables",
     "tolerances": "numerics.tolerances",
-    "topology_report": "topology.report",
+    "topology_report": "topology.internals",
     "trace_graph": "compiler.graph",
     "tracking": "numerics.tracking",
     "transmission_sources": "kernels.transmission_sources",
@@ -398,7 +398,7 @@ NAMES = {  # module: its classes and functions
     ),
     "system.system": ("System",),
     "text.expressions": ("Expr",),
-    "text.ranges": (
+    "text.ranges_and_tolerances": (
         "Place",
         "meaning",
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler.analytic import linearized, newton_kernel
+from linkwright.compiler.complex_newton import linearized, newton_kernel
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.graph import TracingError, trace
 from linkwright.compiler.program import Program

@@ -24,7 +24,7 @@ import pytest
 import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.results import files as run_files
-from linkwright.results.files import bounds, writing
+from linkwright.results.files import size_limits, writing
 from linkwright.results.files.table_content import fingerprint
 from linkwright.system import load
 from tests.sweeps import sweep
@@ -298,8 +298,8 @@ def test_an_entry_that_is_longer_than_it_declares(method: int, size: int, why: s
 
 
 def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "ALWAYS", 1000)
-    monkeypatch.setattr(bounds, "RATIO", 2)
+    monkeypatch.setattr(size_limits, "ALWAYS", 1000)
+    monkeypatch.setattr(size_limits, "RATIO", 2)
     still = lw.load({**MODEL, "gravity": 0}).simulate(0.1, drive={}, sample_interval=5e-4)
     assert lw.load_result(still.save(tmp_path / "still.npz")).identical(still)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler.analytic import newton_kernel
+from linkwright.compiler.complex_newton import newton_kernel
 from linkwright.compiler.graph import trace
 from linkwright.numerics import tracking
 from linkwright.numerics.monodromy import monodromy, normal_parameters, trace_test

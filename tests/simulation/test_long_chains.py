@@ -10,7 +10,7 @@ import pytest
 from benchmarks.bench.known_motions import chain_angle
 from linkwright.api import compiled_of
 from linkwright.kernels.loop_rows import LoopRows
-from linkwright.mechanics.closing.partition import partition
+from linkwright.mechanics.closing.coordinate_partition import partition
 from linkwright.mechanics.kinematics.motion import joint_rate, motion
 from linkwright.numerics.linalg import LARGE, SparseStack
 from linkwright.results.channel_programs import _shares

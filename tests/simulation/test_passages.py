@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from benchmarks.bench.known_motions import change_point_error
-from linkwright.simulation import singularity_detection
+from linkwright.simulation import singularity_crossings
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank
 from tests.sweeps import sweep
@@ -158,7 +158,7 @@ def test_a_determinant_is_an_event_where_it_passes_zero():
 def test_determinants_with_several_factors_are_located(power):
     """Three equal legs that stretch together give a triple root, on which secants are slow: taken as near as it was found."""
     line = SimpleNamespace(t=0.0, h=1.0, at=lambda t: np.array([t]))
-    found = singularity_detection._root(
+    found = singularity_crossings._root(
         lambda q: (q[:, 0] - 0.3) ** power, line, SimpleNamespace(reach=lambda before, t: None), np.zeros(1), "rank"
     )
     assert found.time == pytest.approx(0.3, abs=1e-9)
@@ -167,7 +167,7 @@ def test_determinants_with_several_factors_are_located(power):
 @pytest.mark.parametrize("share", [0.105, 0.5017, 0.835])
 def test_a_determinant_with_a_triple_zero_is_located(share):
     """Three rows lost at once: bisection to round-off of the time took more than its hundred steps, and raised an error."""
-    curve = singularity_detection.Quintic(0.26489135675455966, 7.266120412835475e-05, np.eye(6, 1, k=-1))  # q is the share of the step
+    curve = singularity_crossings.Quintic(0.26489135675455966, 7.266120412835475e-05, np.eye(6, 1, k=-1))  # q is the share of the step
     watch = SimpleNamespace(reach=lambda row, t: None)
-    root = singularity_detection._root(lambda q: (q[:, 0] - share) ** 3, curve, watch, np.zeros(2), "block")
+    root = singularity_crossings._root(lambda q: (q[:, 0] - share) ** 3, curve, watch, np.zeros(2), "block")
     assert root.q[0] == pytest.approx(share, abs=1e-9) and root.time == pytest.approx(curve.t + share * curve.h, abs=1e-12)

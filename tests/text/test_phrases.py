@@ -17,7 +17,7 @@ from linkwright.rings.control.gym.limits import draw_of_parameters
 from linkwright.rings.design.optimization.variables import variables
 from linkwright.rings.design.studies.analyses import case_of
 from linkwright.rings.robots.time_optimal.limits import read_limits
-from linkwright.text.ranges import Range, Tolerance, meaning
+from linkwright.text.ranges_and_tolerances import Range, Tolerance, meaning
 from tests.refusals import refused
 from tests.rings.design.studies.models import SLIDER
 

@@ -9,8 +9,8 @@ import pytest
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND, Cylinder, Rod
 from linkwright.topology import build_tree
-from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, inverse_tree, solve_order, unknowns_of
-from linkwright.topology.report import grubler, grubler_count, report, tables, text
+from linkwright.topology.internals import grubler, grubler_count, report, tables, text
+from linkwright.topology.solution_order import block_pattern, elimination_order, gicm_pattern, inverse_tree, solve_order, unknowns_of
 from tests import ROOT
 from tests.refusals import refused
 from tests.sweeps import sweep

@@ -10,7 +10,7 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.joints import create, row_indices
 from linkwright.model.description import GROUND, Coupling, Cylinder, Gear, Rod
 from linkwright.topology import build_tree, rebind
-from linkwright.topology.order import block_pattern
+from linkwright.topology.solution_order import block_pattern
 from tests.refusals import refused
 from tests.topology import graphs
 

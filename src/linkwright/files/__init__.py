@@ -9,7 +9,7 @@ guarded(path, endings, force=...)  `checked` for the command line: files that Li
 
 from linkwright.files.csv_and_excel import CsvTable, TableError, read_csv_table, safe_cell
 from linkwright.files.ownership_marks import FOOTER, GENERATOR, OWNER, guarded, made_by_linkwright, signed
-from linkwright.files.reading import Unreadable, is_text, need_path, open_regular, read_regular, shown, stamp
+from linkwright.files.regular_files import Unreadable, is_text, need_path, open_regular, read_regular, shown, stamp
 from linkwright.files.writing import atomic, checked, remove_leftovers, replacing, write_text
 
 PICTURES = (".png", ".svg", ".pdf")

@@ -30,7 +30,7 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, package
 from linkwright.files.ownership_marks import OWNER
-from linkwright.files.reading import need_path, read_regular, shown
+from linkwright.files.regular_files import need_path, read_regular, shown
 
 MANTISSA = re.compile(r"[-+]?(?=[.,]?[0-9])[0-9.,]+")
 GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}\Z")  # 1,234: also a number with a thousands separator

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from linkwright.errors import UsageError
-from linkwright.files.reading import Unreadable, open_regular, shown
+from linkwright.files.regular_files import Unreadable, open_regular, shown
 from linkwright.files.writing import checked
 
 OWNER = "Linkwright"

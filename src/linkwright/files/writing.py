@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.files.reading import need_path, shown
+from linkwright.files.regular_files import need_path, shown
 
 OLD = 24 * 3600.0  # s after which a temporary file of an unknown process counts as left behind
 _LEFT = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{16}\.part(\.\w+)?\Z", re.DOTALL)

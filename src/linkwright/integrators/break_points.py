@@ -8,7 +8,7 @@ and the side changes. Two exceptions:
   lead back to the break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
-Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory_layout`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     (I / gamma - h J) K_i = f(t + c_i h, y + h sum_j a_ij K_j) + sum_j coupling_ij K_j + h slope_i df/dt       [Hairer1996, IV.7]
 
-Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`. Other than
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory_layout`. Other than
 an implicit Runge-Kutta method, this one needs J = df/dy of the present state in every step, but nothing iterates. The
 elimination is written out: the subset has no arrays of its own, and rows are exchanged, which `scalars.eliminate` does not do.
 """

@@ -1,6 +1,6 @@
 """The equations at a state, and the stages of a Runge-Kutta method, as plain loops.
 
-Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory_layout`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The size of steps: planned before, corrected after; they end at the end of the run, where a sampler wants the state, and at corners
 of inputs over time.
 
-Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
+Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory_layout`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ unit push in each of them (`response`: what an effort does with everything else 
 
 so one code of rates, corrections and responses serves every set. A row that depends on others that hold gets no share here: it changes no
 motion, and how the pushes share the load is settled where they are read. Functions of the subset that `compiler.native_loops` makes
-native; `plan`, `floats` and `counts`: see `memory`.
+native; `plan`, `floats` and `counts`: see `memory_layout`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.compiler.analytic import newton_kernel
+from linkwright.compiler.complex_newton import newton_kernel
 from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
 from linkwright.mechanics.closing.mode_enumeration import apart, distinct_positions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close

@@ -27,7 +27,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
-from linkwright.text.ranges import Range, Tolerance, Values, meaning
+from linkwright.text.ranges_and_tolerances import Range, Tolerance, Values, meaning
 
 if TYPE_CHECKING:
     from linkwright.compiler.program import Program

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from linkwright.compiler.analytic import linearized
+from linkwright.compiler.complex_newton import linearized
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.program import Program
 from linkwright.motion.pose_equations import PoseEquations

@@ -1,7 +1,7 @@
 """Path tracking: solutions of an analytic system F(x; p) = 0 followed while the parameters move from p0 to p1, many paths at once.
 
 A system is one callable, `NewtonSolve`: (x, p, dp) -> (-F_x^-1 F, -F_x^-1 F_p dp), the Newton step and the slope dx/dt along p' = dp, for a
-batch of complex x and p. `newton_solve` makes one of F and its two Jacobians; compiled ones come from `compiler.analytic`.
+batch of complex x and p. `newton_solve` makes one of F and its two Jacobians; compiled ones come from `compiler.complex_newton`.
 
 Predictor: Runge-Kutta of fourth order on x' = -F_x^-1 F_p p'. Corrector: two Newton steps. Every path has a step of its own: it is accepted
 if the first correction is small and the second one much smaller, and its length follows from the fifth root of the first correction.

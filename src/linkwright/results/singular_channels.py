@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError, counted
+from linkwright.mechanics.closing.coordinate_partition import Partition, partition
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.partition import Partition, partition
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import factor
 from linkwright.results.records import Column

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from linkwright.results.derivatives import MotionDerivatives
     from linkwright.rings.verbs import TrajectoryVerbs
     from linkwright.simulation.certificate import Certificate
-    from linkwright.simulation.singularity_detection import Passage
+    from linkwright.simulation.singularity_crossings import Passage
     from linkwright.system.system import System
 else:
     from linkwright.verbs import RingVerbs as TrajectoryVerbs

@@ -4,7 +4,7 @@ run.py                    the run, from its start over modes and events to its e
 options.py                options of a run, listed and checked
 time_stepping.py          the problem of the time steppers: kernels, drives, stabilizer, events
 events.py, rigid_stops.py     what events do, impacts, stops that hold
-certificate_evidence.py   what every accepted step leaves       singularity_detection.py singular positions on the way
+certificate_evidence.py   what every accepted step leaves       singularity_crossings.py singular positions on the way
 run_records.py            rows of the steps -> Trajectory
 proof.py, certificate.py  the certificate of a run, passed or not (proof.py: of a run from a file)
 accuracy.py               its error, estimated by cheaper runs

@@ -26,7 +26,7 @@ from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, wi
 from linkwright.simulation.certificate import BALANCED, Certificate, momentum_drift, run_checks
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.run_records import engine
-from linkwright.simulation.singularity_detection import Passage
+from linkwright.simulation.singularity_crossings import Passage
 from linkwright.simulation.time_stepping import energy_size
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Kernels of rest on rigid stops: rows of every coordinate that may rest, and what an effort alone does to the mechanism.
 
-Both are kernels of the mechanism without any stop, whatever set of stops holds (`integrators.rests`): one code for all sets.
+Both are kernels of the mechanism without any stop, whatever set of stops holds (`integrators.stop_rests`): one code for all sets.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ With u the speed out of the range, impulses and forces P that only push:
     rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0      elsewhere
 
 over all ends that are reached at this instant; `numerics.one_sided` finds which of them push, an independent set. The time steppers hold
-these in place (`integrators.rests`), next to whatever drives them; where a push passes through zero the run leaves that end. Ends that
-depend on the set rest with it: they move nothing and share its load, see `rest_loads`.
+these in place (`integrators.stop_rests`), next to whatever drives them; where a push passes through zero the run leaves that end. Ends that
+depend on the set rest with it: they move nothing and share its load.
 
 Bounces come to an end: impacts slower than `SLOW` do not rebound, and where the impact at one end throws a coordinate off another so
 slowly that it would be back after a hop lower than `HOP`, it rests there at once (the end of a series of ever smaller hops).
@@ -98,7 +98,7 @@ class StopAction:
 
 
 class StopPush:
-    """Push of an end that is rested at, as the function of an event: the time stepper itself has it (`integrators.rests`)."""
+    """Push of an end that is rested at, as the function of an event: the time stepper itself has it (`integrators.stop_rests`)."""
 
     def __init__(self, end: StopEnd):
         self.end, self.__name__ = end, f"push of {end.key}"

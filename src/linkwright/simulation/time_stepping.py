@@ -483,7 +483,7 @@ class Evaluator:
         return self._held(row, _called(self.setup.problem.rates, row))
 
     def _held(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
-        """The same as `integrators.rests.hold` at one row, from the rates without stops."""
+        """The same as `integrators.stop_rests.hold` at one row, from the rates without stops."""
         p = self.setup.problem
         assert p.stops is not None and p.response is not None
         n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]

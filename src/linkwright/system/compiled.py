@@ -34,7 +34,7 @@ from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
-from linkwright.topology.order import inverse_tree
+from linkwright.topology.solution_order import inverse_tree
 
 if TYPE_CHECKING:
     from linkwright.kernels.driven_motion import Walking

@@ -62,7 +62,7 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     from linkwright.results.files import schema
     from linkwright.simulation.certificate import Certificate, run_checks
     from linkwright.simulation.proof import Reopened
-    from linkwright.simulation.singularity_detection import Passage
+    from linkwright.simulation.singularity_crossings import Passage
 
     about = stored.about
     try:

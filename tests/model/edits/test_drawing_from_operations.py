@@ -13,12 +13,12 @@ from linkwright.errors import UnfinishedModel
 from linkwright.model.edits import error_of, perform
 from linkwright.model.edits.drawing_draft import read_draft
 from linkwright.model.edits.edit_sheet import EditSheet
-from linkwright.model.edits.missing import count, missing
+from linkwright.model.edits.missing_parts import count, missing
 from linkwright.model.file.reader import read_text
 from linkwright.model.file.value_fitting import flat, missed
 from linkwright.model.library import names
 from linkwright.model.library.file_lookup import model_file
-from linkwright.topology.report import grubler_count
+from linkwright.topology.internals import grubler_count
 
 HEAD = "name: drawn\nplane: xy\nunits: [mm, kg, deg, rpm]\ngravity: [0, -9.81 m/s^2]\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from linkwright.model import library as models
 from linkwright.rings import cli
-from linkwright.rings.cli import gallery
+from linkwright.rings.cli import model_list
 from linkwright.system import mechanism
 from tests.rings.cli.schemas import disagreements
 from tests.sweeps import every_model, sweep
@@ -81,7 +81,7 @@ def test_every_model_has_a_page_and_a_report(name: str, tmp_path: Path, done_onc
     assert name in page and name in report and len(report) > len(page)
 
 
-@sweep("name", gallery.template_names(), now=["minimal"])
+@sweep("name", model_list.template_names(), now=["minimal"])
 def test_every_template_works_at_once(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.model import library as models
 from linkwright.rings import cli
-from linkwright.rings.cli import gallery
+from linkwright.rings.cli import model_list
 from tests.rings.cli.schemas import disagreements
 
 
@@ -24,23 +24,23 @@ def test_the_list_names_everything_with_one_line(capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().out
     assert cli.main(["models"]) == 0
     assert capsys.readouterr().out == told
-    for name in (*models.names(), *gallery.template_names()):
-        about = models.about(name) if name in models.names() else gallery.template_about(name)
+    for name in (*models.names(), *model_list.template_names()):
+        about = models.about(name) if name in models.names() else model_list.template_about(name)
         assert any(line.split(maxsplit=1) == [name, about] for line in told.splitlines()), name
     assert cli.main(["new", "--list", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert disagreements("models", data) == []
-    assert [x["name"] for x in data["templates"]] == gallery.template_names() and gallery.template_names()[0] == gallery.DEFAULT
+    assert [x["name"] for x in data["templates"]] == model_list.template_names() and model_list.template_names()[0] == model_list.DEFAULT
 
 
 def test_a_name_is_a_template_or_a_model() -> None:
-    assert set(gallery.template_names()).isdisjoint(models.names())
-    assert gallery.source("four-bar") == (models.path("four-bar"), "model")
+    assert set(model_list.template_names()).isdisjoint(models.names())
+    assert model_list.source("four-bar") == (models.path("four-bar"), "model")
 
 
 def test_templates_explain_their_lines() -> None:
-    for name in gallery.template_names():
-        lines = [x for x in gallery.source(name)[0].read_text(encoding="utf-8").splitlines() if x.strip()]
+    for name in model_list.template_names():
+        lines = [x for x in model_list.source(name)[0].read_text(encoding="utf-8").splitlines() if x.strip()]
         assert lines[0].startswith("# ") and sum("#" in x for x in lines) >= len(lines) / 3, name
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.design.controller_comparison import Comparison, Row, control_report
-from linkwright.rings.design.controller_comparison.report import when
+from linkwright.rings.design.controller_comparison.control_report import when
 from linkwright.simulation.feedback.control_performance import (
     effort_norms,
     errors,

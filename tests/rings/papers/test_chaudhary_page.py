@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linkwright.rings.papers import chaudhary as paper
-from linkwright.rings.papers import chaudhary_models as models
+from linkwright.rings.papers import chaudhary_determinacy as models
 from tests import ROOT
 from tests.reference import load
 from tests.rings.papers.pages import Page, same

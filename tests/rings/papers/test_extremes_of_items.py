@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright.results.measures.extremes import curve_extremes
-from linkwright.rings.papers import chaudhary, chaudhary_models, hoang, koul_runs
+from linkwright.rings.papers import chaudhary, chaudhary_determinacy, hoang, koul_runs
 
 
 def test_extremes_of_known_curves():
@@ -38,7 +38,7 @@ def test_items_print_the_extremes_of_their_curves():
     torque = curve_extremes(*chaudhary.turned(9.81)).both
     assert torque == pytest.approx((-68.74736737, 100.31572850), abs=2e-7)
     assert "from -68.75 to 100.32" in chaudhary.driving_torque().computed
-    assert "from -2.683 to 3.231" in chaudhary_models.rssr().computed
+    assert "from -2.683 to 3.231" in chaudhary_determinacy.rssr().computed
     swing = curve_extremes(koul_runs.scraper_run().t, koul_runs.scraper_run()["J1"]).both
     assert swing == pytest.approx((-0.5300488886720508, 2.8973004639681794), abs=1e-9)
     assert "between -0.530 and 2.897 rad" in koul_runs.free_scraper().why

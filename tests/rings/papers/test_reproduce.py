@@ -196,7 +196,7 @@ def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
 
 
 def test_another_number_would_be_noticed(monkeypatch):
-    from linkwright.rings.papers import chaudhary_models as paper
+    from linkwright.rings.papers import chaudhary_determinacy as paper
 
     monkeypatch.setattr(paper, "RSSR_TORQUE", (paper.RSSR_TORQUE[0] + 1e-6, *paper.RSSR_TORQUE[1:]))
     assert paper.rssr().verdict == "differs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.rings.papers import chaudhary, chaudhary_models, koul_matrices, koul_printed, koul_runs
+from linkwright.rings.papers import chaudhary, chaudhary_determinacy, koul_matrices, koul_printed, koul_runs
 from tests.data.generate import chaudhary_rssr, chaudhary_scraper, koul_motion
 from tests.data.generate import koul_matrices as matrices
 from tests.reference import load
@@ -29,7 +29,7 @@ def check_torques(degrees, gravities):
 
 def check_rssr(degrees):
     rows = {row["deg"]: row for row in SAHA["rssr"]["thin|gravity_-Y_9.81"]["rows"]}
-    stored = dict(zip(chaudhary_models.ANGLES, chaudhary_models.RSSR_TORQUE, strict=True))
+    stored = dict(zip(chaudhary_determinacy.ANGLES, chaudhary_determinacy.RSSR_TORQUE, strict=True))
     for d in degrees:
         at = chaudhary_rssr.driven(d)
         assert abs(at.torque - at.other) < 1e-20 and float(at.torque) == pytest.approx(stored[d], abs=ROUNDED)

@@ -12,7 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.rings.cli.gallery import source
+from linkwright.rings.cli.model_list import source
 from linkwright.rings.studio.report import fragment
 from linkwright.rings.studio.scale_drawing import scale_drawing
 from linkwright.rings.studio.scene import Scene, Stage

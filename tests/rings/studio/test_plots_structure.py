@@ -18,7 +18,7 @@ from linkwright import files
 from linkwright.rings.studio import animation
 from linkwright.rings.studio.plots import plot_of
 from linkwright.rings.studio.plots.blocks import elimination, filled
-from linkwright.topology.order import gicm_pattern
+from linkwright.topology.solution_order import gicm_pattern
 from tests.refusals import refused
 from tests.sweeps import sweep
 

@@ -24,7 +24,7 @@ from linkwright.model.description import Joint
 from linkwright.numerics.linalg import Factored, SparseMatrix, factor
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
-from linkwright.topology.order import elimination_order
+from linkwright.topology.solution_order import elimination_order
 
 # ---------------------------------------------------------------- all closing constraints stacked: phi(t, q), J(q), k(q, v), b(t)
 #     phi = 0        J v + b = 0        J a + k = 0

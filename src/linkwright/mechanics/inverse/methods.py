@@ -21,7 +21,7 @@ from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.dynamics.tree import net_wrenches
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor
-from linkwright.topology.order import solve_order
+from linkwright.topology.solution_order import solve_order
 
 
 class Solved(NamedTuple):

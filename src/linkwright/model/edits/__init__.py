@@ -12,7 +12,7 @@ raises UsageError or ModelError where an operation cannot be done; the text is t
     references.py  where the file names its own parts
     drawing_draft.py what is drawn, whatever is missing
     edit_in_progress.py one edit under way: numbers, names, questions
-    points.py, links.py, elements.py, rename_and_delete.py, copies.py, values.py    the operations
+    points.py, links.py, elements.py, rename_and_delete.py, copies.py, single_values.py    the operations
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from linkwright.elements import ELEMENTS
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
-from linkwright.model.edits import copies, elements, links, points, rename_and_delete, values
+from linkwright.model.edits import copies, elements, links, points, rename_and_delete, single_values
 from linkwright.model.edits.edit_in_progress import Job, Question
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.reader import Document, describe
@@ -54,11 +54,11 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "delete": rename_and_delete.delete,
     "duplicate": copies.duplicate,
     "mirror": copies.mirror,
-    "set_value": values.set_value,
-    "set_parameter": values.set_parameter,
-    "set_backdrop": values.set_backdrop,
-    "scale_backdrop": values.scale_backdrop,
-    "set_text": values.set_text,
+    "set_value": single_values.set_value,
+    "set_parameter": single_values.set_parameter,
+    "set_backdrop": single_values.set_backdrop,
+    "scale_backdrop": single_values.scale_backdrop,
+    "set_text": single_values.set_text,
 }
 OTHER_FILES = (".csv", ".stl", ".obj", ".glb", ".gltf")  # endings of files that a model reads along
 WHOLE = ("set_text",)  # operations whose text may be anything

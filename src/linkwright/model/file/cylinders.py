@@ -16,7 +16,7 @@ from linkwright.text.units import FORCE, LENGTH, PRESSURE
 
 
 def read_cylinder(reader: Elements, name: str, entry: FileNode) -> Cylinder:
-    """Read a cylinder; its stroke is a stop (`model.file.strokes`)."""
+    """Read a cylinder; its stroke is a stop (`model.file.stops`)."""
     what = f"cylinder '{name}'"
     if name in reader.joints:
         raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.", name=what)

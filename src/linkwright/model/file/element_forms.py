@@ -13,7 +13,7 @@ from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.gears import read_gear
-from linkwright.model.file.strokes import read_stop, strokes
+from linkwright.model.file.stops import read_stop, strokes
 from linkwright.model.file.text_nodes import FileNode
 
 FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an element -> its reader

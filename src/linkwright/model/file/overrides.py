@@ -19,7 +19,7 @@ from linkwright.model.file.text_nodes import FileNode, from_python
 from linkwright.model.file.written_values import bare_size, parameter_dimension
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.text.quantities import si_value
-from linkwright.text.ranges import Place
+from linkwright.text.ranges_and_tolerances import Place
 from linkwright.text.units import (
     ACCELERATION,
     ANGLE,

@@ -8,7 +8,7 @@ fingerprint of the numbers. Nothing is pickled.
 
     table_content.py the table and the JSON of a run        schema.py   what every field of the JSON must be
     writing.py   writers, one a format                  reading.py  readers that trust nothing
-    bounds.py    how much a file may unpack to
+    size_limits.py    how much a file may unpack to
 """
 
 from linkwright.results.files.reading import Stored, damaged, read

@@ -25,7 +25,7 @@ from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.files import schema
-from linkwright.results.files.bounds import MOST_CHARACTERS, plausible
+from linkwright.results.files.size_limits import MOST_CHARACTERS, plausible
 from linkwright.results.files.table_content import FORMAT, KEY, VERSION, fingerprint, not_finite
 from linkwright.results.records import CutReferences, RunEvent, coordinate_names
 

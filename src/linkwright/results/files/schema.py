@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.files import shown
 from linkwright.model.file import MOST_BYTES
-from linkwright.results.files.bounds import MOST_SAMPLES
+from linkwright.results.files.size_limits import MOST_SAMPLES
 from linkwright.results.records import DIMENSIONS
 
 DEEPEST = 20  # levels of settings and values of events

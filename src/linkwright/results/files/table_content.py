@@ -16,7 +16,7 @@ from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.files import schema
-from linkwright.results.files.bounds import MOST_CHARACTERS
+from linkwright.results.files.size_limits import MOST_CHARACTERS
 from linkwright.results.records import coordinate_names, cut_rows, plain
 from linkwright.results.tables import Variable, variables
 

@@ -16,8 +16,8 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import package
 from linkwright.files.tables import ENDINGS, Table, style_for
-from linkwright.results.files.bounds import plausible
 from linkwright.results.files.facts_sheet import facts
+from linkwright.results.files.size_limits import plausible
 from linkwright.results.files.table_content import KEY, content
 from linkwright.results.tables import flat
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted, listing
-from linkwright.files.reading import shown
+from linkwright.files.regular_files import shown
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet
 from linkwright.results.measures.channel_interpolation import Course, CoursePull
 from linkwright.results.measures.motions import WHOLE, MeasuredMotions, Pulls

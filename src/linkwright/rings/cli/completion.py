@@ -71,14 +71,14 @@ def _command(command: CliCommand, name: str) -> CompletedCommand:
 def _named(command: str, x: argparse.Action) -> list[str]:
     """Names that a value without a flag, or with one, may have."""
     from linkwright.api import library as models
-    from linkwright.rings.cli import gallery
+    from linkwright.rings.cli import model_list
     from linkwright.rings.cli.dispatch import NAMES
 
     if x.metavar == "MODEL" and command != "edit":
         return models.names()
     if (command, x.dest) == ("schema", "what"):
         return ["model", "page", *NAMES]
-    return [*gallery.template_names(), *models.names()] if (command, x.dest) == ("new", "start") else []
+    return [*model_list.template_names(), *models.names()] if (command, x.dest) == ("new", "start") else []
 
 
 def _flag(x: argparse.Action) -> CompletedFlag:

@@ -72,9 +72,9 @@ def _guarded(argv: list[str]) -> int:
 
 def _run(argv: list[str]) -> int:
     if not argv:
-        from linkwright.rings.cli import gallery
+        from linkwright.rings.cli import model_list
 
-        print(gallery.welcome())
+        print(model_list.welcome())
         return 0
     if argv[0] in NAMES or argv[0] in ("-h", "--help", "--version"):
         return _command(argv)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from linkwright.api import UsageError, files
 from linkwright.api import library as models
-from linkwright.rings.cli import console, gallery, options, outputs
+from linkwright.rings.cli import console, model_list, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 
 SKETCH_OPTIONS = ("pins", "links", "ground", "gap", "unit")  # of drawings
@@ -29,7 +29,7 @@ def run(given: argparse.Namespace) -> int:
         _from_sketch(path, given)
         return _edited(path, given)
     _refuse_sketch_options(given)
-    start, kind = gallery.source(given.start)
+    start, kind = model_list.source(given.start)
     text = named(start.read_text(encoding="utf-8"), path.stem)
     files.guarded(path, files.MODELS, force=given.force or _as_written(path))
     files.write_text(path, files.MODELS, text)
@@ -94,8 +94,8 @@ def _as_written(path: Path) -> bool:
         found = files.read_regular(path, MOST_BYTES)
     except files.Unreadable:
         return False
-    names = [*gallery.template_names(), *models.names()]
-    starts = (gallery.source(name)[0].read_text(encoding="utf-8") for name in names)
+    names = [*model_list.template_names(), *models.names()]
+    starts = (model_list.source(name)[0].read_text(encoding="utf-8") for name in names)
     return any(named(text, path.stem).encode() == found for text in starts)
 
 
@@ -113,10 +113,10 @@ def list_all(given: argparse.Namespace) -> None:
     """Templates and built-in models, one line each."""
     if given.json:
         listed = [{"name": n, "about": models.about(n)} for n in models.names()]
-        templates = [{"name": n, "about": gallery.template_about(n)} for n in gallery.template_names()]
+        templates = [{"name": n, "about": model_list.template_about(n)} for n in model_list.template_names()]
         outputs.print_json("models", {"models": listed, "templates": templates})
         return
-    print(f"Built-in models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
+    print(f"Built-in models\n{model_list.model_list()}\n\nTemplates of 'linkwright new'\n{model_list.template_list()}\n")
     advice = "linkwright new my.yaml --from NAME begins with any of them."
     print(console.wrapped(advice))
 
@@ -138,8 +138,8 @@ COMMAND = CliCommand(
             "--from",
             dest="start",
             metavar="NAME",
-            default=gallery.DEFAULT,
-            help=f"template or built-in model to begin with (default {gallery.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
+            default=model_list.DEFAULT,
+            help=f"template or built-in model to begin with (default {model_list.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
         ),
         option("--pins", metavar="LAYER", help="layer of the pins in a drawing (default: by name, else all circles and points)"),
         option("--links", metavar="A,B", type=options.listed, help="layers of the links in a drawing (default: by name)"),

@@ -1,4 +1,4 @@
-"""Other programs' formats: `reader` their files, `model_text` them, and one entrance for every model (`any_model_file`).
+"""Other programs' formats: `reader` their files, `model_text` them, and one entrance for every model (`model_loading`).
 
     m = lw.load("robot.urdf")     a mechanism like any other; `m.imported` is the report
     m.export("my.urdf")           URDF and SDF; MJCF, FMU, C and drawings by the ending of the file

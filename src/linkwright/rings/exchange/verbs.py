@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def description_of_file(path: str | os.PathLike[str], folders: Any = None, **changes: Any) -> Description:
     """Return the description of another program's file, for `lw.load`."""
-    from linkwright.rings.exchange.any_model_file import description
+    from linkwright.rings.exchange.model_loading import description
 
     return description(path, folders, **changes)
 

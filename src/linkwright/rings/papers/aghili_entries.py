@@ -98,7 +98,7 @@ ENTRIES = (
     ),
     Entry(
         "Sec. VIII-A", "bifurcation where a singular position is reached with vanishing speed", (turning_round,),
-        "simulation/singularity_detection.py",
+        "simulation/singularity_crossings.py",
     ),
     Entry(
         "(70)-(75), Figs. 5, 6, Table I", "three control laws of the slider-crank", (closed_forms, two_joints, one_joint, torques),

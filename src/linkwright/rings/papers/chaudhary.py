@@ -1,4 +1,4 @@
-"""Chaudhary and Saha: constraint wrenches by two-level recursion; here the carpet scraper, `chaudhary_models` has the rest.
+"""Chaudhary and Saha: constraint wrenches by two-level recursion; here the carpet scraper, `chaudhary_determinacy` has the rest.
 
 The figures cannot be read from the text; torques and forces are compared with values of two independent methods (power
 balance in 30 digits, all Newton-Euler equations at once). Gravity is 9.81 m/s^2 along -y: the paper states neither.

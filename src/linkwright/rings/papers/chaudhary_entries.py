@@ -15,7 +15,7 @@ from linkwright.rings.papers.chaudhary import (
     sizes_of_table_3,
 )
 from linkwright.rings.papers.chaudhary_balancing import rssr_balancing, scraper_balancing
-from linkwright.rings.papers.chaudhary_models import (
+from linkwright.rings.papers.chaudhary_determinacy import (
     chosen_cuts,
     determinacy,
     moving_base,
@@ -35,7 +35,9 @@ ENTRIES = (
         "Sec. 2", "names of main chain and subchains, #I-1^k",
         why="bodies and joints have names of their own here; papers/Chaudhary2007 maps the paper's numbers to them", verdict="differs",
     ),
-    Entry("Sec. 2, Fig. 3", "four kinds of wrenches; determinate and indeterminate subsystems", (determinacy,), "topology/order.py"),
+    Entry(
+        "Sec. 2, Fig. 3", "four kinds of wrenches; determinate and indeterminate subsystems", (determinacy,), "topology/solution_order.py"
+    ),
     Entry("(2)-(10)", "equations of motion of a subsystem", (complements,), "mechanics/inverse/problem.py"),
     Entry("(11), (12)", "body-level recursion", (all_joint_forces,), "mechanics/dynamics/reactions.py"),
     Entry("(13)-(16)", "equations of the spanning tree", (spanning_tree,), "mechanics/inverse/"),
@@ -46,7 +48,7 @@ ENTRIES = (
     Entry("Sec. 5", "three methods; the system approach as fallback", (three_methods,), "mechanics/inverse/"),
     Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (scraper_balancing, unknowns),
         "docs/explanation/inverse-dynamics.md"),
-    Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (unknowns,), "topology/order.py"),
+    Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (unknowns,), "topology/solution_order.py"),
     Entry("Table 1", "data of the scraper, with its footnote", (inertias, extension), "model/library/carpet-scraper-2007.yaml"),
     Entry("Fig. 8", "driving torque at 45 rpm", (driving_torque,), "mechanics/inverse/"),
     Entry("Sec. 6.1.1", "all joint forces", (all_joint_forces,), "mechanics/dynamics/reactions.py"),

@@ -175,7 +175,7 @@ class SystemVerbs:
         (4,)
         """
         from linkwright.rings.robots.workspace import atlas, reach_in_any
-        from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
+        from linkwright.rings.robots.workspace.drive_space_map import drive_map, over_drives
 
         shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
         more: dict[str, Any] = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}

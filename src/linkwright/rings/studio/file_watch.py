@@ -20,7 +20,7 @@ from linkwright.api import LinkwrightError, System, UsageError, files, modelfile
 from linkwright.model.library.file_lookup import model_file
 from linkwright.model.meshes.reading import MESHES
 from linkwright.model.meshes.reading import MOST_BYTES as MOST_OF_A_MESH
-from linkwright.rings.exchange import any_model_file
+from linkwright.rings.exchange import model_loading
 from linkwright.rings.studio import live
 from linkwright.system import load
 
@@ -90,7 +90,7 @@ class Subject:
                 run = load.run(self.path)
                 text = live.text(run.system, run=run, reload=reload, static=run.static)
             else:
-                text = live.text(System(any_model_file.description(self.source, **self.changes)), reload=reload, steps=self.steps)
+                text = live.text(System(model_loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")
         except LinkwrightError as problem:
             message = " ".join(str(problem).split())

@@ -13,7 +13,7 @@ from linkwright.api import NONE, Description, LinkwrightError, UsageError, displ
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.live.sliders import parameter_dimension
 from linkwright.rings.studio.plots.common_parts import four, with_unit, written
-from linkwright.text.ranges import unit_written
+from linkwright.text.ranges_and_tolerances import unit_written
 
 FEWEST = 4  # digits of a value
 SHOWN_AS_THEY_ARE = ("J",)  # of the dimension of a torque, which is shown in N m

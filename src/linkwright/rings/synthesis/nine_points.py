@@ -198,7 +198,7 @@ def equations(x: Any, p: Any) -> dict[str, Any]:
 def newton(*, compiled: bool | None = None) -> tracking.NewtonSolve:
     """Return Newton step and slope of the equations, compiled where that is possible."""
     from linkwright.api import trace_graph
-    from linkwright.compiler.analytic import newton_kernel
+    from linkwright.compiler.complex_newton import newton_kernel
 
     return newton_kernel(lambda: trace_graph.trace(equations, x=8, p=16), ["nine points", 1], compiled=compiled)
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from linkwright.errors import UsageError
 from linkwright.rings.design.studies.variations import variation
-from linkwright.text.ranges import unit_written
+from linkwright.text.ranges_and_tolerances import unit_written
 from linkwright.text.units import KINDS
 from tests.refusals import refused
 

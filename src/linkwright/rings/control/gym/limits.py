@@ -24,7 +24,7 @@ from linkwright.api import (
     written_values,
 )
 from linkwright.model.file.overrides import place_of
-from linkwright.text.ranges import Values, limits, tolerance_in, unit_written
+from linkwright.text.ranges_and_tolerances import Values, limits, tolerance_in, unit_written
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled, System

@@ -9,7 +9,7 @@ The numbers are those of `controllers.analysis`; this package runs, gathers and 
 
 from __future__ import annotations
 
-from linkwright.rings.design.controller_comparison.report import ControlReport, control_report
+from linkwright.rings.design.controller_comparison.control_report import ControlReport, control_report
 from linkwright.rings.design.controller_comparison.table import Comparison, Row, compare
 
 __all__ = ["Comparison", "ControlReport", "Row", "compare", "control_report"]

@@ -28,7 +28,7 @@ from linkwright.api import (
     show,
     unit_of,
 )
-from linkwright.rings.design.controller_comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
+from linkwright.rings.design.controller_comparison.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 

@@ -8,8 +8,8 @@
     [0.18, 0.2, "220 mm"]       values of a grid, equally likely in plans that draw
     scipy.stats.beta(2, 5)      anything with a `ppf`
 
-The phrases are those of `text.ranges`. A distribution is asked by its quantiles (`at`), so one draw is one number between 0 and 1 whatever
-the law.
+The phrases are those of `text.ranges_and_tolerances`. A distribution is asked by its quantiles (`at`), so one draw is one number
+between 0 and 1 whatever the law.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ LAWS = {
 
 
 def variation(name: str, given: Any, dimension: Dimension | None, bare: Any = None, *, nominal: float | None = None) -> Variation:
-    """Read one entry of `vary` as a number of this dimension; see `text.ranges.Place`. `nominal` is the number of the file."""
+    """Read one entry of `vary` as a number of this dimension; see `Place`. `nominal` is the number of the file."""
     if hasattr(given, "ppf"):
         low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwright.api import ANGLE, LENGTH, NONE, Description, Dimension, LinkwrightError, edit_sheet, joints, matches, unit_kinds
 from linkwright.model.edits.drawing_draft import Draft, DraftPart, dimension_or_none, number_or_none
-from linkwright.model.edits.missing import loose_pins
+from linkwright.model.edits.missing_parts import loose_pins
 from linkwright.model.edits.rename_and_delete import KINDS
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.rings.studio.editor.parts import coordinate_part, elements_json, listed

@@ -20,7 +20,7 @@ from linkwright.api import (
 )
 from linkwright.model import edits
 from linkwright.model.edits.drawing_draft import Draft, DraftProblem, number_or_none, read_draft
-from linkwright.model.edits.missing import count, missing
+from linkwright.model.edits.missing_parts import count, missing
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.editor.page_kernels import KernelSets, values_json

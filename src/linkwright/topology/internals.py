@@ -15,7 +15,7 @@ from linkwright.files.tables import aligned
 from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
 from linkwright.topology.graph import read_graph
-from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, solve_order
+from linkwright.topology.solution_order import block_pattern, elimination_order, gicm_pattern, solve_order
 from linkwright.topology.tree import Tree
 
 WIDEST = 40  # loops or subsystems up to which patterns are drawn

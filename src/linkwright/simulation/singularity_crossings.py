@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import counted
-from linkwright.mechanics.closing.partition import Partition
+from linkwright.mechanics.closing.coordinate_partition import Partition
 from linkwright.numerics.linalg import SparseStack, factor
 
 TOUCHED = 0.3  # share of the larger neighbor below which a smallest determinant may have touched zero between the steps
