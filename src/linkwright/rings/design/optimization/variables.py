@@ -3,8 +3,8 @@
     vary={"rod": "180..260 mm", "C": "+- 30 mm", "crank.mass": "+- 20 %", "L4": None}
 
 A range, a tolerance about the present value or about another one, (low, high) in SI (`text.ranges_and_tolerances`), or None for
-`min:` and `max:` of the file. A pin of the drawing (`C`) means its coordinates, a pattern (`*.length`) the numbers it matches. A list of names
-takes all bounds from the file.
+`min:` and `max:` of the file. A pin of the drawing (`C`) means its coordinates, a pattern (`*.length`) the numbers it matches. A list of
+names takes all bounds from the file.
 """
 
 from __future__ import annotations
