@@ -2,8 +2,8 @@
 
     M x = right + J' P + G' S,   J x = rates,   G x <= limits,   S <= 0,   S = 0 where G x < limits
 
-is the x nearest, in the mass metric, to the one without the one-sided rows: a convex problem with one answer. It is solved among the x
-that the two-sided rows leave; the rows that push are independent of each other.
+is the x nearest, in the mass metric, to the one without the one-sided rows: the contact problem without friction, whose x is unique. It is
+solved among the x that the two-sided rows leave; the rows that push are independent of each other.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
+from linkwright.numerics.contact import ONE_SIDED, ContactSolver
 from linkwright.numerics.linalg import factor, least_squares
 
 LEAST_MASS = 1e-13  # share of the largest: directions without inertia
 MOVES = 1e-9  # a row whose entries are smaller is held by the two-sided ones
 WITHIN = 1e-11  # share of the largest rate by which a limit may be passed
 PUSHES = 1e-10  # share of the largest push that counts as none
+DEPENDENT = 1e-9  # of the largest singular value: rows of length 1 that differ by less say the same
 
 
 def pushing_rows(
@@ -39,12 +40,25 @@ def pushing_rows(
     movable = np.abs(rows).max(axis=1, initial=0.0) > MOVES
     if np.any(room[~movable] < -MOVES * size):
         return None
-    places = np.flatnonzero(movable & (np.abs(rows).max(axis=1, initial=0.0) > 0.0))
+    places = np.flatnonzero(movable)
     if not len(places) or np.all(free[places] <= room[places] + WITHIN * size):
         return []
-    none = np.full(Z.shape[1], np.inf)
-    found = step_with_inequalities(root[:, None] * V.T, -drawn / size, rows[places], room[places] / size + WITHIN, -none, none, 0.0)
-    if found is None:
-        return None
-    push = found[1][: len(places)] * np.linalg.norm(rows[places], axis=1)
-    return [int(i) for i in places[push > PUSHES * float(push.max(initial=0.0))]]
+    B = rows[places] @ (V / root)
+    lengths = np.linalg.norm(B, axis=1)
+    B /= lengths[:, None]  # rows of one size: their pushes compare
+    found = ContactSolver([ONE_SIDED] * len(places)).solve(B @ B.T, (room - free)[places] / lengths + WITHIN * size / lengths)
+    return [int(places[i]) for i in independent(B, found.p)] if found.solved else None
+
+
+def independent(B: np.ndarray, p: np.ndarray) -> list[int]:
+    """Return rows of B that are independent and give the push p @ B with pushes of one sign; p is such a push of all of them."""
+    p = np.where(p > PUSHES * float(p.max(initial=0.0)), p, 0.0)
+    while True:
+        chosen = np.flatnonzero(p)
+        null = factor(B[chosen].T, DEPENDENT).null
+        if not null.shape[1]:
+            return [int(i) for i in chosen]
+        along = null[:, 0] if null[:, 0].max() > 0.0 else -null[:, 0]  # p may change by it and moves nothing: until one of them ends
+        up = along > 0.0
+        left = p[chosen] - float(np.min(p[chosen][up] / along[up])) * along
+        p[chosen] = np.where(left > PUSHES * float(left.max()), left, 0.0)
