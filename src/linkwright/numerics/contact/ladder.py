@@ -36,7 +36,7 @@ def climb(c: Contacts, tolerance: float) -> int:
         speeds(c)
         c.residual[0] = natural(c)
     for i in range(n):
-        c.kept[i] = c.p[i]
+        c.nearest[i] = c.p[i]
     for stage in range(STAGES):
         if stage == 2 or stage == 3 or stage == 5:
             if c.counts[2] == 0:
@@ -75,18 +75,18 @@ def keep(c: Contacts, residual: float) -> int:
     if residual < c.residual[0]:
         c.residual[0] = residual
         for i in range(c.counts[1]):
-            c.kept[i] = c.p[i]
+            c.nearest[i] = c.p[i]
     return 0
 
 
 def back(c: Contacts) -> int:
     for i in range(c.counts[1]):
-        c.p[i] = c.kept[i]
+        c.p[i] = c.nearest[i]
     return 0
 
 
 def hold(c: Contacts) -> int:
-    """Remember where the sweeps ended: they go on there if Newton's method leads nowhere."""
+    """Remember where the sweeps ended: they continue there if Newton's method leads nowhere."""
     for i in range(c.counts[1]):
         c.held[i] = c.p[i]
     return 0

@@ -39,7 +39,7 @@ class Contacts(NamedTuple):
     change: np.ndarray
     trial_p: np.ndarray
     trial_u: np.ndarray
-    kept: np.ndarray  # best answer so far
+    nearest: np.ndarray  # best answer so far
     held: np.ndarray  # where the sweeps ended
     start: np.ndarray  # of one step of Newton's method
     z: np.ndarray  # of ADMM: speeds
