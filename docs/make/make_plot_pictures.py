@@ -23,6 +23,12 @@ PICTURES = {  # page -> {file that its code writes: picture}
     },
     "how-to/belts": {"hoist.png": "hoist.png"},
     "how-to/springs-dampers-stops": {"springs.png": "springs.png"},
+    "how-to/cycle": {"cycle.png": "cycle.png"},
+    "how-to/bearing-loads": {"free-body.png": "free-body.png", "hodograph.png": "hodograph.png"},
+    "how-to/drive-sizing": {"motor.png": "torque-speed.png"},
+    "how-to/polygons": {
+        "velocities.png": "polygon-velocity.png", "accelerations.png": "polygon-acceleration.png", "centers.png": "instant-centers.png",
+    },
     "how-to/motors": {"start.png": "motor-start.png", "motors.png": "plots-motor.png"},
 }  # fmt: skip
 
