@@ -2,7 +2,7 @@
 
     python -m benchmarks.edits [--bodies 4 8 20]
 
-prints the table of docs/how-to/editor.md. Wall time is what a user waits for; processor time does not depend on what else the machine does.
+prints a table. Wall time is what a user waits for; processor time does not depend on what else the machine does.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
     python -m benchmarks.edits_page [--bodies 4 8 20]
 
-prints the second table of docs/how-to/editor.md. An
-edit begins with the request and ends with the frame after the new drawing was put on the
-screen; the server, the browser and this script share the machine. Processor time, of the server and of the page, does not depend on
-what else it does.
+prints a table. An edit begins with the request and ends with the frame after the new drawing was put on the screen; the server, the
+browser and this script share the machine. Processor time, of the server and of the page, does not depend on what else it does.
 """
 
 from __future__ import annotations

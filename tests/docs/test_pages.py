@@ -33,9 +33,9 @@ ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
     "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
-    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/editor", "how-to/export",
-    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/channels", "reference/errors",
-    "reference/python/index", "reference/model-file", "start/first-mechanism", "tutorials/coming-from-adams",
+    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/export",
+    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/channels", "reference/edits",
+    "reference/errors", "reference/python/index", "reference/model-file", "start/first-mechanism", "tutorials/coming-from-adams",
     "tutorials/coming-from-drake", "tutorials/coming-from-mujoco", "tutorials/coming-from-pinocchio",
     "tutorials/coming-from-pylinkage",
 )  # fmt: skip

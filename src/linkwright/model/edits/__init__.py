@@ -3,7 +3,7 @@
     edited = perform(text, "my.yaml", [{"do": "add_link", "through": ["A", {"at": [0.1, 0.2]}]}])
     edited.text, edited.label, edited.selection        or edited.questions, where a number is an expression
 
-An operation is a mapping with its name under `do`; docs/how-to/editor.md lists them.
+An operation is a mapping with its name under `do`; docs/reference/edits.md lists them.
 Numbers are SI, or texts as people type them. `perform`
 raises UsageError or ModelError where an operation cannot be done; the text is then as it was. A half-drawn mechanism is a legal result:
 `drawing_draft.py` reads it, `missing.py` says what it lacks.

@@ -347,8 +347,8 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     bounds = _bounded(request, links="shortest longest", pivots="corners", transmission="transmission")
     shared = {**_shared(request, "count", "seed"), **bounds, "timing": angles, "closed": closed}
     if kind == "geared five-bar":
-        return title, _called("geared", "geared_paths", points, **shared)
-    return title, _called("six_bar_paths", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
+        return title, _called("form_paths", "geared_paths", points, **shared)
+    return title, _called("form_paths", "six_bar_paths", points, kind=None if kind == "six-bar" else kind, **shared)
 
 
 def _fitted_path(request: SynthesisRequest, points: Any, angles: Any, kind: str, closed: bool, timing: Any) -> Found:
@@ -411,7 +411,7 @@ def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
         own = {} if kind == "six-bar" else {"kind": kind}
         return title, _called("six_bar_functions", "six_bar_functions", *travels, **{**own, **options, "seed": request.seed, **bounds})
     bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
-    return title, _called("functions", "generated", given, *needed, **{**options, **bounds})
+    return title, _called("function_generation", "generated", given, *needed, **{**options, **bounds})
 
 
 def _dead_centers(request: SynthesisRequest, given: Any) -> tuple[str, Found]:

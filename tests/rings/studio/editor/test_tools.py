@@ -9,7 +9,8 @@ from linkwright.elements import ELEMENTS
 from linkwright.model.edits.elements import addable
 from linkwright.rings.studio.editor.parts import kinds_json
 
-PAGE = (Path(__file__).parents[4] / "docs" / "how-to" / "editor.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[4] / "docs"
+PAGE = (DOCS / "how-to" / "editor.md").read_text(encoding="utf-8")
 OF_THEIR_OWN = {"gear", "load"}  # tools that draw more than an element: wheels that touch, a force in a direction
 
 
@@ -36,4 +37,5 @@ def test_the_page_says_which_elements_have_no_tool() -> None:
 
 
 def test_the_page_names_the_operation_of_every_tool() -> None:
-    assert all(f"`add_{x.word}`" in PAGE for x in ELEMENTS if addable(x))
+    operations = (DOCS / "reference" / "edits.md").read_text(encoding="utf-8")
+    assert all(f"`add_{x.word}`" in operations for x in ELEMENTS if addable(x))
