@@ -213,7 +213,7 @@ class Actuation:
     # ---------------------------------------------------------------- what is recorded
 
     def columns(
-        self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, free: Any = None
+        self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, parameters: Any = None
     ) -> dict[str, Column]:
         """Channels over a run: (values, dimension) by name. Rows of all arrays belong to the times t.
 
@@ -221,7 +221,7 @@ class Actuation:
         these are not given, or sampled values are not known, the channels that need them are left out.
         """
         n = len(t)
-        rows = self._blocks(t, q, v, x, near, free)
+        rows = self._blocks(t, q, v, x, near, parameters)
         values = self._recorded(rows, n)
         out: dict[str, Column] = {}
         at = driver = 0
@@ -245,14 +245,14 @@ class Actuation:
             out |= {name: (values[:, k].copy(), kind) for k, (name, kind) in columns_of_control}
         return out | self._wrenches(rows, n)
 
-    def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
+    def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, parameters: Any = None) -> np.ndarray:
         """Inputs of `program`, one row a time."""
-        return packed(self.equations, self._blocks(t, q, v, x, near, free))
+        return packed(self.equations, self._blocks(t, q, v, x, near, parameters))
 
-    def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, free: Any) -> dict[str, np.ndarray]:
+    def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, parameters: Any) -> dict[str, np.ndarray]:
         n = len(t)
         given = {"q": q, "v": v, "x": x, "t": np.asarray(t, dtype=float)[:, None], "near": near}
-        given["free"] = self.start["free"] if free is None else free
+        given["parameters"] = self.start["parameters"] if parameters is None else parameters
         given["held"] = self.held.at(np.asarray(t)) if self.held.t else None
         return {k: self._rows(given[k], n, size) for k, size in self.equations.sizes.items()}
 
@@ -303,7 +303,7 @@ def actuation(
     st: State,
     *,
     wrench: Mapping[str, Any] | None = None,
-    free: Any = None,
+    parameters: Any = None,
     check: bool = True,
     control: Any = None,
     off: Sequence[str] = (),
@@ -314,11 +314,11 @@ def actuation(
 
     drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives (torque, speed, position, voltage) each; the rest is free.
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
-    free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
+    parameters: their values. check=False: the state need not lie on the prescribed motions, functions are not tried.
     control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
     bound: these drives, where they were bound to this start already.
     """
-    equations, x = _bound(system, drive, st, wrench, free, check, bound)
+    equations, x = _bound(system, drive, st, wrench, parameters, check, bound)
     if control is not None:
         equations, x = _controlled(equations, x, control, st, off, first)
     if check:
@@ -352,7 +352,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Presc
 
 
 def _bound(
-    system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool, bounds: tuple[Bound, ...] | None = None
+    system: Any, drive: Any, st: State, wrench: Any, parameters: Any, check: bool, bounds: tuple[Bound, ...] | None = None
 ) -> tuple[InputEquations, dict[str, np.ndarray]]:
     """Drives bound to a state, and the arrays that they read there."""
     if drive is not None and not isinstance(drive, Mapping):
@@ -365,7 +365,7 @@ def _bound(
         "q": np.asarray(st.q, dtype=float),
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
+        "parameters": np.array(system.kernels.defaults["parameters"] if parameters is None else parameters, dtype=float),
         "near": skel.pack(st.references),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
@@ -401,14 +401,14 @@ def _controlled(
     equations: InputEquations, x: dict[str, np.ndarray], control: Any, st: State, off: Sequence[str], first: bool
 ) -> tuple[InputEquations, dict[str, np.ndarray]]:
     """The same drives with those a controller commands, and what it holds at the start."""
-    system, free = equations.system, x["free"]
+    system, parameters = equations.system, x["parameters"]
     armature = np.zeros(equations.sizes["v"])
     movers = []
     for b in equations.bounds:
         movers += [b.target.name] if b.moves else []
         if b.armature:
             armature[b.target.entry] += b.armature
-    now = {"free": free, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
+    now = {"parameters": parameters, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
     loop, commanded = control.placed(system, st, **now)
     taken = {b.target.name for b in equations.bounds}
     for b in commanded:

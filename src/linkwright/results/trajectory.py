@@ -316,7 +316,8 @@ class Trajectory(TrajectoryVerbs, Result):
     ) -> MotionDerivatives | dict[str, float]:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
-        Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
+        Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in
+        `lw.compile(parameters=...)`.
         `channel`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:

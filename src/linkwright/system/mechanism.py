@@ -136,7 +136,8 @@ class Mechanism(MechanismVerbs):
     ) -> Trajectories:  # fmt: skip
         """Return one cycle of many designs: `t = m.cycles({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
 
-        `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
+        `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., parameters=...)` names
+        them), which broadcast
         against each other. Every design is as `m.with_(...).cycle()` gives it; one that cannot be assembled, or does not turn fully where
         the model does, is NaN, with `t.ok` False and the reason in `t.why`. `read` names the channels that are computed and stored; without
         it the motions are stored, and every channel can be read. `derivatives` names numbers of the model, among those that vary or not:
@@ -272,13 +273,13 @@ def compile(
     *,
     cuts: Sequence[str] | None = None,
     length: Any = None,
-    free: Sequence[str] = (),
+    parameters: Sequence[str] = (),
     engine: str = "native",
 ) -> System:
     """Return the System of a mechanism: states, equations and kernels.
 
     `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
-    characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `free` names
+    characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `parameters` names
     numbers that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimizers
     need no new code; everything else is folded. `engine="python"` interprets kernels instead of compiling them.
     """
@@ -287,12 +288,12 @@ def compile(
     if not isinstance(mechanism, (Mechanism, Description)):
         raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism)
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
-    if isinstance(free, str):
-        free = [free]
-    plain = cuts is None and length is None and formulations.registered(formulation) is None and not free and engine == "native"
+    if isinstance(parameters, str):
+        parameters = [parameters]
+    plain = cuts is None and length is None and formulations.registered(formulation) is None and not parameters and engine == "native"
     if plain and isinstance(mechanism, Mechanism):
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.", value=length)
-    return System(description, cuts, kappa, formulation, free, engine)
+    return System(description, cuts, kappa, formulation, parameters, engine)

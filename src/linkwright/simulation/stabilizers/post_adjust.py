@@ -178,7 +178,7 @@ class PostAdjust(Occasional):
         return Weights(dependent, M, A, Mv, Av, self.position, self.velocity, self.steps)
 
     def correction(self, kernels: Kernels, q: Any, near: Any, drives: Sequence[str] = (), gains: bool = False) -> Correction | None:
-        eq = kernels.equations(kernels.defaults["free"])
+        eq = kernels.equations(kernels.defaults["parameters"])
         still = np.zeros(len(eq.drivers))
         loops = eq.moved(still, still, still).loops  # prescribed values do not change J
         if not len(loops.row_scale):
@@ -188,7 +188,7 @@ class PostAdjust(Occasional):
         w = replace(w, order=least_fill(loops, q, near, w))
 
         def answer(x: Inputs) -> dict[str, Any]:
-            there = kernels.equations(x.get("free", kernels.defaults["free"])).moved(*(x.get(k, still) for k in LAW))
+            there = kernels.equations(x.get("parameters", kernels.defaults["parameters"])).moved(*(x.get(k, still) for k in LAW))
             return adjust(there, x["q"], x["v"], x.get("t", np.zeros(1)), x.get("near", kernels.defaults["near"]), w)
 
         names = velocity_names(loops.skel)

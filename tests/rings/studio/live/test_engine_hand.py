@@ -120,7 +120,7 @@ const right=pins(),q=e.state.q.slice();
 e.set({L1:.35});
 const during=pins(),held=e.state.q.slice();
 e.go(30);
-const after=pins(),value=e.mechanism.free[e.mechanism.names.free.indexOf("L1")],A=at("crank","A"),B=at("crank","B");
+const after=pins(),value=e.mechanism.parameters[e.mechanism.names.parameters.indexOf("L1")],A=at("crank","A"),B=at("crank","B");
 e.play(2);
 const again=pins();
 const r=e.drag("rocker",[.1,0,0],[5,5,0]);

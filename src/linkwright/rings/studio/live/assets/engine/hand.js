@@ -37,7 +37,7 @@
     const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
     /** @type {Tangents} */
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
-    /** @type {{q: Float64Array, free: Float64Array} | null} */
+    /** @type {{q: Float64Array, parameters: Float64Array} | null} */
     let known = null; // the position they belong to
     const stop = LW.engineStops(core, e.data);
     let met = ""; // coordinate whose stop refused a longer step
@@ -57,14 +57,14 @@
       }
       return false;
     };
-    const sameValues = () => known !== null && known.free.every((x, i) => x === mechanism.free[i]);
+    const sameValues = () => known !== null && known.parameters.every((x, i) => x === mechanism.parameters[i]);
     /** @param {ArrayLike<number>} q @param {ArrayLike<number>} near */
     const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
     /** @param {Tangents | null} found @param {ArrayLike<number>} q */
     const learn = (found, q) => {
       if (!found) return false;
       tangents = found;
-      known = { q: Float64Array.from(q), free: Float64Array.from(mechanism.free) };
+      known = { q: Float64Array.from(q), parameters: Float64Array.from(mechanism.parameters) };
       return true;
     };
     /** @param {ArrayLike<number>} position @param {ArrayLike<number>} near @param {ArrayLike<number>} drive */

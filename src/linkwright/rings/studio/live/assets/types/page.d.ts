@@ -41,7 +41,7 @@ interface PageParameter extends Unit {
   low: number;
   high: number;
   positive: boolean;
-  /** A free number of the kernels that has no slider. */
+  /** A parameter of the kernels that has no slider. */
   hidden?: boolean;
   was?: string;
   yaml: { path: (string | number)[]; value: unknown }[];
