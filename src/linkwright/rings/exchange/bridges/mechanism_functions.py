@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.api import Renamed, UsageError, calls_explained, tolerances
+from linkwright.api import UsageError, calls_explained, errors, tolerances
 from linkwright.integrators.environments import scheme_of
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 from linkwright.simulation.step_inputs import interval
@@ -159,7 +159,7 @@ class BridgedFunction:
 
 @calls_explained
 @dataclass(frozen=True, eq=False)
-class Bridge(Renamed):
+class Bridge(errors.Renamed):
     """Functions of one mechanism for one library. Arrays are in the order of `names`, in SI and radians."""
 
     core: Compiled
