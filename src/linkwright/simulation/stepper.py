@@ -40,6 +40,8 @@ class Stepper(Renamed):
     last two, which stay in their last good state until they are reset; `why` gives their reasons by index.
     """
 
+    parameters: np.ndarray
+
     def __init__(
         self,
         core: Compiled,

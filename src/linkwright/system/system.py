@@ -24,6 +24,7 @@ from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter
 from linkwright.motion import joint_limits
 from linkwright.motion.cycle import at_start, cycle_of
 from linkwright.motion.equilibrium import settled
@@ -57,6 +58,8 @@ else:
 @calls_explained
 class System(SystemVerbs):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
+
+    parameters: tuple[Parameter, ...]  # those whose values are inputs of the code
 
     __getstate__ = essentials
 
