@@ -128,7 +128,7 @@ def test_plots_mark_values_near_it() -> None:
 
 
 def test_a_shaking_force_near_it_is_marked() -> None:
-    """A crank that drives a link through a toggle accelerates without bound towards the dead centers at the ends of its swing."""
+    """A crank that drives a link through a toggle accelerates without bound toward the dead centers at the ends of its swing."""
     from linkwright.rings.design.cycle_loads import cycle_loads
 
     bodies = {

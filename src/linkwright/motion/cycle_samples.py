@@ -240,7 +240,7 @@ def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:
 
 
 def carried(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
-    """A point near the end of the range of a native walk from `begin` towards t = end: a walk on floats continues from there, through
+    """A point near the end of the range of a native walk from `begin` toward t = end: a walk on floats continues from there, through
     singular positions and up to dead centers, which are beyond it."""
     if native is None or counts_balls(tied):
         return begin

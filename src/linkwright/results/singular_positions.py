@@ -115,7 +115,7 @@ def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPl
     return mask
 
 
-PEAKS = "Loads grow without bound towards a singular position: values marked * depend on how close the nearest sample is to it."
+PEAKS = "Loads grow without bound toward a singular position: values marked * depend on how close the nearest sample is to it."
 NEAR_PEAK = "the peak is taken near a singular position: it depends on how close the nearest sample is to it"
 
 

@@ -73,7 +73,7 @@ class CamForces:
     at_most: float
     lift_off: tuple[tuple[float, float], ...]  # ranges of the disc's coordinate where it would have to pull; none in a groove
     groove: bool
-    closing: float  # effort in the follower's joint towards the disc that would hold the contact; 0 without lift-off
+    closing: float  # effort in the follower's joint toward the disc that would hold the contact; 0 without lift-off
     closing_kind: str  # "force" or "torque"
     preloads: tuple[NeededPreload, ...] = ()
     speed: float | None = None  # of the disc up to which the contact holds, where it is driven at a constant speed; inf: any
@@ -94,7 +94,7 @@ class CamForces:
         out = f"cam '{self.name}': the follower lifts off where {self.disc} is {where} (contact force down to {least})."
         shown = [(p.spring, _shown(p.needed, p.kind, units), _shown(p.now, p.kind, units)) for p in self.preloads]
         ways = [f"a preload of '{spring}' of {needed} (now {now})" for spring, needed, now in shown]
-        ways.append(f"{_shown(self.closing, self.closing_kind, units)} more on the follower towards the disc")
+        ways.append(f"{_shown(self.closing, self.closing_kind, units)} more on the follower toward the disc")
         if self.speed:
             ways.append(f"a speed of at most {_shown(self.speed, 'angular speed', units)}")
         return f"{out} The contact holds with {' or '.join(ways)}, or in a groove."

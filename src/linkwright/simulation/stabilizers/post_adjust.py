@@ -1,4 +1,4 @@
-"""Post-adjusting: after a step only the dependent coordinates are moved towards the loops  [Hoang2023 (26)-(34)].
+"""Post-adjusting: after a step only the dependent coordinates are moved toward the loops  [Hoang2023 (26)-(34)].
 
 With q* and v* as integrated, d the dependent entries and phi, J with the rows of all loops, the adjusted state minimizes
 

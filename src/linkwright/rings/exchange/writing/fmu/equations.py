@@ -431,9 +431,9 @@ class OutputReader:
         flat = list(entries.ravel())
         rates = {".v": "v", ".a": "a"}
         tail = next((t for t in rates if name.endswith(t)), "")
-        spelt = [f"{name.removesuffix(tail)}.{rates.get(tail, '')}{axis}" for axis in axes]
-        if len(flat) == len(spelt) and all(n in self.channels for n in spelt):
-            return list(zip(spelt, flat, strict=True))
+        spelled = [f"{name.removesuffix(tail)}.{rates.get(tail, '')}{axis}" for axis in axes]
+        if len(flat) == len(spelled) and all(n in self.channels for n in spelled):
+            return list(zip(spelled, flat, strict=True))
         return [(f"{name}[{i}]", x) for i, x in enumerate(flat, start=1)]
 
     def _recorded(self) -> dict[str, tuple[Any, str]]:
