@@ -52,7 +52,7 @@ def heavier(factor):
 ideal = s.simulate(s.start, 0.8, control=lw.control.projected({"platform": path}, P=900), tolerance=1e-8, sample_interval=0.01)
 followed("the model as it is", ideal)
 
-# all masses and weights c = 1.2 times too large: e'' + c D e' + c P e = -(c - 1) (a_wanted - a_parameters), so |e| < 0.2 |a| / (1.2 P)
+# all masses and weights c = 1.2 times too large: e'' + c D e' + c P e = -(c - 1) (a_wanted - a_free), so |e| < 0.2 |a| / (1.2 P)
 wrong = s.simulate(
     s.start, 0.8, control=lw.control.projected({"platform": path}, P=900, model=heavier(1.2)), tolerance=1e-8, sample_interval=0.01
 )

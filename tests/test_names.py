@@ -97,11 +97,11 @@ def test_an_old_key_of_a_model_file_gives_the_line_and_the_new_one(part: dict, o
 @pytest.mark.parametrize(
     "call",
     [
-        lambda s: lw.compile("four-bar", parameters=["L1"]), lambda s: lw.System(s.description, parameters=["L1"]),
-        lambda s: s.kernel("inverse", by=("q", "parameters")), lambda s: s.kernel("forward")(s.start.q, s.start.v, s.start.v, parameters=[0.3]),
-        lambda s: s.simulate(s.start, 0.1, parameters=[0.3]), lambda s: s.step(s.start, parameters=[0.3]), lambda s: s.stepper(3, parameters=[0.3]),
-        lambda s: s.stepper(3).reset(parameters=[0.3]), lambda s: s.derivatives(s.start, parameters=[0.3]), lambda s: s.linearize(s.start, parameters=[0.3]),
-        lambda s: lw.Run(1, parameters=[0.3]), lambda s: s.jax(parameters=["L1"]), lambda s: s.torch(parameters=["L1"]), lambda s: s.casadi(parameters=["L1"]),
+        lambda s: lw.compile("four-bar", free=["L1"]), lambda s: lw.System(s.description, free=["L1"]),
+        lambda s: s.kernel("inverse", by=("q", "free")), lambda s: s.kernel("forward")(s.start.q, s.start.v, s.start.v, free=[0.3]),
+        lambda s: s.simulate(s.start, 0.1, free=[0.3]), lambda s: s.step(s.start, free=[0.3]), lambda s: s.stepper(3, free=[0.3]),
+        lambda s: s.stepper(3).reset(free=[0.3]), lambda s: s.derivatives(s.start, free=[0.3]), lambda s: s.linearize(s.start, free=[0.3]),
+        lambda s: lw.Run(1, free=[0.3]), lambda s: s.jax(free=["L1"]), lambda s: s.torch(free=["L1"]), lambda s: s.casadi(free=["L1"]),
     ],
 )  # fmt: skip
 def test_free_is_now_parameters_in_every_call(call: Callable) -> None:

@@ -40,7 +40,7 @@ BANNED = {
     r"zero throughout": "zero over the whole cycle",
     r"(?:optim|linear|stabil|normal|minim|maxim|initial|summar|recogn|organ|general|visual|random|parametr|discret|regular|util|synthes)"
     r"is(?:e[drs]?|ing|ers?|ations?)|analys(?:ed|ing)": "American spelling: optimize, analyzed",
-    r"(?:colour|behaviour|neighbour|favour)\w*|(?:milli)?metres?|cent(?:re[ds]?|ring)|grey|catalogues?|programmes?": "color, meter, center, gray, catalog",
+    r"(?:colour|behaviour|neighbour|favour)\w*|(?:milli)?metres?|cent(?:re[ds]?|ring)|grey|catalogues?|programmes?": "color, meter, center",
     r"(?:label|model|travel|cancel)l(?:ed|ing)|towards|(?:mis)?spelt|learnt": "labeled, toward, misspelled, learned",
 }
 REFUSED = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)

@@ -130,7 +130,7 @@ def check_forces(f: Found, got: Any) -> None:
 
 
 def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
-    """One call over more than a turn ends where the float path's walk ends; a rocker cannot pass its dead center."""
+    """One call over more than a cycle ends where the float path's walk ends; a rocker cannot pass its dead center."""
     far = {"carpet-scraper": -4.0, "jansen-leg": 9.0}
     systems = [lw.compile(n) for n in far]
     code = "return m.assemble(m.start.q,m.start.drive[0]+x)"

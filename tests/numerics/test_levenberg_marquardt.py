@@ -58,7 +58,7 @@ def test_held_variables_stay_and_idle_ones_do_no_harm(data: np.ndarray) -> None:
         return residual, np.concatenate([jacobian, np.zeros((*residual.shape, 1))], axis=-1)  # the last variable has no influence
 
     free = np.array([True, True, False, True])
-    found = levenberg_marquardt(with_idle, start, np.full(4, -9.0), np.full(4, 9.0), parameters=free)
+    found = levenberg_marquardt(with_idle, start, np.full(4, -9.0), np.full(4, 9.0), free=free)
     assert (found.x[:, 2] == 0.25).all() and (found.x[:, 3] == 7.0).all()
     held = least_squares(lambda x: decay(np.array([[x[0], x[1], 0.25]]), np.array([3]), data)[0][0], [1.0, 1.0])
     assert found.cost[3] == pytest.approx(2.0 * held.cost, rel=1e-7)

@@ -29,7 +29,7 @@ def torque(t: Any) -> Any:
 def answers(objects: dict[str, Any]) -> dict[str, Any]:
     """What the objects compute, as plain arrays, from native code in every process.
 
-    Without `reproducible` answers about one state (`s.assemble`, loads of a turn) come from floats until machine code pays or is found
+    Without `reproducible` answers about one state (`s.assemble`, loads of a cycle) come from floats until machine code pays or is found
     in the cache, so their last bits depend on what the process was asked before and on what the cache holds: docs/reference/versions.md."""
     with reproducible(OrderedDict()):
         return _answers(objects)

@@ -215,10 +215,31 @@ class Actuation:
     def columns(
         self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, parameters: Any = None
     ) -> dict[str, Column]:
-        """Channels over a run: (values, dimension) by name. Rows of all arrays belong to the times t.
+        """Return the channels of the drives over a run. Rows of all arrays belong to the times t.
 
-        Efforts of prescribed motions come from their multipliers, the torque on a motor's shaft from the accelerations; where
-        these are not given, or sampled values are not known, the channels that need them are left out.
+        Parameters
+        ----------
+        t : array
+            Times.
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        x : array, optional
+            States of the drives.
+        near : array, optional
+            References of cut joints.
+        lam_drivers : array, optional
+            Multipliers of prescribed motions, which give their torques and forces. Without them these channels are left out.
+        a : array, optional
+            Accelerations, which give the torque on a motor's shaft.
+        parameters : array, optional
+            Values of the parameters that are inputs.
+
+        Returns
+        -------
+        dict
+            (values, dimension) by name.
         """
         n = len(t)
         rows = self._blocks(t, q, v, x, near, parameters)
@@ -312,11 +333,39 @@ def actuation(
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
-    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives (torque, speed, position, voltage) each; the rest is free.
-    wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
-    parameters: their values. check=False: the state need not lie on the prescribed motions, functions are not tried.
-    control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
-    bound: these drives, where they were bound to this start already.
+    Parameters
+    ----------
+    system : Compiled
+        Mechanism that is driven: `lw.api.compiled_of(s)` of a System.
+    drive : mapping, optional
+        By joint (`A`, `C.slide`) or cylinder, one of `lw.drives` (torque, speed, position, voltage) each. Other joints move freely.
+    st : State
+        Start of the run.
+    wrench : mapping, optional
+        By body, [moment; force] at its origin in world axes: constant, or a function of t or of t and the state.
+    parameters : array, optional
+        Values of the parameters of `lw.compile(parameters=...)`.
+    check : bool, default True
+        False to accept a state off the prescribed motions, and to try no functions.
+    control : BoundControl, optional
+        Controller with its actuators, which drives the rest.
+    off : sequence of str, default ()
+        Loops that are switched off now.
+    first : bool, default True
+        Whether a run begins.
+    bound : tuple, optional
+        These drives, where they are bound to this start already.
+
+    Returns
+    -------
+    Actuation
+        Efforts, motions and channels of the drives.
+
+    Examples
+    --------
+    >>> s = lw.api.compiled_of(lw.compile("wiper"))
+    >>> lw.drives.actuation(s, {"A": lw.drives.speed("30 rpm")}, s.start, check=False).drivers
+    ('A',)
     """
     equations, x = _bound(system, drive, st, wrench, parameters, check, bound)
     if control is not None:

@@ -37,7 +37,7 @@ ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
 def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], values: np.ndarray | None = None) -> MotionDerivatives:
-    """Derivatives of the samples of a turn, or of another motion of the drives; see `Trajectory.derivatives`. With `values` of the numbers
+    """Derivatives of the samples of a cycle, or of another motion of the drives; see `Trajectory.derivatives`. With `values` of the numbers
     the motion is that of another design than the mechanism's own."""
     chosen = core.chosen(by)
     if not chosen:

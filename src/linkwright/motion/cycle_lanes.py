@@ -277,7 +277,7 @@ def lanes_of(
 
 
 # ----------------------------------------------------------------------------------------------------
-# Assembly gaps of many designs over a turn: how far each stays open at every position of its drives, with exact derivatives
+# Assembly gaps of many designs over a cycle: how far each stays open at every position of its drives, with exact derivatives
 #     found = AssemblyGaps(lanes, positions=72)(designs)       found.gap (designs, positions), found.slopes (..., numbers)
 #
 # At a position of the drives the gap is the least length by which the loops stay open, over all positions of the other joints: zero for a

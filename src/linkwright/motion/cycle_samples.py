@@ -1,4 +1,4 @@
-"""Samples of a turn: states along the branch at given times, also next to singular positions, which are located and marked."""
+"""Samples of a cycle: states along the branch at given times, also next to singular positions, which are located and marked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sampled(NamedTuple):
 
 
 class DeadCenter(NamedTuple):
-    """A dead center beyond an end of a turn: its time, and the last position before it."""
+    """A dead center beyond an end of a cycle: its time, and the last position before it."""
 
     t: float
     next_to: np.ndarray

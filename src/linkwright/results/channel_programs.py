@@ -1,7 +1,7 @@
 """Channels of whole runs: each is read once on symbols and the program of it is run on arrays of all samples.
 
 No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a
-quaternion of a cut ball joint chooses between formulas, loads of a turn are solved for) is left to the caller, who reads it
+quaternion of a cut ball joint chooses between formulas, loads of a cycle are solved for) is left to the caller, who reads it
 sample by sample; both agree to round-off.
 """
 

@@ -325,7 +325,7 @@ class System(SystemVerbs):
         if c.proof is None:
             if channel is not None:
                 raise UsageError(
-                    f"channel= is for simulated runs; of a turn c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
+                    f"channel= is for simulated runs; of a cycle c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
                 )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
@@ -345,7 +345,37 @@ class System(SystemVerbs):
     ) -> Determinacy:  # fmt: skip
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows.
 
-        Arguments are those of `inverse`.
+        Parameters
+        ----------
+        st : State
+            State with its velocities.
+        a : array or mapping, optional
+            Accelerations (default zero).
+        wrench : mapping, optional
+            By body, [moment; force] at its origin in world axes.
+        stiffness : mapping, optional
+            Stiffnesses of joints that share a load: adds the choice "stiffness".
+        release : mapping, optional
+            Reaction components that are zero, by joint: adds the choice "released".
+        drives : sequence of str, optional
+            Joints whose drive torques or forces are computed (default: the model's drives).
+        method : str, default "subsystem"
+            Method of inverse dynamics.
+        rated : mapping, optional
+            Rated torques or forces by drive, which weight redundant drives.
+        preload : mapping, optional
+            Preloads by joint or drive.
+
+        Returns
+        -------
+        Determinacy
+            Every reaction component, whether it is unique, and its value by each choice.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> s.determinacy(s.start).loose
+        []
         """
         given = {"least norm": {}, "stiffness": {"stiffness": stiffness}, "released": {"release": release}}
         asked = {name: more for name, more in given.items() if all(x is not None for x in more.values())}
@@ -367,7 +397,33 @@ class System(SystemVerbs):
     def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
-        """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
+        """Move a drive through one cycle, or from `start` to `stop`: kinematics, and loads if the model has masses.
+
+        Parameters
+        ----------
+        drive : str, optional
+            Joint or cylinder that is driven (default: the first drive of the model).
+        steps : int, default 360
+            Number of equal steps.
+        speed : float or str, optional
+            Speed of the drive (default: the speed in the model file).
+        duration : float or str, optional
+            Duration of the cycle, in place of a speed.
+        start : float or str, optional
+            Position at which the drive begins.
+        stop : float or str, optional
+            Position at which the drive ends.
+
+        Returns
+        -------
+        Trajectory
+            Motion of everything by name.
+
+        Examples
+        --------
+        >>> lw.compile("wiper").cycle(steps=36)["A.torque"].shape
+        (37,)
+        """
         c, names = cycle_of(self._core, drive, steps, speed, duration, start, stop), self._core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 

@@ -166,7 +166,39 @@ class SystemVerbs:
     ) -> Workspace | WorkspaceModes:
         """Compute reach, singularities and measures over poses of a robot, or channels at rest over positions of drives.
 
-        Parameters and results are those of `m.workspace`.
+        `m.workspace` explains the parameters with examples.
+
+        Parameters
+        ----------
+        over : mapping, sequence of str or str
+            Axes by name with their ranges, names whose ranges are found, a body, a point or drives.
+        what : str or sequence of str, optional
+            Measures, or over drives names of channels (default: all that the options allow).
+        orientations : mapping, optional
+            Orientation as a range, of which any value may hold.
+        at : mapping, optional
+            Pose coordinates that are fixed.
+        drives : sequence of str, optional
+            Drives: as many as degrees of freedom (default: the model's).
+        start : State, optional
+            State whose working mode and fixed coordinates count.
+        modes : str, default "start"
+            Working modes: "start" or "all".
+        limits : mapping, optional
+            Ranges of joints and cylinders by name.
+        stiffness : float, str or mapping, optional
+            Stiffness of the drives.
+        speeds : float, str or mapping, optional
+            Largest speeds of the drives.
+        efforts : float, str or mapping, optional
+            Largest torques or forces of the drives.
+        payload : float or str, optional
+            Mass at the origin of the body, or at the point.
+
+        Returns
+        -------
+        Workspace or WorkspaceModes
+            Measures over the grid, NaN out of reach.
 
         Examples
         --------

@@ -210,8 +210,42 @@ def post_adjust(
     every: int = 1,
     above: float | None = None,
 ) -> PostAdjust:
-    """Adjust only dependent coordinates after a step, with the weights `M` of their change and `A` of the gaps. `position=False` or
-    `velocity=False` leave one level alone; `every` n steps, and only where loops are open by more than `above`."""
+    """Correct only dependent coordinates after a step.
+
+    Parameters
+    ----------
+    dependent : str or sequence of str, optional
+        Coordinates that are corrected (default: those that the loops determine best).
+    M : array or mapping, optional
+        Weights of the changes of positions.
+    A : array or mapping, optional
+        Weights of the gaps of positions.
+    position : bool, default True
+        False to leave positions as they are.
+    velocity : bool, default True
+        False to leave velocities as they are.
+    M_velocity : array or mapping, optional
+        Weights of the changes of velocities (default: M).
+    A_velocity : array or mapping, optional
+        Weights of the gaps of velocities (default: A).
+    steps : int
+        Iterations of a correction at most.
+    every : int, default 1
+        Correction after every so many steps.
+    above : float, optional
+        Gap of the loops below which nothing is corrected.
+
+    Returns
+    -------
+    PostAdjust
+        Stabilizer for `simulate(stabilizer=...)`.
+
+    Examples
+    --------
+    >>> run = lw.load("wiper").simulate("0.1 s", stabilizer=lw.stabilizers.post_adjust(every=2))
+    >>> bool(run.certificate.position_residual < 1e-9)
+    True
+    """
     return PostAdjust(dependent, M, A, position, velocity, M_velocity, A_velocity, steps, every=every, above=above)
 
 

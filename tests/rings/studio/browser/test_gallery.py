@@ -109,7 +109,7 @@ def plays_and_swings(here: Desk) -> None:
     here.page.get_by_text("Free swing", exact=True).click()
     opens_and_moves(here)
     here.page.get_by_role("tab", name="Loads").click()
-    assert "joints beforehand takes long" in here.text("body") and "Loads of the turn" not in here.text("body")
+    assert "joints beforehand takes long" in here.text("body") and "Loads of the cycle" not in here.text("body")
 
 
 def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *more: str) -> re.Match[str]:

@@ -465,7 +465,7 @@ class Work:
 
     @cached_property
     def of_file(self) -> Trajectory | State:
-        """The turn, run or state with the numbers of the file."""
+        """The cycle, run or state with the numbers of the file."""
         return self.result(np.array([t.nominal for t in self.numbers.targets]))
 
     def measured(self, result: Trajectory | State) -> list[float]:
@@ -474,7 +474,7 @@ class Work:
             return [_read(m, result) for m in self.measures]
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
-        """The turn, run or state of one row."""
+        """The cycle, run or state of one row."""
         with self._alone():  # a thread of its own does not have what its caller has set
             described, case = self.numbers.design(self.case, numbers)
             if isinstance(case, Run) and self._varied is not None:

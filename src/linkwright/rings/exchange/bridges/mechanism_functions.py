@@ -196,11 +196,53 @@ class Bridge(errors.Renamed):
     # ---------------------------------------------------------------- kernels
 
     def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedAccelerations:
-        """Return accelerations a and multipliers lam under efforts tau."""
+        """Return accelerations a and multipliers lam under efforts tau.
+
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        tau : array or mapping
+            Torques and forces, by name or in the order of `names`.
+        t : scalar, optional
+            Time, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
+
+        Returns
+        -------
+        BridgedAccelerations
+            Accelerations `a` and multipliers `lam`.
+        """
         return self.function("forward")(q, v, tau, t=t, near=near, parameters=parameters)
 
     def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedEfforts:
-        """Return drive torques and forces u and multipliers lam of a motion."""
+        """Return drive torques and forces u and multipliers lam of a motion.
+
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        a : array or mapping
+            Accelerations.
+        t : scalar, optional
+            Time, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
+
+        Returns
+        -------
+        BridgedEfforts
+            Torques and forces of the drives `u` and multipliers `lam`.
+        """
         return self.function("inverse")(q, v, a, t=t, near=near, parameters=parameters)
 
     def points(self, q: Any, v: Any = None, *, parameters: Any = None) -> BridgedPoints:
@@ -259,9 +301,33 @@ class Bridge(errors.Renamed):
         near: Any = None,
         parameters: Any = None,
     ) -> NextState:
-        """Return q and v after dt in `substeps` equal steps under constant efforts tau (default zero), as `s.step` does.
+        """Return q and v after dt in `substeps` equal steps under constant efforts, as `s.step` does.
 
-        dt is a number, a quantity ("1 ms") or a scalar of the library. NaN where loops stay open or a position is singular.
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        tau : array or mapping, optional
+            Torques and forces (default zero).
+        dt : float, str or scalar of the library, default 1e-3
+            Time step, a number in s or a quantity ("1 ms").
+        substeps : int, default 1
+            Number of equal steps within dt.
+        integrator : str, default "rk4"
+            Method of integration.
+        t : scalar, optional
+            Time at the begin, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
+
+        Returns
+        -------
+        NextState
+            q and v, NaN where loops stay open or a position is singular.
         """
         table, lib = scheme_of(integrator), self.library
         kernels = [self.function("rates"), *([self._function("projection", True)] if len(self.core.loops.row_scale) else [])]

@@ -145,7 +145,7 @@ interface PageData {
   parameters: PageParameter[];
   shape: { body: number; at: number[] }[];
   acting: { name: string; kind: string; body: number }[];
-  applied: number[]; // largest force and moment of the loads over the turn
+  applied: number[]; // largest force and moment of the loads over the cycle
   scale: { kappa: number; columns: number[]; rows: number[] };
   idle: number[];
   topology: any;
