@@ -206,7 +206,7 @@ class SystemVerbs:
         >>> found["A.torque"].shape
         (4,)
         """
-        from linkwright.rings.robots.workspace import atlas, reach_in_any
+        from linkwright.rings.robots.workspace import reach_in_any, workspace
         from linkwright.rings.robots.workspace.drive_map import drive_map, over_drives
 
         shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
@@ -221,7 +221,7 @@ class SystemVerbs:
         measures, options = "all" if what is None else what, {**shared, **more}
         if over_drives(self.description, over):
             return drive_map(self, measures, over, {name: x for name, x in options.items() if x is not None})
-        return call_explained(atlas, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
+        return call_explained(workspace, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""

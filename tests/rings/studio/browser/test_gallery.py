@@ -25,7 +25,7 @@ IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
 PLAIN = [s for s in SCRIPTS if s != FORTY]
-ATLASES = ("atlas_3rrr",)  # pages of poses: nothing moves by itself
+WORKSPACES = ("workspace_3rrr",)  # pages of poses: nothing moves by itself
 MOST = 40_000  # bytes of a picture in the docs
 
 
@@ -48,7 +48,7 @@ def pages(
 
     def look(name: str) -> None:
         page = tmp_path / "out" / f"{name}.html"
-        if name in ATLASES:
+        if name in WORKSPACES:
             slides(desk(page, width=1000, height=900))
         elif name not in plain:
             opens_and_moves(desk(tmp_path / "out" / f"{name}.html", width=1000, height=640))

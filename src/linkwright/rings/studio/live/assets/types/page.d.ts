@@ -369,12 +369,12 @@ interface StudyData {
   measures: StudyColumnData[];
   reasons: string[];
   failed: Record<string, number>;
-  /** Designs with unknown checks, and checks that no design has; not of an atlas. */
+  /** Designs with unknown checks, and checks that no design has; not of a workspace. */
   unknown?: Record<string, number>;
   notChecked?: string[];
   ramp: string[];
-  /** Of the atlas of a robot; views/atlas_page.py writes it. */
-  atlas?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
+  /** Of the workspace of a robot; workspace_page.py writes it. */
+  workspace?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
 }
 
 declare var STUDY: StudyData;
