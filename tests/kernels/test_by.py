@@ -186,7 +186,7 @@ def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator
     assert reverse.operations < 5 * s.kernel(name).operations
     with refused(UsageError, name="x"):
         s.kernel(name, by=by, outputs="x")
-    with pytest.raises(UsageError, match="needs inputs to differentiate by"):
+    with refused(UsageError, name="outputs"):
         s.kernel(name, outputs=of)
 
 

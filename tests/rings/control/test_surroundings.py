@@ -179,7 +179,7 @@ def test_a_delay_acts_on_what_was_measured_samples_ago(crank, late):
 def test_delay_and_noise_belong_to_samples(crank):
     s, st = crank
     law, sampled = lw.control.projected(STEP, drives=["A"]), lw.control.projected(STEP, drives=["A"], every="2 ms")
-    with pytest.raises(UsageError, match=r"0.003 s is no multiple of the time between samples, 0.002 s"):
+    with refused(UsageError, name="delay"):
         gives(s, st, sampled, delay="3 ms")
     with refused(UsageError, name="delay"):
         gives(s, st, law, delay="2 ms")
