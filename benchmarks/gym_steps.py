@@ -112,7 +112,7 @@ def mujocos(task: Task, n: int) -> Callable[[], Any]:
 
 def contenders(name: str, n: int) -> list[Contender]:
     """All that take turns on one task."""
-    task = found(name).with_(done=None)  # episodes end by time, as those of a policy that has learnt
+    task = found(name).with_(done=None)  # episodes end by time, as those of a policy that has learned
     made = {BARE: (bare, n), VECTOR: (vector, n), SINGLE: (looped, LOOPED)}
     if find_spec("mujoco") is not None and task.system.description.planar:
         made[PEER] = (mujocos, n)

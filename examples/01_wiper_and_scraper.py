@@ -54,7 +54,7 @@ for name in ("wiper", "carpet-scraper"):
 
     page.heading(name).text(info)
     page.link(f"{name}.html", "Open its page: it moves, can be dragged and changed, and plays the simulation")
-    page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a turn")
+    page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a cycle")
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")
     page.table(turn)

@@ -1,4 +1,4 @@
-"""What the carpet scraper's drive and pins carry over a turn, and each link alone with its forces at the worst position.
+"""What the carpet scraper's drive and pins carry over a cycle, and each link alone with its forces at the worst position.
 
 python examples/06_loads_and_free_bodies.py [folder]      writes into folder (default build/loads)
 """
@@ -21,7 +21,7 @@ c.plot("torque", folder / "torque.png")
 c.plot("loads", folder / "loads.png")
 c.plot("hodograph", folder / "hodograph.png", pin="A")
 page = lw.Page("Carpet scraper: loads").text(table)
-page.picture(folder / "torque.png", "torque of the drive over the turn")
+page.picture(folder / "torque.png", "torque of the drive over the cycle")
 page.picture(folder / "loads.png", "loads of the pins")
 page.picture(folder / "hodograph.png", "load of pin A in the axes of crank and coupler")
 

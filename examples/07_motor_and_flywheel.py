@@ -1,4 +1,4 @@
-"""A motor, its gearbox and a flywheel for the carpet scraper: what they see over a turn, and which ratio suits best.
+"""A motor, its gearbox and a flywheel for the carpet scraper: what they see over a cycle, and which ratio suits best.
 
 python examples/07_motor_and_flywheel.py [folder]      writes into folder (default build/drive)
 """

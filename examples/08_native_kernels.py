@@ -35,6 +35,6 @@ print(f"torque at 4.7 rad/s: {torque.min():.2f} .. {torque.max():.2f} N m")
 d = s.derivatives(st, tau)
 print(f"the crank accelerates by {d.a_tau[0, 0]:.3f} rad/s^2 per N m on the first joint; a_q has shape {d.a_q.shape}")
 
-w = lw.compile("wiper", free=["coupler.mass"])
-heavier = w.kernel("inverse")(w.start.q, w.start.v, np.zeros(3), free=np.linspace(0.5, 2.0, 4)[:, None])
+w = lw.compile("wiper", parameters=["coupler.mass"])
+heavier = w.kernel("inverse")(w.start.q, w.start.v, np.zeros(3), parameters=np.linspace(0.5, 2.0, 4)[:, None])
 print("drive torque over the coupler's mass [0.5 1 1.5 2] kg:", np.round(heavier.u[:, 0], 3), "N m")

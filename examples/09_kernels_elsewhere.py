@@ -23,7 +23,7 @@ Length <input id="length" type="range" min=".03" max=".05" step=".0005"> <b id="
 <script>
 const m=mechanism,svg=document.querySelector("svg"),get=id=>document.getElementById(id);
 let q=m.start.q;
-get("length").value=m.free[0];
+get("length").value=m.parameters[0];
 function draw(){
   m.set({"crank.A.x":+get("length").value});
   const found=m.assemble(q,+get("angle").value);

@@ -33,7 +33,7 @@ print("one turn at 4.7124 rad/s")
 print(f"torque {driven['J1.torque'].min():.3f} .. {driven['J1.torque'].max():.3f} N m,")
 print(f"that of the inverse dynamics to {np.abs(driven['J1.torque'] - needed).max():.0e} N m")
 change = driven["energy.total"][-1] - driven["energy.total"][0]
-print(f"work of the drive {driven['work.in'][-1]:.2e} J, change of energy {change:.2e} J: a turn gives back what it takes\n")
+print(f"work of the drive {driven['work.in'][-1]:.2e} J, change of energy {change:.2e} J: a cycle gives back what it takes\n")
 
 # the wiper's crank, held at 45 rpm by a controller that is sampled every 5 ms and remembers
 WANTED, EVERY = 45 * 2 * np.pi / 60, 0.005

@@ -41,7 +41,7 @@ F = meet(L, 49, K, 65.7, +1)
 check = float(np.ptp(F.real))
 
 down = y < y.min() + 0.05 * np.ptp(y)
-print(f"the foot is lifted by {np.ptp(y):.2f} cm and on the ground for {100 * np.mean(down[:-1]):.0f} % of the turn")
+print(f"the foot is lifted by {np.ptp(y):.2f} cm and on the ground for {100 * np.mean(down[:-1]):.0f} % of the cycle")
 print(f"length of a step: {step:.4f} cm (check: {check:.4f})")
 assert abs(step - check) < 1e-9 * check and np.abs(x + 1j * y - F).max() < 1e-9
 

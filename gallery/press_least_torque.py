@@ -1,7 +1,7 @@
 """A press with a smaller motor: where must the pins be for the same stroke, the same pressing and the least peak torque?
 
 One learns: what the sheet takes is given, when the crank gives it is not. Shaft and knuckle move within 60 mm; stroke and lowest point
-of the ram stay as they are, and the knuckle spreads the work over more of the turn. The table of what binds says which bound costs most.
+of the ram stay as they are, and the knuckle spreads the work over more of the cycle. The table of what binds says which bound costs most.
 The check is energy from positions alone: circles give knuckle and ram for an angle of the crank, the area under the sheet's table and the
 lifted weights give the energy, and its slope over the angle is the torque. Torques and reactions do not enter.
 

@@ -3,7 +3,7 @@
 One learns: near its lowest point the knuckle multiplies force, the torque has a peak where the sheet is met and changes its sign
 behind it; a motor that gives the mean only needs a flywheel to lend the rest.
 The check: at low speed the work that the crank does is the work the sheet takes (the area under its force over the stroke, by
-trapezoids on paper) plus the lifting of links and ram. What a flywheel must lend is the range of that energy over a turn,
+trapezoids on paper) plus the lifting of links and ram. What a flywheel must lend is the range of that energy over a cycle,
 E = range of (area + weight times height), and for a fluctuation f at speed w it needs I = E / (f w^2). Torques do not enter.
 
 python gallery/punch_press.py [folder]      writes punch_press.html and punch_press.png into folder (default build/gallery)

@@ -1,4 +1,4 @@
-"""Texts of exports for tests, of a mechanism or of a system with cuts, a length or free numbers of its own."""
+"""Texts of exports for tests, of a mechanism or of a system with cuts, a length or parameters of its own."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
 
@@ -93,11 +94,35 @@ def test_an_old_key_of_a_model_file_gives_the_line_and_the_new_one(part: dict, o
     assert f"{where}: " in str(problem.value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: lw.compile("four-bar", free=["L1"]), lambda s: lw.System(s.description, free=["L1"]),
+        lambda s: s.kernel("inverse", by=("q", "free")), lambda s: s.kernel("forward")(s.start.q, s.start.v, s.start.v, free=[0.3]),
+        lambda s: s.simulate(s.start, 0.1, free=[0.3]), lambda s: s.step(s.start, free=[0.3]), lambda s: s.stepper(3, free=[0.3]),
+        lambda s: s.stepper(3).reset(free=[0.3]), lambda s: s.derivatives(s.start, free=[0.3]), lambda s: s.linearize(s.start, free=[0.3]),
+        lambda s: lw.Run(1, free=[0.3]), lambda s: s.jax(free=["L1"]), lambda s: s.torch(free=["L1"]), lambda s: s.casadi(free=["L1"]),
+    ],
+)  # fmt: skip
+def test_free_is_now_parameters_in_every_call(call: Callable) -> None:
+    with refused(lw.UsageError, name="free") as problem:
+        call(lw.compile("four-bar", parameters=["L1"]))
+    assert "parameters" in problem.value.allowed and "'free' has a new name: write 'parameters'." in str(problem.value)
+
+
+def test_members_free_are_now_parameters() -> None:
+    s = lw.compile("four-bar", parameters=["L1"])
+    for thing in (s, s.stepper(2)):
+        with pytest.raises(AttributeError, match=r"'free' of .* has a new name: write parameters"):
+            _ = thing.free
+
+
 def test_every_old_word_is_in_a_case() -> None:
     c = lw.load("wiper").cycle(steps=8)
     with refused(lw.UsageError, name="voltage"):
         c.drive_sizing(motor={"Kt": "0.1 N m/A", "R": "1 ohm", "voltage": "24 V"})
-    cases = {(old, new) for _, old, text in OLD_FILE_KEYS for new in text.split("' or '")} | {("voltage", "supply_voltage")}
+    calls = {("voltage", "supply_voltage"), ("free", "parameters")}
+    cases = {(old, new) for _, old, text in OLD_FILE_KEYS for new in text.split("' or '")} | calls
     assert {(old, new) for old, news in OLD_KEYS.items() for new in news} == cases
 
 

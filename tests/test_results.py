@@ -327,4 +327,4 @@ def test_an_old_name_gives_the_new_one(old: str) -> None:
         assert hasattr(lw, new.removeprefix("lw."))
         return
     new = new.partition(".")[0]
-    assert hasattr(kind, new) or new in getattr(kind, "__dataclass_fields__", {})
+    assert hasattr(kind, new) or new in kind.__annotations__

@@ -262,8 +262,8 @@ def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
     length = next(p for p in known if p.kind == "length" and p.geometry and p.value and not p.name.startswith("ground"))
     calls = []
     for label, free in (("fixed", []), ("a mass free", [mass]), ("a length free", [length])):
-        s = compiled(m, free=[p.name for p in free]) if free else m.system
-        more = {"free": {p.name: p.value * np.linspace(0.99, 1.01, RUNS) for p in free}} if free else {}
+        s = compiled(m, parameters=[p.name for p in free]) if free else m.system
+        more = {"parameters": {p.name: p.value * np.linspace(0.99, 1.01, RUNS) for p in free}} if free else {}
         starts = s.start if free else [s.start] * RUNS
 
         def batch(s: Any = s, starts: Any = starts, more: Any = more) -> Any:

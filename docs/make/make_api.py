@@ -43,7 +43,7 @@ def _in(space: str, names: str) -> tuple[str, ...]:
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Loading": ("Models and mechanisms.", ("load", "compile", "load_result", "models", "schema", "Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
-    "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](../results.md)).", ("Trajectory",)),
+    "Trajectory": ("The result of a cycle, a path or a simulation ([channels and results](../results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([page](../../how-to/transmissions.md)).", ("Transmission",)),
     "Trajectories": ("Results of `m.cycles(designs)`: one cycle each ([page](../../how-to/cycle.md#many-designs)).", ("Trajectories",)),
     "Phrases": (

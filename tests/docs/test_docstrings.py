@@ -50,3 +50,15 @@ def test_parameters_of_a_docstring_are_parameters_of_the_call(name: str) -> None
     known = [p for p in inspect.signature(call).parameters if p != "self"]
     named = [x.strip("*") for m in ENTRY.finditer(sections(call)["Parameters"]) for x in m.group(1).split(", ")]
     assert named == known
+
+
+WIDEST = 40  # calls by the number of their parameters
+
+
+def test_the_widest_calls_have_sections_and_an_example() -> None:
+    calls = {n: [p for p in inspect.signature(call).parameters if p != "self"] for n, call in public_calls().items()}
+    widest = sorted(calls, key=lambda name: -len(calls[name]))[:WIDEST]
+    bare = {name for name in widest if not {"Parameters", "Returns"} <= set(sections(public_calls()[name]))}
+    assert not bare
+    without = {name for name in widest if name not in with_examples()}
+    assert without <= {"drives.Actuation.columns", "Bridge.forward", "Bridge.inverse", "Bridge.step"}  # of a run, of optional packages

@@ -11,7 +11,7 @@ class Row:
     def __init__(self, system, actuation, more=3, gains=2):
         s, nd = system.kernels.sizes, len(actuation.drivers)
         sizes = {"q": s.nq, "v": s.nv, "x": len(actuation.x0) + more, "t": 1, "tau": s.nv, "drive": nd, "speed": nd, "acceleration": nd}
-        sizes |= {"gains": gains, "free": s.free, "near": s.near, "held": actuation.n_held}
+        sizes |= {"gains": gains, "parameters": s.parameters, "near": s.near, "held": actuation.n_held}
         self.sizes = {k: n for k, n in sizes.items() if n}
         ends = np.cumsum([0, *self.sizes.values()])
         self.spans = {k: slice(a, b) for k, a, b in zip(self.sizes, ends[:-1], ends[1:], strict=True)}

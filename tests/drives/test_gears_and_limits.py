@@ -70,7 +70,7 @@ def test_in_a_call_and_of_sampled_functions():
 
 
 def test_controllers_respect_the_limits_of_the_file():
-    """PD towards a far set-point: the disc accelerates with the limit, as with an actuator of that limit."""
+    """PD toward a far set-point: the disc accelerates with the limit, as with an actuator of that limit."""
     law = lw.control.pd({"A": lw.control.setpoint(100.0)}, P=10.0, D=1.0)
     m = lw.load({**DISC, "drive": {"A": {"limits": [-1, "3 N m"]}}})
     run = m.simulate(1.0, control=law)

@@ -64,7 +64,7 @@ def test_compiled_interpreted_and_direct(scraper):
             "near": near,
         }
         status, y = called(a.inputs(row), row, **x)
-        direct = a.equations.inputs({**x, "free": np.zeros(0), "held": np.zeros(0)})
+        direct = a.equations.inputs({**x, "parameters": np.zeros(0), "held": np.zeros(0)})
         assert status == 0 and len(y) == len(direct) + 1
         np.testing.assert_allclose(y[:-1], direct, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(called(b.inputs(row), row, **x)[1], y, rtol=1e-12, atol=1e-12)
@@ -180,10 +180,10 @@ def test_not_finite_numbers_are_named(scraper):
 def test_free_parameters_move_the_lines_of_action():
     model = {**BOOM, "parameters": {"f": 0.5}, "drawing": {**BOOM["drawing"], "F": ["f", -0.8]}}
     push = {"lift": lw.drives.force(lambda t: 1000.0 + t)}
-    s, other = lw.compile(lw.load(model), free=["f"]), lw.compile(lw.load(model, f=0.7))
+    s, other = lw.compile(lw.load(model), parameters=["f"]), lw.compile(lw.load(model, f=0.7))
     a, b = (actuation(compiled_of(x), push, x.assemble(q={"O": 0.3})) for x in (s, other))
     row = Row(s, a)
-    y = called(a.inputs(row), row, q=a.start["q"], t=[0.0], free=[0.7])[1]
+    y = called(a.inputs(row), row, q=a.start["q"], t=[0.0], parameters=[0.7])[1]
     np.testing.assert_allclose(y[:1], b.equations.inputs(b.start), rtol=1e-12)
     assert abs(y[0] / a.equations.inputs(a.start)[0] - 1.0) > 0.01
 

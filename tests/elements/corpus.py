@@ -4,7 +4,7 @@
     python -m tests.elements.corpus --write       store the outcomes as they are now (tests/data/elements/messages)
     python -m tests.elements.corpus --all FILE    outcomes of all entries, several times as many, for comparing two versions
 
-Every good entry of `GOOD` is changed by rules: each key left out, misspelt, given twice or with an odd value, keys of other
+Every good entry of `GOOD` is changed by rules: each key left out, misspelled, given twice or with an odd value, keys of other
 kinds added, two faults at once. Values and pairs of faults are sampled by a hash of the entry; the other changes are all there.
 Each key is on a line of its own, so that the line of a message counts from the line of the section's name.
 """

@@ -77,7 +77,7 @@ def test_events_in_one_step_come_in_order_and_a_terminal_one_cuts_the_rest():
 
 def test_a_function_that_starts_at_zero_or_only_touches_it_is_no_event():
     def values(x, y, w):
-        y[0], y[1] = x[1], 1.0 - x[0]  # velocity: zero at the start; 1 - cos t: touches zero every turn
+        y[0], y[1] = x[1], 1.0 - x[0]  # velocity: zero at the start; 1 - cos t: touches zero every cycle
         return 0
 
     problem = replace(OSCILLATOR, events=StepKernel(3, 2, function=values), event_specs=(EventSpec("turn"), EventSpec("touch")))

@@ -268,8 +268,8 @@ def test_events_are_compiled_or_called_back(scraper):
 
 
 def test_free_parameters_are_parameters_of_a_run():
-    folded, free = lw.compile(lw.load("four-bar", L1=0.25)), lw.compile(lw.load("four-bar"), free=["L1"])
+    folded, free = lw.compile(lw.load("four-bar", L1=0.25)), lw.compile(lw.load("four-bar"), parameters=["L1"])
     st = folded.assemble({"A": 1.0}, {"A": 10.0})
-    ends = [march(compiled_of(s), st, 0.5, tolerance=1e-10, **more) for s, more in ((folded, {}), (free, {"free": {"L1": 0.25}}))]
+    ends = [march(compiled_of(s), st, 0.5, tolerance=1e-10, **more) for s, more in ((folded, {}), (free, {"parameters": {"L1": 0.25}}))]
     np.testing.assert_allclose(ends[1].q[-1], ends[0].q[-1], atol=1e-11)
     np.testing.assert_allclose(total(ends[1])[0], total(ends[0])[0], rtol=1e-12)

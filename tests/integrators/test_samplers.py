@@ -27,7 +27,7 @@ def plant(x, y, w):
 
 
 def controller(x, y, w):
-    """Force towards q = 1 and the sum of errors, which it finds in what it has held."""
+    """Force toward q = 1 and the sum of errors, which it finds in what it has held."""
     y[1] = x[4] + EVERY * (1.0 - x[0])
     y[0] = KP * (1.0 - x[0]) - KD * x[1] + KI * y[1]
     return 0

@@ -52,17 +52,17 @@ def test_every_operation_on_complex_arrays(rng: np.random.Generator) -> None:
 
 
 def test_a_kernel_takes_complex_arrays_and_gives_complex_results() -> None:
-    s = lw.compile("wiper", free=["crank.B.x", "coupler.mass"])
+    s = lw.compile("wiper", parameters=["crank.B.x", "coupler.mass"])
     states = [s.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.2, 1.0, 2.1)]
     Q, V, A = np.array([st.q for st in states]), np.array([st.v for st in states]), np.ones(3)
-    plain, by = s.kernel("loads"), s.kernel("loads", by=("q", "free"))
+    plain, by = s.kernel("loads"), s.kernel("loads", by=("q", "parameters"))
     real, d = plain(Q, V, A), by(Q, V, A)
     for k, e in enumerate(np.eye(3)):
         found = plain(Q + 1j * STEP * e, V, A)
         assert found.u.dtype == complex and found.ok.all()
         assert apart(found.u.real, real.u) < 1e-12 and apart(found.wrench.imag / STEP, d.wrench_q[..., k]) < 1e-10
-    far = by(Q + 0.1j, V, A, free={"coupler.mass": 0.5 + 0.2j})  # far from real: agrees with the equations on single numbers
-    eq = s.kernels.equations(np.array([s.kernels.defaults["free"][0], 0.5 + 0.2j]), "inverse")
+    far = by(Q + 0.1j, V, A, parameters={"coupler.mass": 0.5 + 0.2j})  # far from real: agrees with the equations on single numbers
+    eq = s.kernels.equations(np.array([s.kernels.defaults["parameters"][0], 0.5 + 0.2j]), "inverse")
     near = s.kernels.defaults["near"]
     for i in range(3):
         one = eq.loads(Q[i] + 0.1j, V[i] + 0j, A, np.zeros(1), near)

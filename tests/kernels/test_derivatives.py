@@ -175,7 +175,7 @@ def test_inputs_by_name_and_wrong_calls() -> None:
     assert places(program, "v", "q") == [3, 4, 5, 0, 1, 2]
     with refused(UsageError, name="w"):
         places(program, "w")
-    with pytest.raises(UsageError, match="takes 9 inputs, not 2"):
+    with refused(UsageError, name="program"):
         replay(program, [1.0, 2.0])
-    with pytest.raises(UsageError, match="seed 1 names input 9"):
+    with refused(UsageError, name="seeds"):
         jacobian(program, np.zeros(9), [0, 9])

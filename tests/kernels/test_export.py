@@ -97,7 +97,7 @@ def check_motion(f: Found, got: Any) -> None:
     for p in (got["p"], got["far"]):
         assert p["ok"] and p["residual"] < 1e-10
     assert got["v"]["ok"] and got["a"]["ok"]
-    names = s.kernels.equations(s.kernels.defaults["free"]).points_named
+    names = s.kernels.equations(s.kernels.defaults["parameters"]).points_named
     moved = State(compiled_of(s).skel, st.q, st.v, st.references)
     places = np.array([s.point(moved, n) for n in names])
     speeds = np.array([np.asarray(moved[f"{n}.v"], dtype=float) for n in names])
@@ -130,7 +130,7 @@ def check_forces(f: Found, got: Any) -> None:
 
 
 def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
-    """One call over more than a turn ends where the float path's walk ends; a rocker cannot pass its dead center."""
+    """One call over more than a cycle ends where the float path's walk ends; a rocker cannot pass its dead center."""
     far = {"carpet-scraper": -4.0, "jansen-leg": 9.0}
     systems = [lw.compile(n) for n in far]
     code = "return m.assemble(m.start.q,m.start.drive[0]+x)"
@@ -164,19 +164,19 @@ def test_dimensions_are_inputs() -> None:
         "rssr": {"coupler.B.x": 0.42, "rocker.mass": 1.4},
     }
     code = (
-        "m.set(x.free);const p=m.assemble(m.start.q,x.drive),v=m.velocities(p.q,x.speed).v,a=m.accelerations(p.q,v,x.speed).a;"
+        "m.set(x.parameters);const p=m.assemble(m.start.q,x.drive),v=m.velocities(p.q,x.speed).v,a=m.accelerations(p.q,v,x.speed).a;"
         "return{p,v,a,L:m.loads(p.q,v,a),F:m.forward(p.q,v),where:m.points(p.q,v).position}"
     )
     scripts, jobs, systems = {}, [], []
     for i, (model, values) in enumerate(changes.items()):
-        base = lw.compile(model, free=list(values))
+        base = lw.compile(model, parameters=list(values))
         scripts[f"m{i}"] = exports.script(base, name=f"m{i}")
         if all(name.isidentifier() for name in values):
             other = lw.compile(lw.load(model, **values), cuts=base.tree.cuts)
         else:
-            other = lw.System(with_values(compiled_of(base).described, base.free, list(values.values())), base.tree.cuts)
+            other = lw.System(with_values(compiled_of(base).described, base.parameters, list(values.values())), base.tree.cuts)
         drive = [float(base.start[n]) + 0.05 for n in base.kernels.drives]
-        jobs.append((f"m{i}", code, {"free": values, "drive": drive, "speed": [0.7] * len(drive)}))
+        jobs.append((f"m{i}", code, {"parameters": values, "drive": drive, "speed": [0.7] * len(drive)}))
         systems.append((other, dict(zip(base.kernels.drives, drive, strict=True))))
     for (s, drive), got in zip(systems, run(scripts, jobs), strict=True):
         st = s.assemble(q=drive, v=dict.fromkeys(drive, 0.7))
@@ -420,7 +420,7 @@ def block(language: str) -> str:
 
 
 def test_the_docs_script_runs() -> None:
-    s = lw.compile("four-bar", free=["L1"])
+    s = lw.compile("four-bar", parameters=["L1"])
     [code] = re.findall(r"<script>\n(.*?)</script>", block("html"), re.DOTALL)
     script = code.replace("const m = mechanism;", "const said = [], console = {log: (...x) => said.push(...x)};") + "return [said, q];"
     (torque, on), q = run({"mechanism": exports.script(s)}, [("mechanism", script, 0)])[0]
@@ -431,7 +431,7 @@ def test_the_docs_script_runs() -> None:
 
 
 def test_the_docs_c_function_runs(tmp_path: Path) -> None:
-    s = lw.compile("four-bar", free=["L1"])
+    s = lw.compile("four-bar", parameters=["L1"])
     sources = exports.c(s)
     code = library({**sources, "model.c": sources["model.c"] + block("c")}, tmp_path / "c", "c")
     if code is None:

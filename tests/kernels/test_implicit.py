@@ -37,7 +37,7 @@ def solved(eq: Equations, q: Any, v: Any, tau: Any, near: Any) -> np.ndarray:
 
 
 def complex_steps(kernels: Kernels, q: Any, v: Any, tau: Any, near: Any) -> dict[str, np.ndarray]:
-    eq, nv = kernels.equations([p.value for p in kernels.free]), len(v)
+    eq, nv = kernels.equations([p.value for p in kernels.parameters]), len(v)
     skel = eq.loops.skel
     i = 1j * STEP
     by = {
@@ -45,9 +45,9 @@ def complex_steps(kernels: Kernels, q: Any, v: Any, tau: Any, near: Any) -> dict
         "v": [solved(eq, q + 0j, v + i * e, tau, near) for e in np.eye(nv)],
         "tau": [solved(eq, q + 0j, v, tau + i * e, near) for e in np.eye(nv)],
     }
-    if kernels.free:
-        values = np.array([p.value for p in kernels.free])
-        by["free"] = [solved(kernels.equations(values + i * e), q + 0j, v, tau, near) for e in np.eye(len(values))]
+    if kernels.parameters:
+        values = np.array([p.value for p in kernels.parameters])
+        by["parameters"] = [solved(kernels.equations(values + i * e), q + 0j, v, tau, near) for e in np.eye(len(values))]
     return {name: np.array(columns).T.imag / STEP for name, columns in by.items()}
 
 
@@ -81,12 +81,12 @@ def test_random_mechanisms(seed: int) -> None:
 
 
 def test_free_parameters() -> None:
-    s = lw.compile("wiper", free=["coupler.mass", "coupler.com.x", "crank.B.x"])
+    s = lw.compile("wiper", parameters=["coupler.mass", "coupler.com.x", "crank.B.x"])
     st = s.assemble(q={"A": 0.4}, v={"A": 3.0})
     case = st.instant
     check(s.kernels, case, np.array([0.2, -0.1, 0.3]), 1e-10)
     d = s.derivatives(st, {"A": 0.2})
-    assert d.a_free.shape == (3, 3) and d.lam_free.shape == (2, 3)
+    assert d.a_parameters.shape == (3, 3) and d.lam_parameters.shape == (2, 3)
 
 
 @pytest.mark.slow

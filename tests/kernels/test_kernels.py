@@ -232,19 +232,19 @@ def test_free_parameters_are_inputs() -> None:
     """Other values in the same code are the other mechanism; what was not freed is folded."""
     base = lw.load("wiper")
     names = ["crank.mass", "coupler.com.x", "coupler.C.x"]
-    s = lw.compile(base, free=names)
-    assert [p.name for p in s.free] == names
+    s = lw.compile(base, parameters=names)
+    assert [p.name for p in s.parameters] == names
     k, tau = s.kernel("forward"), np.array([0.3, 0.1, -0.2])
     st = s.start
     assert apart(k(st.q, st.v, tau).a, lw.compile(base).kernel("forward")(st.q, st.v, tau).a) < 1e-12
-    changed = np.array([p.value for p in s.free]) * [1.4, 0.9, 1.001]
-    other = lw.System(with_values(compiled_of(s).described, s.free, changed), s.tree.cuts)
+    changed = np.array([p.value for p in s.parameters]) * [1.4, 0.9, 1.001]
+    other = lw.System(with_values(compiled_of(s).described, s.parameters, changed), s.tree.cuts)
     there = other.assemble(q={"A": float(st["A"])}, v={"A": 3.0})
     right = other.forward(there, tau)
     for given in (changed, dict(zip(names, changed, strict=True))):
-        assert apart(k(there.q, there.v, tau, free=given).a, right.a) < 1e-11
+        assert apart(k(there.q, there.v, tau, parameters=given).a, right.a) < 1e-11
     assert apart(k(there.q, there.v, tau).a, right.a) > 1e-3
-    sweep = k(there.q, there.v, tau, free=changed + np.zeros((5, 1)))
+    sweep = k(there.q, there.v, tau, parameters=changed + np.zeros((5, 1)))
     assert sweep.a.shape == (5, 3) and apart(sweep.a[4], right.a) < 1e-11
 
 
@@ -325,7 +325,7 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), np.array(["a"] * 7)), "numbers"),
         (lambda s: s.kernel("forward")(*[np.zeros(7)] * 4), "4 arrays"),
         (lambda s: s.kernel("energy", "sslm"), "formulation"),
-        (lambda s: lw.compile("wiper", free=["crank.mas"]), "crank.mass"),
+        (lambda s: lw.compile("wiper", parameters=["crank.mas"]), "crank.mass"),
         (lambda s: lw.compile("wiper", engine="gpu"), "python"),
     ],
 )

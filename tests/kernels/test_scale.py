@@ -73,7 +73,7 @@ def test_orders_are_ranked_as_their_operations(name):
     for axes in ("first",) if name == "3-rrr" else ("first", "second"):
         for order in sorted(orders):
             other = replace(eq, plan=replace(best, order=order, axes=axes, nominal={}))
-            program = trace("forward", replace(kernels.sizes, free=0), lambda free, other=other: other, formulation="sslm")
+            program = trace("forward", replace(kernels.sizes, parameters=0), lambda _, other=other: other, formulation="sslm")
             T = other.ordered(planning._solved_terms(other, state))
             found.append((planning.elimination_work(T, order), program.operations, order, axes))
     assert [x[1] for x in sorted(found)] == sorted(x[1] for x in found)

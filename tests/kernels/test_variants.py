@@ -138,13 +138,13 @@ def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inver
 @pytest.mark.slow
 def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
     """On a joint to ground in a plane the rotor's speed is the body's: the same as more inertia of that body."""
-    s = lw.compile(lw.load("four-bar"), free=["crank.inertia"])
+    s = lw.compile(lw.load("four-bar"), parameters=["crank.inertia"])
     k = s.kernels.variant(Variant(armature=armature_of(compiled_of(s).loops.skel, {"A": 0.5})))
-    heavy = s.kernels.defaults["free"] + 0.5
+    heavy = s.kernels.defaults["parameters"] + 0.5
     for st in samples(compiled_of(s).loops, s.start.q, dict(s.start.references), 3, seed=5)[1:]:
         tau, off = rng.normal(size=3), st.q + 1e-4 * rng.normal(size=3)
         for name, x in (("forward", (st.q, st.v, tau)), ("projection", (off, st.v + 0.1)), ("energy", (st.q, st.v))):
-            for one, other in zip(k.get(name)(*x), s.kernels.get(name)(*x, free=heavy), strict=True):
+            for one, other in zip(k.get(name)(*x), s.kernels.get(name)(*x, parameters=heavy), strict=True):
                 close(one, other, 1e-12)
         plain = s.kernels.get("energy")(st.q, st.v).kinetic
         assert k.get("energy")(st.q, st.v).kinetic - plain == pytest.approx(0.25 * st.v[0] ** 2)
@@ -236,9 +236,9 @@ def test_loads_put_in_their_power():
 
 
 def test_kernels_of_time_loops_read_one_row_in_the_agreed_order():
-    s, k = variant(WORKSHOP, {"drivers": ("A",), "power": True}, free=["crank.mass"], cuts=["C"])
+    s, k = variant(WORKSHOP, {"drivers": ("A",), "power": True}, parameters=["crank.mass"], cuts=["C"])
     rates, project = k.get("loop_rates", baumgarte=True), k.get("loop_projection")
-    order = ["q", "v", "t", "tau", "drive", "speed", "acceleration", "gains", "free", "near"]
+    order = ["q", "v", "t", "tau", "drive", "speed", "acceleration", "gains", "parameters", "near"]
     assert [b.name for b in rates.inputs] == [n for n in order if n != "near"]
     assert [b.name for b in project.inputs] == [n for n in order if n not in ("near", "gains")]
     assert k.get("loop_projection") is s.kernels.variant(Variant(drivers=("A",))).get("loop_projection")

@@ -1,4 +1,4 @@
-"""Names of parameters in calls: one rule for studies, tolerances and free numbers."""
+"""Names of parameters in calls: one rule for studies, tolerances and parameters."""
 
 from __future__ import annotations
 

@@ -153,12 +153,13 @@ def test_derivatives_by_a_pin_and_a_length_do_not_depend_on_each_other() -> None
 
 def test_kernels_take_pins_as_free_numbers() -> None:
     m = lw.load("wiper")
-    s = lw.compile(m, free=["C", "D.x"])
-    assert [p.name for p in compiled_of(s).free] == ["C.x", "C.y", "D.x"]
+    s = lw.compile(m, parameters=["C", "D.x"])
+    assert [p.name for p in compiled_of(s).parameters] == ["C.x", "C.y", "D.x"]
     there = {"C.x": 0.91, "C.y": 0.74, "D.x": 1.02}
     other = m.with_(**there).system
     st = other.assemble({"A": 1.2}, {"A": 3.0})
-    a = s.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=compiled_of(other).skel.pack(st.references), free=list(there.values())).a
+    near = compiled_of(other).skel.pack(st.references)
+    a = s.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=near, parameters=list(there.values())).a
     b = other.kernel("forward")(st.q, st.v, np.zeros(len(st.v)), near=compiled_of(other).skel.pack(st.references)).a
     assert np.abs(a - b).max() < 1e-10 * np.abs(b).max()
 
@@ -173,7 +174,7 @@ def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> N
     models = [lw.Mechanism(modelfile.read_text(text.replace("COM", com))) for com in ("com: [0.1, 0], inertia: 1", "com: A, inertia: 1")]
     models[1] = models[1].with_(**{"crank.com.x": 0.1})
     assert models[0].description.numbers().bodies == models[1].description.numbers().bodies
-    kernels = [lw.compile(m, free=["B.y"]).kernels for m in models]
+    kernels = [lw.compile(m, parameters=["B.y"]).kernels for m in models]
     assert kernels[0].model_key != kernels[1].model_key
     for m in models:
         t = m.cycles({"B.y": np.linspace(0.0, 0.02, N)}, steps=STEPS)

@@ -19,7 +19,7 @@ def five_bar(ratio: float) -> lw.Mechanism:
 def test_a_cycle_says_how_many_samples_a_turn_of_the_quicker_drive_has() -> None:
     m = five_bar(10)
     (note,) = m.cycle(steps=360).notes
-    assert note.startswith("drive 'E' turns 10 times in this cycle, 36 samples a turn")
+    assert note.startswith("drive 'E' turns 10 times in this cycle, 36 samples per cycle")
     assert m.cycle(steps=10 * COARSE_SAMPLES).notes == () and five_bar(2).cycle().notes == ()
     assert m.cycle(drive="E", steps=90).notes == (), "A is held, E turns once"
 

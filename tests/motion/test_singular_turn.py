@@ -92,7 +92,7 @@ def test_peaks_beside_it_are_marked_and_others_not() -> None:
 
 
 def test_everything_taken_near_it_is_marked() -> None:
-    """Efforts with their means and powers, shaking force, transmission angles next to a dead center; of a turn without one nothing is."""
+    """Efforts with their means and powers, shaking force, transmission angles next to a dead center; of a cycle without one nothing is."""
     from linkwright.rings.design.cycle_loads import cycle_loads
 
     found = cycle_loads(turned(120))
@@ -118,7 +118,7 @@ def test_derivatives_of_peaks_near_it_say_so() -> None:
 
 
 def test_plots_mark_values_near_it() -> None:
-    """Titles of the effort and of the hodographs; a turn without a singular position has no such words."""
+    """Titles of the effort and of the hodographs; a cycle without a singular position has no such words."""
     from linkwright.rings.studio.plots.efforts import near_text
 
     c = turned(60)
@@ -128,7 +128,7 @@ def test_plots_mark_values_near_it() -> None:
 
 
 def test_a_shaking_force_near_it_is_marked() -> None:
-    """A crank that drives a link through a toggle accelerates without bound towards the dead centers at the ends of its swing."""
+    """A crank that drives a link through a toggle accelerates without bound toward the dead centers at the ends of its swing."""
     from linkwright.rings.design.cycle_loads import cycle_loads
 
     bodies = {

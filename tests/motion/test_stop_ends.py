@@ -152,7 +152,7 @@ def test_a_range_beyond_an_end_stops_there_and_says_so(boom):
     for asked, text in (
         ({"start": "800 mm"}, "cannot begin at 800.00 mm, which is beyond its end of travel at 870.00 mm"),
         ({"start": "1 m", "stop": "1 m"}, "the same position"),
-        ({"stop": "10 deg"}, "stop of the turn"),
+        ({"stop": "10 deg"}, "stop of the cycle"),
     ):
         with pytest.raises(lw.UsageError, match=text):
             boom.cycle(**asked)

@@ -17,7 +17,7 @@ from tests.sweeps import sweep
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The steps of every turn that is computed from now on."""
+    """The steps of every cycle that is computed from now on."""
     steps: list[int] = []
     real = cycle.cycle
 

@@ -1,4 +1,4 @@
-"""Samples of a turn in native code against the walk on floats: two ways that share nothing but the equations of the loops."""
+"""Samples of a cycle in native code against the walk on floats: two ways that share nothing but the equations of the loops."""
 
 from __future__ import annotations
 

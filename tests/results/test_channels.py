@@ -85,7 +85,7 @@ def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     assert len(turn._one_by_one) == singly
     largest = {turn.dimension(n): max(np.abs(found[m]).max() for m in names if turn.dimension(m) == turn.dimension(n)) for n in names}
     alone = [turn.instant(i) for i in range(len(turn))]  # each by itself, through `inverse.solve`
-    for i in (6, 7, 20):  # 6: a quarter of the turn, where the slider-crank is singular
+    for i in (6, 7, 20):  # 6: a quarter of the cycle, where the slider-crank is singular
         for n in names:
             gap = np.abs(np.asarray(turn._channel(n).read(alone[i])) - found[n][i]).max()
             assert gap < 1e-11 * largest[turn.dimension(n)], n  # round-off times the condition of the loops

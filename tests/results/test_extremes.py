@@ -27,7 +27,7 @@ def test_of_known_curves():
 
 
 def test_through_the_end_of_a_cycle():
-    """A peak before the first sample of a turn lies before its last one."""
+    """A peak before the first sample of a cycle lies before its last one."""
     for shift in (-0.3, 0.3):
         x = np.cos(T - shift * T[1])
         found = curve_extremes(T, x)

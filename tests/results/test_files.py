@@ -175,7 +175,7 @@ def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatc
 
 
 def test_a_run_on_other_parameters_brings_its_own_model(tmp_path):
-    s = lw.compile("wiper", free=["crank.mass"])
+    s = lw.compile("wiper", parameters=["crank.mass"])
     heavy = s.kernels.equations([5.0]).loops
     run = free_run("wiper")
     own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.references, system=run.system, loops=heavy)

@@ -29,7 +29,7 @@ def torque(t: Any) -> Any:
 def answers(objects: dict[str, Any]) -> dict[str, Any]:
     """What the objects compute, as plain arrays, from native code in every process.
 
-    Without `reproducible` answers about one state (`s.assemble`, loads of a turn) come from floats until machine code pays or is found
+    Without `reproducible` answers about one state (`s.assemble`, loads of a cycle) come from floats until machine code pays or is found
     in the cache, so their last bits depend on what the process was asked before and on what the cache holds: docs/reference/versions.md."""
     with reproducible(OrderedDict()):
         return _answers(objects)
@@ -121,12 +121,12 @@ def test_states_stay_with_their_system() -> None:
 
 
 def test_a_system_with_free_parameters_and_a_start_of_its_own() -> None:
-    s = lw.compile(lw.load("wiper"), free=["crank.mass"])
+    s = lw.compile(lw.load("wiper"), parameters=["crank.mass"])
     k = s.kernel("forward")
     again = pickle.loads(pickle.dumps(k))
     q, v = s.start.q, s.start.v
-    assert again(q, v, v, free=[2.0]).a.tobytes() == k(q, v, v, free=[2.0]).a.tobytes()
-    assert again.names["free"] == ["crank.mass"]
+    assert again(q, v, v, parameters=[2.0]).a.tobytes() == k(q, v, v, parameters=[2.0]).a.tobytes()
+    assert again.names["parameters"] == ["crank.mass"]
 
 
 def test_kernel_results_with_their_mask() -> None:

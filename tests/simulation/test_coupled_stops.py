@@ -70,7 +70,7 @@ def test_first_impact_moves_both_blocks_together():
     assert found["x.v"][-1] == pytest.approx(-0.5 * np.sqrt(2.0 * HEIGHT * PULL) + PRESS / 2.0 * seconds)
 
 
-def test_an_impact_towards_the_other_stop_is_taken_by_it():
+def test_an_impact_toward_the_other_stop_is_taken_by_it():
     """Against the upper end of y the impulse presses the first block onto its stop: nothing moves, all energy is lost."""
     d = {**BLOCKS, "stops": {"x": {"max": 0.0}, "y": {"max": 0.1}}, "start": {"y.v": 2.0}, "drive": {"x": {"force": "1 N"}}}
     found = lw.load(d).simulate(0.2)

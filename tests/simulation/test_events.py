@@ -1,4 +1,4 @@
-"""Events of a run: several at one instant, watching channels of the run, ending it, locking beside drives, samples and free parameters."""
+"""Events of a run: several at one instant, watching channels of the run, ending it, locking beside drives, samples and parameters."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def test_switching_does_not_shift_the_samples_of_a_controller(wiper):
 
 
 def test_impacts_and_channels_know_free_parameters():
-    w = lw.compile("wiper", free=["crank.mass", "coupler.C.x"])
-    length = w.free[1].value * 1.05
+    w = lw.compile("wiper", parameters=["crank.mass", "coupler.C.x"])
+    length = w.parameters[1].value * 1.05
     free = {"crank.mass": 20.0, "coupler.C.x": length}
     law = lw.drives.torque(lambda t, st: 0.5 * st["coupler.C.y"])
-    run = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, drive={"A": law}, tolerance=1e-10, sample_interval=0.01)
+    run = w.simulate(w.assemble(v={"A": 4.0}), 0.4, parameters=free, drive={"A": law}, tolerance=1e-10, sample_interval=0.01)
     np.testing.assert_allclose(run["A.torque"], 0.5 * run["coupler.C.y"], atol=1e-12)
     locked = w.simulate(
-        w.assemble(v={"A": 4.0}), 0.4, free=free, events=[lw.events.when("t", 0.1, do=lw.events.lock("A"))], tolerance=1e-10
+        w.assemble(v={"A": 4.0}), 0.4, parameters=free, events=[lw.events.when("t", 0.1, do=lw.events.lock("A"))], tolerance=1e-10
     )
     assert locked.checks().ok and locked.events[0].values["energy lost"] > 0.5

@@ -75,7 +75,7 @@ def test_a_time_constant_changes_no_motion_and_excludes_an_inductance(tmp_path: 
         for x in ({}, {"time_constant": "5 ms"})
     )
     assert np.array_equal(a.q, b.q) and np.array_equal(a.v, b.v)
-    with pytest.raises(UsageError, match="Leave out L or time_constant"):
+    with refused(UsageError, name="motor"):
         lw.drives.dc_motor(**PLATE, L="1 mH", time_constant="5 ms")
     with refused(UsageError, value=-0.005):
         lw.drives.dc_motor(**PLATE, time_constant="-5 ms")

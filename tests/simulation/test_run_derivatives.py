@@ -41,8 +41,8 @@ CASES: dict[str, tuple[Any, list[str], dict[str, Any]]] = {
 }
 
 
-def system(model: Any, free: list[str]) -> System:
-    return lw.compile(lw.load(model), free=free)
+def system(model: Any, parameters: list[str]) -> System:
+    return lw.compile(lw.load(model), parameters=parameters)
 
 
 def start(s: System) -> Any:
@@ -55,11 +55,11 @@ def test_against_runs_with_other_numbers(name: str) -> None:
     polynomial is of order four as well, and differs from a shorter step by 1e-8."""
     model, free, options = CASES[name]
     s = system(model, free)
-    st, values = start(s), np.array([p.value for p in s.free])
+    st, values = start(s), np.array([p.value for p in s.parameters])
     times = np.linspace(0.0, 0.05 if model in ("rssr", "stewart") else 0.2, 5)
 
-    def go(free: Any = None) -> Any:
-        return s.simulate(st, times[-1], free=free, sample_interval=times, **options)
+    def go(parameters: Any = None) -> Any:
+        return s.simulate(st, times[-1], parameters=parameters, sample_interval=times, **options)
 
     d = go().derivatives(free)
     assert d.q.shape == (5, s.tree.nv, len(free)) and d.dq.shape == (5, s.tree.nq, len(free)) and d.ok.all()
@@ -108,12 +108,12 @@ def test_steps_converge_to_those_of_a_tight_run() -> None:
 
 @pytest.mark.slow
 def test_a_controller_is_differentiated_with_the_mechanism() -> None:
-    s = lw.compile("wiper", free=["coupler.mass"])
-    st, value = start(s), s.free[0].value
+    s = lw.compile("wiper", parameters=["coupler.mass"])
+    st, value = start(s), s.parameters[0].value
     control = lw.control.pd({"A": lw.control.sinusoid("20 deg", "1 Hz")}, P=3.0, D=0.2)
 
     def go(mass: float) -> Any:
-        return s.simulate(st, 0.2, control=control, free=[mass], sample_interval=0.05, **RK4)
+        return s.simulate(st, 0.2, control=control, parameters=[mass], sample_interval=0.05, **RK4)
 
     found = go(value).derivatives("coupler.mass").q[:, :, 0]
     h = 1e-4 * value
@@ -144,11 +144,11 @@ def test_what_has_no_derivatives_is_refused(options: dict[str, Any], by: Any, te
 def test_loads_and_recorded_channels(kind: str) -> None:
     """Against differences of order four of runs with other numbers, good to 1e-9."""
     drive = {"torque": lw.drives.torque(0.05), "speed": lw.drives.speed(2.0)}[kind]
-    s = lw.compile("wiper", free=["crank.B.x"])
-    st, value, h = start(s), s.free[0].value, 1e-5
+    s = lw.compile("wiper", parameters=["crank.B.x"])
+    st, value, h = start(s), s.parameters[0].value, 1e-5
 
     def go(length: float) -> Any:
-        return s.simulate(st, 0.1, free=[length], sample_interval=0.005, drive={"A": drive}, **RK4)
+        return s.simulate(st, 0.1, parameters=[length], sample_interval=0.005, drive={"A": drive}, **RK4)
 
     run, runs = go(value), {k: go(value + k * h) for k in (-2, -1, 1, 2)}
     d = run.derivatives("crank.B.x")
@@ -160,9 +160,9 @@ def test_loads_and_recorded_channels(kind: str) -> None:
 
 @pytest.mark.slow
 def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
-    s = lw.compile("wiper", free=["crank.mass"], engine="python")
+    s = lw.compile("wiper", parameters=["crank.mass"], engine="python")
     run = s.simulate(start(s), 0.02, drive={"A": lw.drives.torque(0.1)}, engine="python")
-    with pytest.raises(LinkwrightError, match=r"must be free: name them in lw\.compile"):
+    with pytest.raises(LinkwrightError, match=r"cannot be varied: name them in lw\.compile"):
         run.derivatives("coupler.mass")
     with pytest.raises(LinkwrightError, match="was recorded"):
         run.derivatives("crank.mass")["work.in"]

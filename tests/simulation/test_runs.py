@@ -214,7 +214,7 @@ def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
         ({"drive": {"A": lw.drives.speed(1.0)}}, "assemble"),
         ({"engine": "fortran"}, "engine"),
         ({"tolerence": 1e-3}, "tolerance"),
-        ({"free": {"L1": 1.0}}, "free"),
+        ({"parameters": {"L1": 1.0}}, "parameters"),
     ],
 )
 def test_wrong_options_are_explained(bar, wrong, told):
@@ -291,9 +291,9 @@ def test_a_batch_is_its_runs_one_by_one(bar):
 
 
 def test_a_batch_of_parameters_closes_each_start():
-    s = lw.compile(lw.load("four-bar"), free=["L1"])
+    s = lw.compile(lw.load("four-bar"), parameters=["L1"])
     st = s.assemble({"A": 1.0}, {"A": 6.0})
-    batch = run_batch(compiled_of(s), st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
+    batch = run_batch(compiled_of(s), st, 0.3, parameters={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
     for value, q in zip((0.25, 0.3), batch.q[:, -1], strict=True):
         other = lw.compile(lw.load("four-bar", L1=value))
         run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, sample_interval=[0.3])

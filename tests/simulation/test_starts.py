@@ -18,14 +18,14 @@ LENGTHS = {"wiper": "coupler.C.x", "five-bar": "left_rod.C.x", "carpet-scraper":
 
 
 def system_of(name: str) -> lw.System:
-    return lw.compile(name, free=[LENGTHS[name], f"{LENGTHS[name].split('.')[0]}.mass"])
+    return lw.compile(name, parameters=[LENGTHS[name], f"{LENGTHS[name].split('.')[0]}.mass"])
 
 
 @sweep("name", LENGTHS, now=["five-bar"])
 def test_lanes_close_as_floats_do(name: str) -> None:
     s = system_of(name)
     st = s.assemble(v={d: 0.7 for d in compiled_of(s).drive_names})
-    default = s.kernels.defaults["free"]
+    default = s.kernels.defaults["parameters"]
     free = default * np.array([np.linspace(0.97, 1.02, 11), np.ones(11)]).T
     found = start_states.closed_starts(compiled_of(s), [st] * 11, free)
     assert start_states._walk(compiled_of(s)) is not None
@@ -41,28 +41,28 @@ def test_lanes_close_as_floats_do(name: str) -> None:
 
 def test_a_run_alone_has_the_bits_of_the_batch() -> None:
     s = system_of("wiper")
-    lengths = s.kernels.defaults["free"][0] * np.linspace(0.98, 1.02, 9)
-    batch = run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
+    lengths = s.kernels.defaults["parameters"][0] * np.linspace(0.98, 1.02, 9)
+    batch = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths}, sample_interval=0.05)
     for i in (0, 8):
-        alone = s.simulate(s.start, 0.1, free={"coupler.C.x": float(lengths[i])}, sample_interval=0.05)
+        alone = s.simulate(s.start, 0.1, parameters={"coupler.C.x": float(lengths[i])}, sample_interval=0.05)
         assert np.array_equal(alone.q, batch.q[i]) and np.array_equal(alone.q, batch.run(i).q)
 
 
 def test_masses_alone_leave_the_start_as_it_is() -> None:
-    s = lw.compile("wiper", free=["crank.mass"])
+    s = lw.compile("wiper", parameters=["crank.mass"])
     found = start_states.closed_starts(compiled_of(s), [s.start] * 3, np.array([[0.1], [0.2], [0.3]]))
     assert all(st is s.start for st in found)
 
 
 def test_a_length_that_is_too_long_spoils_its_own_run_only() -> None:
     s = system_of("wiper")
-    lengths = np.array([9.0, 0.9, 9.0, 0.91]) * s.kernels.defaults["free"][0] / 0.9
+    lengths = np.array([9.0, 0.9, 9.0, 0.91]) * s.kernels.defaults["parameters"][0] / 0.9
     with refused(AssemblyError, loop="C"):
-        run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
-    batch = run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths}, sample_interval=0.05)
+        run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
+    batch = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths}, sample_interval=0.05)
     assert batch.status == ("not closed", "finished", "not closed", "finished") and batch.finished.tolist() == [False, True, False, True]
     assert np.isnan(batch.q[[0, 2]]).all() and list(batch.why) == [0, 2] and "coupler.C.x = " in batch.why[0]
-    good = run_batch(compiled_of(s), s.start, 0.1, free={"coupler.C.x": lengths[[1, 3]]}, sample_interval=0.05)
+    good = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths[[1, 3]]}, sample_interval=0.05)
     assert np.array_equal(batch.q[[1, 3]], good.q) and np.array_equal(batch.run(3).q, batch.q[3])
     with pytest.raises(AssemblyError):
         batch.run(2)

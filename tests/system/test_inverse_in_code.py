@@ -83,7 +83,7 @@ def test_motions_of_fewer_drives_come_from_a_kernel(make: Any) -> None:
     a = s.forward(st, efforts).a
     assert same(s, st, a, some).tau == pytest.approx(efforts, abs=1e-8)
     same(s, st, a)  # with all of them
-    with pytest.raises(lw.UsageError, match="no drive acts on"):
+    with refused(lw.UsageError, name="drives"):
         s.inverse(st, s.forward(st, dict.fromkeys(compiled_of(s).drive_names, 5.0)).a, drives=some)
     with pytest.raises(lw.UsageError, match="contradict the closed loops"):
         s.inverse(st, a + 1.0, drives=some)
@@ -97,7 +97,7 @@ def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
     exact = loads_on_floats(compiled_of(s), there, None, None, [], "subsystem", {})
     for joint, w in exact.wrench.items():
         np.testing.assert_allclose(found.wrench[joint].force, w.force, atol=1e-7)  # as far as the position is settled
-    with pytest.raises(lw.UsageError, match="no drive acts on"):
+    with refused(lw.UsageError, name="drives"):
         s.inverse(s.start, drives=[])
 
 

@@ -25,7 +25,7 @@ VARIED = {
 
 def designs_of(name: str, n: int = 16) -> dict[str, np.ndarray]:
     m, rng = lw.load(name), np.random.default_rng(1)
-    values = {p.name: p.value for p in lw.compile(m, free=list(VARIED[name])).free}
+    values = {p.name: p.value for p in lw.compile(m, parameters=list(VARIED[name])).parameters}
     return {p: (values[p] or 0.01) * (1.0 + share * rng.uniform(-1.0, 1.0, n)) for p, share in VARIED[name].items()}
 
 

@@ -64,7 +64,7 @@ def workspace(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def gym(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    drawn = draw_of_parameters({"l": given}, ["l"], compiled_of(lw.compile(m, free=["l"]))).ranges["l"]
+    drawn = draw_of_parameters({"l": given}, ["l"], compiled_of(lw.compile(m, parameters=["l"]))).ranges["l"]
     return float(drawn[0]), float(drawn[-1])
 
 

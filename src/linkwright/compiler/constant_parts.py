@@ -1,8 +1,8 @@
 """Operations of a program that depend on one input block only, computed once and handed on: parameters that change rarely.
 
-    before, after = hoisted(program, "free", "constants")
+    before, after = hoisted(program, "parameters", "constants")
 
-`before` computes from `free` every value that the rest needs, `after` reads these as its input `constants` in the place of `free`. The
+`before` computes from `parameters` every value that the rest needs, and `after` reads these as its input `constants` instead. The
 rest is then hardly longer than with the parameters as numbers. No arithmetic is changed.
 
 `simplified` removes constants that are 0, 1 or -1, or equal to another one up to their sign, whatever the parameters are: products of

@@ -28,7 +28,7 @@ from linkwright.compiler.program import Block, Op, Program, pruned
 SIDE = 1e300
 CONDITIONS = (Op.LT, Op.LE)
 PIECEWISE = (*CONDITIONS, Op.MIN, Op.MAX, Op.ABS)
-FIXED = ("free", "gains", "held", "near")  # inputs that stay the same over a step
+FIXED = ("parameters", "gains", "held", "near")  # inputs that stay the same over a step
 UNREAD = ("margin",)  # outputs that are only looked at
 Operation = tuple[int, Any, int, int]
 

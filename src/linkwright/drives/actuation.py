@@ -213,15 +213,36 @@ class Actuation:
     # ---------------------------------------------------------------- what is recorded
 
     def columns(
-        self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, free: Any = None
+        self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, parameters: Any = None
     ) -> dict[str, Column]:
-        """Channels over a run: (values, dimension) by name. Rows of all arrays belong to the times t.
+        """Return the channels of the drives over a run. Rows of all arrays belong to the times t.
 
-        Efforts of prescribed motions come from their multipliers, the torque on a motor's shaft from the accelerations; where
-        these are not given, or sampled values are not known, the channels that need them are left out.
+        Parameters
+        ----------
+        t : array
+            Times.
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        x : array, optional
+            States of the drives.
+        near : array, optional
+            References of cut joints.
+        lam_drivers : array, optional
+            Multipliers of prescribed motions, which give their torques and forces. Without them these channels are left out.
+        a : array, optional
+            Accelerations, which give the torque on a motor's shaft.
+        parameters : array, optional
+            Values of the parameters that are inputs.
+
+        Returns
+        -------
+        dict
+            (values, dimension) by name.
         """
         n = len(t)
-        rows = self._blocks(t, q, v, x, near, free)
+        rows = self._blocks(t, q, v, x, near, parameters)
         values = self._recorded(rows, n)
         out: dict[str, Column] = {}
         at = driver = 0
@@ -245,14 +266,14 @@ class Actuation:
             out |= {name: (values[:, k].copy(), kind) for k, (name, kind) in columns_of_control}
         return out | self._wrenches(rows, n)
 
-    def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
+    def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, parameters: Any = None) -> np.ndarray:
         """Inputs of `program`, one row a time."""
-        return packed(self.equations, self._blocks(t, q, v, x, near, free))
+        return packed(self.equations, self._blocks(t, q, v, x, near, parameters))
 
-    def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, free: Any) -> dict[str, np.ndarray]:
+    def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, parameters: Any) -> dict[str, np.ndarray]:
         n = len(t)
         given = {"q": q, "v": v, "x": x, "t": np.asarray(t, dtype=float)[:, None], "near": near}
-        given["free"] = self.start["free"] if free is None else free
+        given["parameters"] = self.start["parameters"] if parameters is None else parameters
         given["held"] = self.held.at(np.asarray(t)) if self.held.t else None
         return {k: self._rows(given[k], n, size) for k, size in self.equations.sizes.items()}
 
@@ -303,7 +324,7 @@ def actuation(
     st: State,
     *,
     wrench: Mapping[str, Any] | None = None,
-    free: Any = None,
+    parameters: Any = None,
     check: bool = True,
     control: Any = None,
     off: Sequence[str] = (),
@@ -312,13 +333,41 @@ def actuation(
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
-    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.drives (torque, speed, position, voltage) each; the rest is free.
-    wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
-    free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
-    control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
-    bound: these drives, where they were bound to this start already.
+    Parameters
+    ----------
+    system : Compiled
+        Mechanism that is driven: `lw.api.compiled_of(s)` of a System.
+    drive : mapping, optional
+        By joint (`A`, `C.slide`) or cylinder, one of `lw.drives` (torque, speed, position, voltage) each. Other joints move freely.
+    st : State
+        Start of the run.
+    wrench : mapping, optional
+        By body, [moment; force] at its origin in world axes: constant, or a function of t or of t and the state.
+    parameters : array, optional
+        Values of the parameters of `lw.compile(parameters=...)`.
+    check : bool, default True
+        False to accept a state off the prescribed motions, and to try no functions.
+    control : BoundControl, optional
+        Controller with its actuators, which drives the rest.
+    off : sequence of str, default ()
+        Loops that are switched off now.
+    first : bool, default True
+        Whether a run begins.
+    bound : tuple, optional
+        These drives, where they are bound to this start already.
+
+    Returns
+    -------
+    Actuation
+        Efforts, motions and channels of the drives.
+
+    Examples
+    --------
+    >>> s = lw.api.compiled_of(lw.compile("wiper"))
+    >>> lw.drives.actuation(s, {"A": lw.drives.speed("30 rpm")}, s.start, check=False).drivers
+    ('A',)
     """
-    equations, x = _bound(system, drive, st, wrench, free, check, bound)
+    equations, x = _bound(system, drive, st, wrench, parameters, check, bound)
     if control is not None:
         equations, x = _controlled(equations, x, control, st, off, first)
     if check:
@@ -352,7 +401,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Presc
 
 
 def _bound(
-    system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool, bounds: tuple[Bound, ...] | None = None
+    system: Any, drive: Any, st: State, wrench: Any, parameters: Any, check: bool, bounds: tuple[Bound, ...] | None = None
 ) -> tuple[InputEquations, dict[str, np.ndarray]]:
     """Drives bound to a state, and the arrays that they read there."""
     if drive is not None and not isinstance(drive, Mapping):
@@ -365,7 +414,7 @@ def _bound(
         "q": np.asarray(st.q, dtype=float),
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
+        "parameters": np.array(system.kernels.defaults["parameters"] if parameters is None else parameters, dtype=float),
         "near": skel.pack(st.references),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
@@ -401,14 +450,14 @@ def _controlled(
     equations: InputEquations, x: dict[str, np.ndarray], control: Any, st: State, off: Sequence[str], first: bool
 ) -> tuple[InputEquations, dict[str, np.ndarray]]:
     """The same drives with those a controller commands, and what it holds at the start."""
-    system, free = equations.system, x["free"]
+    system, parameters = equations.system, x["parameters"]
     armature = np.zeros(equations.sizes["v"])
     movers = []
     for b in equations.bounds:
         movers += [b.target.name] if b.moves else []
         if b.armature:
             armature[b.target.entry] += b.armature
-    now = {"free": free, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
+    now = {"parameters": parameters, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
     loop, commanded = control.placed(system, st, **now)
     taken = {b.target.name for b in equations.bounds}
     for b in commanded:

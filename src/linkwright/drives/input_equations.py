@@ -1,6 +1,6 @@
 """All drives of a run as functions of arrays, over any scalar: what the input kernel is traced from, and its reference on floats.
 
-inputs   q, v, x, t, free, near, held -> tau, drive, speed, acceleration, rates of x
+inputs   q, v, x, t, parameters, near, held -> tau, drive, speed, acceleration, rates of x
 record   the same -> all channels of the drives, in the order of their channels
 sample   the same -> values that are held until the next sample
 """
@@ -102,7 +102,7 @@ class InputEquations:
         n_x, n_held = sum(len(b.states) for b in self.bounds), sum(b.every > 0.0 for b in self.bounds)
         if self.control is not None:
             n_x, n_held = n_x + len(self.control.states), n_held + self.control.n_held
-        return {"q": s.nq, "v": s.nv, "x": n_x, "t": 1, "free": s.free, "near": s.near, "held": n_held}
+        return {"q": s.nq, "v": s.nv, "x": n_x, "t": 1, "parameters": s.parameters, "near": s.near, "held": n_held}
 
     @cached_property
     def _places(self) -> list[tuple[slice, int]]:
@@ -157,8 +157,8 @@ class InputEquations:
         return cached[1]
 
     def _instant(self, x: Arrays) -> Instant:
-        free = x["free"]
-        skel = self.skel if not len(free) else self._with_free(free)
+        parameters = x["parameters"]
+        skel = self.skel if not len(parameters) else self._with_parameters(parameters)
         near = skel.unpack(x["q"], x["near"])
         here = Instant(skel, x["q"], x["v"], x["t"][0], near)
         here.channels = self._channels if skel is self.skel else None
@@ -198,12 +198,12 @@ class InputEquations:
             known["channels"] = Channels(self.skel)
         return known["channels"]
 
-    def _with_free(self, free: Any) -> Skeleton:
-        """The skeleton at these values of the free parameters; the last one is cached, because they do not change in a run."""
-        key = free.tobytes() if free.dtype.kind == "f" else None
+    def _with_parameters(self, parameters: Any) -> Skeleton:
+        """The skeleton at these values of the parameters; the last one is cached, because they do not change in a run."""
+        key = parameters.tobytes() if parameters.dtype.kind == "f" else None
         cached = vars(self).get("_cached")
         if key is None or cached is None or cached[0] != key:
-            cached = (key, self.system.kernels.equations(free).loops.skel)
+            cached = (key, self.system.kernels.equations(parameters).loops.skel)
             vars(self)["_cached"] = cached
         return cached[1]
 

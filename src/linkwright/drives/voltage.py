@@ -42,10 +42,49 @@ def dc_motor(
     max_current: Any = None,
     time_constant: Any = None,
 ) -> DCMotor:
-    """A DC motor with a gearbox, for `lw.drives.voltage(..., motor=...)`; the keys of `dc_motor` in the model file.
+    """Describe a DC motor with a gearbox, for `lw.drives.voltage(..., motor=...)`, by the keys of `dc_motor` in the model file.
 
-    `gear_ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
-    `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far L would move the joint.
+    Parameters
+    ----------
+    Kt : float or str
+        Torque constant ("0.05 N m/A").
+    R : float or str
+        Resistance of the winding ("1.2 ohm").
+    Ke : float or str, optional
+        Voltage constant (default: Kt).
+    L : float or str, default 0
+        Inductance of the winding.
+    J : float or str, default 0
+        Inertia of the rotor.
+    viscous : float or str, default 0
+        Viscous friction of the rotor, torque per speed.
+    friction : float or str, default 0
+        Coulomb friction of the rotor, as torque.
+    friction_speed : float or str, default 1
+        Rotor speed over which the Coulomb friction changes its sign.
+    gear_ratio : float, optional
+        Motor speed over joint speed.
+    lead : float or str, optional
+        Travel per motor revolution of the spindle of a slider or cylinder, in place of the gear ratio.
+    efficiency : float, default 1
+        Efficiency of the gearbox.
+    supply_voltage : float or str, optional
+        Limit of the voltage.
+    max_current : float or str, optional
+        Limit of the current.
+    time_constant : float or str, optional
+        Electrical time constant L/R of a motor without L. A note of the run estimates how far L would move the joint.
+
+    Returns
+    -------
+    DCMotor
+        Constants of the motor in SI.
+
+    Examples
+    --------
+    >>> motor = lw.drives.dc_motor("0.05 N m/A", "1 ohm", gear_ratio=20, supply_voltage="24 V")
+    >>> lw.load("wiper").simulate("0.1 s", drive={"A": lw.drives.voltage("12 V", motor=motor)}).certificate.status
+    'finished'
     """
     given = {"Kt": Kt, "R": R, "Ke": Ke, "L": L, "J": J, "viscous": viscous, "friction": friction, "friction_speed": friction_speed}
     given |= {"gear_ratio": gear_ratio, "efficiency": efficiency, "supply_voltage": supply_voltage, "max_current": max_current}

@@ -33,7 +33,7 @@ class Pulley:
     joint: str = ""
     point: str = ""
     turn: float = 0.0  # 1: the belt passes it counterclockwise, -1: clockwise, 0: an end without radius
-    towards: tuple[int, int] = (0, 0)  # directions of the spans before and after it in the drawing, in eighths of a turn
+    toward: tuple[int, int] = (0, 0)  # directions of the spans before and after it in the drawing, in eighths of a turn
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Belt(ModelElement):
     name: str
     pulleys: tuple[Pulley, ...]
     radii: tuple[Scalar, ...] = number("length", "of the pulleys", above=0.0)
-    rests: tuple[Scalar, ...] = number("length", "of every row: in the drawing, from the directions `towards`", ())
+    rests: tuple[Scalar, ...] = number("length", "of every row: in the drawing, from the directions `toward`", ())
     closed: bool = False
     carrier: str = ""  # of a closed belt: the body that carries all pulleys
     pretension: Scalar | None = number("force", "of a closed belt whose pulleys one body carries", None, least=0.0)

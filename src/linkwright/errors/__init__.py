@@ -380,18 +380,17 @@ RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
 }
 
 
-def no_option(verb: str, option: str, known: Iterable[str], kind: str = "") -> str:
+def no_option(verb: str, option: str, known: Iterable[str], kind: str = "") -> Suggestion:
     """Return the message about an option that a verb does not have: its new name, or the nearest one."""
     new = RENAMED_OPTIONS.get(f"{verb}.{option}")
-    return (
-        f"'{option}' of {verb} has a new name: write {new}."
-        if new
-        else nearest(option, known, "Options").after(f"{f'{kind}{verb!r}' if kind else verb} has no option '{option}'.")
-    )
+    if new:
+        return Suggestion(f"'{option}' of {verb} has a new name: write {new}.", option, known)
+    return nearest(option, known, "Options").after(f"{f'{kind}{verb!r}' if kind else verb} has no option '{option}'.")
 
 
 RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "Workspace.frame": "to_pandas()",
+    "Bridge.free": "parameters",
     "Bearings.cam_table": "table().parts",
     "CamDesign.warnings": "notes",
     "CamSummary.warnings": "notes",
@@ -418,11 +417,13 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "OptimizationResult.rows": "table()",
     "Requirements.met": "ok",
     "Row.failed": "why",
+    "Stepper.free": "parameters",
     "Study.dataset": "to_xarray()",
     "Study.frame": "to_pandas()",
     "Study.page": "show(path)",
     "Study.to_csv": 'save("rows.csv")',
     "Study.to_excel": 'save("rows.xlsx")',
+    "Loads.free": "self_stresses",
     "LoadHistory.size": "magnitude",
     "Summary.pressure": "pressure_angles",
     "Summary.transmission": "transmission_angles",
@@ -433,6 +434,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
     "System.assembler": "linkwright.api.compiled_of(s).assembler",
     "System.core": "linkwright.api.compiled_of(s)",
     "System.described": "linkwright.api.compiled_of(s).described",
+    "System.free": "parameters",
     "System.forces": "linkwright.api.compiled_of(s).forces",
     "System.energy": "st['energy.total'], st['energy.kinetic'] or st['energy.potential']",
     "System.javascript": "m.export(format='script')",
@@ -459,7 +461,7 @@ RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
 
 OLD_KEYS: dict[str, tuple[str, ...]] = {  # keys of files, options of calls, columns: what to write instead, where it is allowed
     "between": ("range",),
-    "free": ("free_length", "free_position", "undriven"),
+    "free": ("parameters", "free_length", "free_position", "undriven"),
     "gear": ("gear_ratio",),
     "motor_dc": ("dc_motor",),
     "rated": ("supply_voltage",),

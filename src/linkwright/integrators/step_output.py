@@ -247,12 +247,12 @@ def bisected(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, e: int, e
     while b - a > 2.0 * sharp:
         middle = 0.5 * (a + b)
         chord = (g_b * a - g_a * b) / (g_b - g_a)
-        towards = 1.0 if middle >= chord else -1.0
+        toward = 1.0 if middle >= chord else -1.0
         shift = 0.2 * (b - a) * (b - a)
-        x = chord + towards * shift if shift <= abs(middle - chord) else middle
+        x = chord + toward * shift if shift <= abs(middle - chord) else middle
         reach = radius - 0.5 * (b - a)
         if abs(x - middle) > reach:
-            x = middle - towards * reach
+            x = middle - toward * reach
         if not a < x < b:
             x = middle
         outcome = at_share(plan, floats, counts, x, EVENTS_ONLY if e < plan.n_events else SWITCHES_ONLY)

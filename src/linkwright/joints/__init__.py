@@ -6,7 +6,7 @@ way the tree runs through it or whether it is in the tree at all:
 
 in the tree    nq nv            sizes of its coordinates q and velocities v
                pose(q)          X_FM as (R, p)
-               coordinates(R, p, near)   inverse of pose; angles unwrapped towards `near`
+               coordinates(R, p, near)   inverse of pose; angles unwrapped toward `near`
                subspace(q)      S, (6, nv): twist of M in F, axes and origin of F, [angular; linear]
                bias(q, v)       (dS/dt) v
                qdot(q, v)       rate of q

@@ -52,7 +52,7 @@ def c(
     kernels: Kernels,
     names: Sequence[str] | None = None,
     *,
-    free: Names | None = None,
+    parameters: Names | None = None,
     drives: Names | None = None,
     name: str = "model",
     precision: str = "double",
@@ -69,7 +69,7 @@ def c(
         raise UsageError(f"precision is 'double' or 'single', not {precision!r}.", name="precision", value=precision)
     real, numerics = c99.PRECISIONS[precision], NUMERICS[precision]
     driven = (moved,) if isinstance(moved, str) else tuple(moved)
-    kernels = _with_margins(chosen(_moving(kernels, driven), free, drives), numerics.pivots)
+    kernels = _with_margins(chosen(_moving(kernels, driven), parameters, drives), numerics.pivots)
     if names is None and driven:
         names = [n for n in MOVED if possible(kernels, n)]
     programs = programs_of(kernels, names, more)
@@ -148,11 +148,11 @@ def typed(text: str, real: c99.Real, numerics: Numerics) -> str:
 
 
 def _packer(key: str, program: Program, moved: bool, inputs: Sequence[str] = ("q", "v")) -> str:
-    """NAME_run_key(q, v, ..., t, law, near_, free_, y): the kernel on separate arrays; near_ and free_ that are 0 mean the model's."""
+    """NAME_run_key(q, v, ..., t, law, near_, parameters, y): the kernel on separate arrays; near_ and parameters of 0: the model's."""
     needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else list(inputs)
     arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]}
     stepping = key in ("forward", "projection", "terms")
-    arguments |= ({"law": "law"} if stepping else {}) | {"near": "near_", "free": "free_"}
+    arguments |= ({"law": "law"} if stepping else {}) | {"near": "near_", "parameters": "parameters"}
     lines = [f"static int NAME_run_{key}(", f"    {', '.join(f'const REAL *{a}' for a in arguments.values())}, REAL *y)", "{"]
     return "\n".join([*lines, *_packing(key, program, arguments), f"    return NAME_{key}(x, y);", "}", ""])
 
@@ -168,18 +168,18 @@ def _packing(key: str, program: Program, arguments: Mapping[str, str]) -> list[s
                 for i, part in enumerate(DRIVER_INPUTS)
             ]
             continue
-        source = f"{a} ? {a} : NAME_{n}" if n in ("near", "free") else a
+        source = f"{a} ? {a} : NAME_{n}" if n in ("near", "parameters") else a
         lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {sizes[n]});" if n in sizes else f"    (void){a};")
     return lines
 
 
 def _counting(programs: Mapping[str, Program]) -> str:
     """NAME_count: turns of the cut joints counted on, where a kernel reads them."""
-    head = "static void NAME_count(const REAL *q, REAL *near_, const REAL *free_)\n{\n"
+    head = "static void NAME_count(const REAL *q, REAL *near_, const REAL *parameters)\n{\n"
     if "turns" not in programs:
-        return f"{head}    (void)q;\n    (void)near_;\n    (void)free_;\n}}\n"
+        return f"{head}    (void)q;\n    (void)near_;\n    (void)parameters;\n}}\n"
     n = programs["turns"].n_out
-    lines = [f"    REAL y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "free": "free_"})]
+    lines = [f"    REAL y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "parameters": "parameters"})]
     return head + "\n".join([*lines, f"    if (near_ && !NAME_turns(x, y)) NAME_put(near_, y, {n});", "}", ""])
 
 
@@ -196,7 +196,7 @@ def _rates(programs: Mapping[str, Program]) -> str:
 
 def _entries(tables: Tables, name: str, moved: Sequence[str]) -> str:
     """Sizes, the place of every named entry, and status codes, as constants."""
-    sizes = {"nq": "q", "nv": "v", "nc": "lam", "ndrives": "drives", "nfree": "free", "njoints": "joints", "npoints": "points"}
+    sizes = {"nq": "q", "nv": "v", "nc": "lam", "ndrives": "drives", "nparameters": "parameters", "njoints": "joints", "npoints": "points"}
     values = {f"{name}_{key}": len(tables.names[what]) for key, what in sizes.items()}
     values[f"{name}_nquaternions"] = len(tables.quaternions)
     values[f"{name}_ndrivers"] = len(moved)
@@ -207,7 +207,7 @@ def _entries(tables: Tables, name: str, moved: Sequence[str]) -> str:
                 key += "_"
             values[key] = i
     status = {f"{name}_{key}": value for key, value in STATUS.items()}
-    about = "/* Sizes, and places in q, v, lam, drives, free parameters, joints (rows of wrench) and points (rows of position). */"
+    about = "/* Sizes, and places in q, v, lam, drives, parameters, joints (rows of wrench) and points (rows of position). */"
     enums = [(about, values), ("/* Status codes: sums of these. */", status)]
     return "\n".join(
         f"{comment}\nenum {{\n" + ",\n".join(f"    {key} = {value}" for key, value in found.items()) + "\n};\n" for comment, found in enums
@@ -218,7 +218,7 @@ _TABLES = {
     "start_q": "position as drawn, closed",
     "start_drive": "values of the drives there",
     "near": "turns of the cut joints there",
-    "free": "values of the free parameters",
+    "parameters": "values of the parameters",
     "scale": "what a step of each entry of q is compared with",
     "column_scale": "sizes of velocities",
     "row_scale": "sizes of the rows of loops and prescribed motions",
@@ -227,7 +227,7 @@ _TABLES = {
 
 def _numbers(tables: Tables) -> dict[str, list[float]]:
     x = tables.numbers
-    return dict(zip(_TABLES, (x["q"], x["drive"], x["near"], x["free"], x["scale"]), strict=False))
+    return dict(zip(_TABLES, (x["q"], x["drive"], x["near"], x["parameters"], x["scale"]), strict=False))
 
 
 def _declared(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str, real: c99.Real) -> str:

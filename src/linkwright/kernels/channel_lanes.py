@@ -1,7 +1,7 @@
 """Readings of designs along their motions, eight samples of a design at a time: a kernel of `channel_program` with a sample in each lane.
 
     read = LaneReading(kernel, samples=361)
-    out, bad = read(rows, t, laws, free)         out: (outputs, designs, padded samples), each output in one piece
+    out, bad = read(rows, t, laws, parameters)   out: (outputs, designs, padded samples), each output in one piece
 
 A design's numbers are put into the lanes once. Results are written where they stay; the last block of a design is padded.
 """
@@ -31,7 +31,7 @@ class ReadPlan(NamedTuple):
     nq: int
     nd: int
     near: int
-    free: int
+    parameters: int
     outputs: int
     x: int
     at_drive: int
@@ -40,7 +40,7 @@ class ReadPlan(NamedTuple):
     at_third: int
     at_t: int
     at_near: int
-    at_free: int
+    at_parameters: int
     y: int
     at_gap: int
     at_margin: int
@@ -85,7 +85,7 @@ def read_lanes(
     rows: np.ndarray,
     t: np.ndarray,
     laws: np.ndarray,
-    free: np.ndarray,
+    parameters: np.ndarray,
     skip: np.ndarray,
     stored: np.ndarray,
     out: np.ndarray,
@@ -97,10 +97,10 @@ def read_lanes(
     for e in range(d[FIRST], d[FIRST] + d[COUNT]):
         if skip[e] > 0:
             continue
-        if plan.at_free >= 0:
-            for i in range(plan.free):
+        if plan.at_parameters >= 0:
+            for i in range(plan.parameters):
                 for l in range(LANES):
-                    g[plan.at_free + LANES * i + l] = free[e, i]
+                    g[plan.at_parameters + LANES * i + l] = parameters[e, i]
         at = (d[OFFSET] + e) * every
         for k in range(0, every, 8):
             for i in range(plan.nq):
@@ -122,7 +122,7 @@ def read_lanes(
 
 
 class LaneReading:
-    """Readings of designs of one mechanism; its kernel's input `free` holds the numbers that differ."""
+    """Readings of designs of one mechanism; its kernel's input `parameters` holds the numbers that differ."""
 
     def __init__(self, kernel: Kernel, samples: int, values: int):
         """`values`: entries of the first outputs that have to be finite; derivatives behind them need not be."""
@@ -146,7 +146,7 @@ class LaneReading:
         rows: np.ndarray,
         t: np.ndarray,
         laws: np.ndarray,
-        free: np.ndarray,
+        parameters: np.ndarray,
         skip: np.ndarray,
         out: np.ndarray,
         offset: int = 0,
@@ -160,7 +160,7 @@ class LaneReading:
         n, every = len(rows), padded(self.samples)
         bad, left = np.zeros(n, dtype=np.int64), np.ascontiguousarray(skip, dtype=np.int64)
         flat, times, law = (np.ascontiguousarray(x) for x in (rows.reshape(n, -1), np.atleast_2d(t), laws.reshape(-1, every)))
-        arrays = (flat, times, law, np.ascontiguousarray(free), left, self._stored, out.reshape(len(out), -1), bad)
+        arrays = (flat, times, law, np.ascontiguousarray(parameters), left, self._stored, out.reshape(len(out), -1), bad)
         expected = n * every * self.kernel.operations * ROUGH_NS
         self._loop(n, (offset, self.values), arrays, expected, cores)
         return bad > 0
@@ -171,13 +171,13 @@ def _layout(kernel: Kernel) -> tuple[ReadPlan, int]:
     code = kernel.code
     ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
     y, w = LANES * code.n_in, LANES * (code.n_in + code.n_out)
-    names = ("drive", "speed", "acceleration", "third", "t", "near", "free")
+    names = ("drive", "speed", "acceleration", "third", "t", "near", "parameters")
     at = {f"at_{name}": LANES * ins[name].start if name in ins else -1 for name in names}
     size = {name: ins[name].size if name in ins else 0 for name in names}
     gap, margin = (y + LANES * outs[name].start for name in (GAP, "margin"))
     nd = max(size[name] for name in names[:4])
     outputs = outs[GAP].start
     plan = ReadPlan(
-        code.aosoa_address, ins["q"].size, nd, size["near"], size["free"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at
+        code.aosoa_address, ins["q"].size, nd, size["near"], size["parameters"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at
     )
     return plan, w + code.work("many")

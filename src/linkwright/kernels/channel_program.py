@@ -1,10 +1,10 @@
 """Quantities along a motion of the drives as one program: from a closed position to named numbers and their derivatives.
 
-    inputs    q (closed at the drives), drive, speed, acceleration; their third derivatives, t, near and free where they are read
+    inputs    q (closed at the drives), drive, speed, acceleration; their third derivatives, t, near and parameters where they are read
     v, a      J v + b = 0, J a + k = 0 with the rows of the drives
     lam, u    [J' B] (lam, u) = M a + h, where loads are read
     y         whatever a function `read` makes of q, v, a, lam, u and the mechanism's numbers
-    y_p       along free numbers p: q, v, a, lam and u follow them implicitly, see `implicit`
+    y_p       along parameters p: q, v, a, lam and u follow them implicitly, see `implicit`
 
 Only what the outputs need is part of the program: one torque costs less than all loads, derivatives of a speed need no dynamics.
 """
@@ -65,14 +65,14 @@ class ReadPlace(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReadingKernel:
-    """Named quantities of one mechanism, `read` on symbols, and the free numbers `by` (their places) they are differentiated by."""
+    """Named quantities of one mechanism, `read` on symbols, and the parameters `by` (their places) they are differentiated by."""
 
     kernels: Kernels
     drives: tuple[str, ...]
     read: Callable[[ReadPlace], Mapping[str, Any]]
     loads: bool
     by: tuple[int, ...] = ()
-    speeds: Callable[[Any], Sequence[Any]] | None = None  # of the drives, where they are written with free numbers
+    speeds: Callable[[Any], Sequence[Any]] | None = None  # of the drives, where they are written with parameters
 
     def kernel(self, key: Any) -> Kernel:
         """The kernel; `key` names everything that `read` depends on beyond the mechanism, None: unknown."""
@@ -85,15 +85,15 @@ class ReadingKernel:
     def _chosen(self) -> Kernels:
         return self.kernels if self.drives == self.kernels.drives else replace(self.kernels, drives=self.drives, plans={})
 
-    def _equations(self, free: Any) -> Equations:
-        return self._chosen.equations(free, SOLVES["turn_loads"] if self.loads else SOLVES["turn_motion"])
+    def _equations(self, parameters: Any) -> Equations:
+        return self._chosen.equations(parameters, SOLVES["turn_loads"] if self.loads else SOLVES["turn_motion"])
 
     @all_in_use()
     def program(self) -> Program:
         """Trace it: outputs by name, those of `slope`, the gap and the margin."""
         g, sizes = TraceGraph(), self._chosen.sizes
         given = {"q": g.input("q", sizes.nq), **{name: g.input(name, sizes.nd) for name in DRIVE_INPUTS}}
-        given |= {"t": g.input("t", 1), "near": g.input("near", sizes.near), "free": g.input("free", sizes.free)}
+        given |= {"t": g.input("t", 1), "near": g.input("near", sizes.near), "parameters": g.input("parameters", sizes.parameters)}
         x = self._directions(given)
         entries = self._differentiated
         backward = BACKWARD * sum(entries.values()) <= len(self.by) and (not self.loads or is_square(x.eq))
@@ -123,16 +123,16 @@ class ReadingKernel:
         rows = []
         for k in range(size):
             found = turn_adjoint(x, _READ, {name: np.eye(size)[k]}, motion, self.loads)
-            rows.append(found["free"] @ x.own["free"] + (found["speed"] @ x.own["speed"] if "speed" in x.own else 0.0))
+            rows.append(found["parameters"] @ x.own["parameters"] + (found["speed"] @ x.own["speed"] if "speed" in x.own else 0.0))
         return np.array(rows, dtype=object).reshape(size, x.width)
 
     def _directions(self, given: Mapping[str, Any]) -> Differentiation:
         """Unit directions of the numbers `by`, and the speeds of the drives that are written with them."""
-        free = given["free"]
-        own = {"free": np.eye(len(free), dtype=object)[:, list(self.by)].reshape(len(free), len(self.by))}
+        parameters = given["parameters"]
+        own = {"parameters": np.eye(len(parameters), dtype=object)[:, list(self.by)].reshape(len(parameters), len(self.by))}
         if self.by and self.speeds is not None:
-            own["speed"] = _slopes(self.speeds, free, self.by)
-        return Differentiation(self._equations(free), given, self._other, {"free": slice(0, len(self.by))}, own)
+            own["speed"] = _slopes(self.speeds, parameters, self.by)
+        return Differentiation(self._equations(parameters), given, self._other, {"parameters": slice(0, len(self.by))}, own)
 
     @cached_property
     def _traced(self) -> dict[str, Program]:
@@ -149,16 +149,16 @@ class ReadingKernel:
         lam, u = (sizes.nc, sizes.nd) if self.loads else (0, 0)
         counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": lam, "u": u, "t": 1, "near": sizes.near, "third": sizes.nd}
         arrays = {key: g.input(key, n) for key, n in counts.items()}
-        found = self.read(ReadPlace(self._equations(g.input("free", sizes.free)), **arrays))
+        found = self.read(ReadPlace(self._equations(g.input("parameters", sizes.parameters)), **arrays))
         return g.program(list(found.items()))
 
 
-def _slopes(function: Callable[[Any], Sequence[Any]], free: Any, by: Sequence[int]) -> Any:
-    """Derivatives (results, numbers) of a function of the free numbers, on symbols."""
+def _slopes(function: Callable[[Any], Sequence[Any]], parameters: Any, by: Sequence[int]) -> Any:
+    """Derivatives (results, numbers) of a function of the parameters, on symbols."""
     g = TraceGraph()
-    program = g.program([("speed", np.array([*function(g.input("free", len(free))), None], dtype=object)[:-1])])
-    at = places(program, "free")
-    D = jacobian(program, list(free), [at[k] for k in by]).dense()
+    program = g.program([("speed", np.array([*function(g.input("parameters", len(parameters))), None], dtype=object)[:-1])])
+    at = places(program, "parameters")
+    D = jacobian(program, list(parameters), [at[k] for k in by]).dense()
     return np.array(D, dtype=object).reshape(-1, len(by))
 
 
@@ -175,7 +175,7 @@ def _slopes(function: Callable[[Any], Sequence[Any]], free: Any, by: Sequence[in
 
 
 def turn_adjoint(x: Differentiation, name: str, output: Mapping[str, Any], motion: Mapping[str, Any], loads: bool) -> Weights:
-    """Derivatives of a weighted sum of outputs of program `name` by free numbers and speeds; `motion`: v, a and, with loads, lam and u."""
+    """Derivatives of a weighted sum of outputs of program `name` by parameters and speeds; `motion`: v, a and, with loads, lam and u."""
     found = _back(x, name, motion, output)
     if loads:
         given = {**x.values, **motion}
@@ -189,7 +189,7 @@ def turn_adjoint(x: Differentiation, name: str, output: Mapping[str, Any], motio
         found = _sum(found, pushed)
         held = _back(x, "inverse_balance", known, {"effort": z})
         found = _sum(found, {key: w for key, w in held.items() if key not in ("lam", "u")})
-    found = {key: found[key] for key in ("q", "v", "a", "free", "speed")}
+    found = {key: found[key] for key in ("q", "v", "a", "parameters", "speed")}
     d, _ = x.eq.driven_solutions(x.values, following=True)
     for level, program, rows in (
         ("a", "driven_accelerations", "gap"),
@@ -198,7 +198,7 @@ def turn_adjoint(x: Differentiation, name: str, output: Mapping[str, Any], motio
     ):
         z = _transposed(d, -found.pop(level))
         held = _back(x, program, motion, {rows: z})
-        found = _sum(found, {key: w for key, w in held.items() if key in found or key in ("free", "speed")})
+        found = _sum(found, {key: w for key, w in held.items() if key in found or key in ("parameters", "speed")})
     return found
 
 
@@ -211,7 +211,8 @@ def _back(x: Differentiation, name: str, motion: Mapping[str, Any], weights: Map
     places = {blocks[key].start + i: e for key, w in weights.items() for i, e in enumerate(np.ravel(w))}
     _, slopes = gradient(program, packed, places)
     found = {b.name: _array(slopes[b.span]) for b in program.inputs}
-    sizes = {"v": x.eq.loops.skel.tree.nv, "a": x.eq.loops.skel.tree.nv, "free": len(x.values["free"]), "speed": len(x.values["speed"])}
+    nv = x.eq.loops.skel.tree.nv
+    sizes = {"v": nv, "a": nv, "parameters": len(x.values["parameters"]), "speed": len(x.values["speed"])}
     sizes |= {key: len(known[key]) for key in ("lam", "u") if key in known}
     out = {key: found.get(key, np.zeros(n)) for key, n in sizes.items()}
     return {**out, "q": x.rates.T @ found["q"] if "q" in found else np.zeros(x.eq.loops.skel.tree.nv)}

@@ -41,7 +41,7 @@ class WalkPlan(NamedTuple):
     nv: int
     nd: int
     near: int  # entries of the cut joints' references
-    x: int  # row of the kernel's inputs: q, drive, speed, acceleration, near, free
+    x: int  # row of the kernel's inputs: q, drive, speed, acceleration, near, parameters
     at_near: int  # place of the references in it
     y: int  # outputs: q, qdot, v, a, near, residual, moved, determinant, margin
     w: int
@@ -213,14 +213,14 @@ class Walking:
     def plan(self) -> WalkPlan:
         return self._shared[0]
 
-    def __call__(self, q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray, free: Any = None) -> Walked:
+    def __call__(self, q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray, parameters: Any = None) -> Walked:
         """Samples at times t from q and the packed references `near` at the first of them; laws (len(t), 3 drives)."""
         plan, size, memories = self._shared
         if len(memories) > MOST_LENGTHS:
             memories.clear()
         mine = memories.setdefault(len(t), [])
         memory = mine.pop() if mine else _memory(plan, size, len(t))
-        given = {"q": q, "near": near, **({} if free is None else {"free": free})}
+        given = {"q": q, "near": near, **({} if parameters is None else {"parameters": parameters})}
         for name, span in self._given:
             memory.floats[span] = given[name] if name in given else self.kernel.default(name)
         memory.laws[...], memory.t[...], memory.counts[...] = laws, t, 0

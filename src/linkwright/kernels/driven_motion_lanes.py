@@ -2,7 +2,7 @@
 
     walk = LaneWalking(kernel, samples=361)
     begin = walk.begun(...)                     positions of designs by continuation of their numbers
-    rows, reached = walk(begin, t, laws, free)  designs that stop are left to `walk`, which halves its steps
+    rows, reached = walk(begin, t, laws, parameters)  designs that stop are left to `walk`, which halves its steps
 
 Every lane stops its Newton steps when it is closed, as `walk.walk` does, so its numbers do not depend on the designs beside it. Where
 Newton moves by less than the root of round-off, the step is the last one: what is left of it is of second order.
@@ -37,11 +37,11 @@ class LanePlan(NamedTuple):
     nv: int
     nd: int
     near: int
-    free: int
+    parameters: int
     laws: int  # rows of laws that the kernel reads: values, speeds, perhaps accelerations
-    x: int  # row of the kernel's inputs: q, drive, speed, acceleration, near, free
+    x: int  # row of the kernel's inputs: q, drive, speed, acceleration, near, parameters
     at_near: int  # places in it; -1: not an input
-    at_free: int
+    at_parameters: int
     y: int  # outputs: q first
     at_rate: int  # dq/dt
     at_v: int  # -1: not an output
@@ -147,8 +147,8 @@ def reach_lanes(
     from_drive: np.ndarray,
     to_drive: np.ndarray,
     speed: np.ndarray,
-    from_free: np.ndarray,
-    to_free: np.ndarray,
+    from_parameters: np.ndarray,
+    to_parameters: np.ndarray,
     found: np.ndarray,
     ok: np.ndarray,
 ) -> int:
@@ -174,10 +174,10 @@ def reach_lanes(
                 here, there = min(e, len(from_drive) - 1), min(e, len(to_drive) - 1)
                 for i in range(plan.nd):
                     g[plan.x + LANES * (plan.nq + i) + l] = (1.0 - share) * from_drive[here, i] + share * to_drive[there, i]
-                if plan.at_free >= 0:
-                    here, there = min(e, len(from_free) - 1), min(e, len(to_free) - 1)
-                    for i in range(plan.free):
-                        g[plan.at_free + LANES * i + l] = (1.0 - share) * from_free[here, i] + share * to_free[there, i]
+                if plan.at_parameters >= 0:
+                    here, there = min(e, len(from_parameters) - 1), min(e, len(to_parameters) - 1)
+                    for i in range(plan.parameters):
+                        g[plan.at_parameters + LANES * i + l] = (1.0 - share) * from_parameters[here, i] + share * to_parameters[there, i]
             close_lanes(plan, g)
             if s == 0:
                 for l in range(LANES):
@@ -235,7 +235,7 @@ def walk_lanes(
     d: np.ndarray,
     q: np.ndarray,
     references: np.ndarray,
-    free: np.ndarray,
+    parameters: np.ndarray,
     laws: np.ndarray,
     t: np.ndarray,
     rows: np.ndarray,
@@ -253,8 +253,8 @@ def walk_lanes(
             put_lane(g, plan.x, q, e, l)
             if plan.at_near >= 0:
                 put_lane(g, plan.at_near, references, e, l)
-            if plan.at_free >= 0:
-                put_lane(g, plan.at_free, free, e, l)
+            if plan.at_parameters >= 0:
+                put_lane(g, plan.at_parameters, parameters, e, l)
             for i in range(plan.nq):
                 g[plan.step + LANES * i + l] = t[own * e, 1] - t[own * e, 0] if n > 1 else 0.0
         k, going = 0, 1.0
@@ -311,7 +311,7 @@ class Beginnings(NamedTuple):
 
 
 class Homotopy(NamedTuple):
-    """Positions, references of cut joints, drives and free numbers from which designs are reached, and their own drives and free numbers:
+    """Positions, references of cut joints, drives and parameters from which designs are reached, and their own drives and parameters:
     one row for each design, or one for all. Drives move at `speed`."""
 
     q: np.ndarray
@@ -319,12 +319,12 @@ class Homotopy(NamedTuple):
     from_drive: np.ndarray
     to_drive: np.ndarray
     speed: np.ndarray
-    from_free: np.ndarray
-    to_free: np.ndarray
+    from_parameters: np.ndarray
+    to_parameters: np.ndarray
 
 
 class LaneWalking:
-    """Walks of designs of one mechanism: kernel `walk`, `stride` or `counted_stride`, whose input `free` holds the numbers that differ."""
+    """Walks of designs of one mechanism: kernel `walk`, `stride` or `counted_stride`, `parameters` are the numbers that differ."""
 
     def __init__(self, kernel: Kernel, samples: int):
         self.kernel, self.samples = kernel, samples
@@ -338,7 +338,7 @@ class LaneWalking:
 
     def begun(self, way: Homotopy, cores: int | None = None) -> Beginnings:
         """Positions of all designs from others that are closed."""
-        plan, n = self.plan, len(way.to_free)
+        plan, n = self.plan, len(way.to_parameters)
         rows = [np.ascontiguousarray(np.atleast_2d(x), dtype=float) for x in way]
         found, ok = np.empty((n, plan.nq + plan.nv + plan.near)), np.zeros(n, dtype=np.int64)
         for steps in HOMOTOPY:
@@ -351,13 +351,13 @@ class LaneWalking:
         return Beginnings(found[:, :a], found[:, a:b], found[:, b:], ok > 0)
 
     def __call__(
-        self, begin: Beginnings, t: np.ndarray, laws: np.ndarray, free: np.ndarray, cores: int | None = None
+        self, begin: Beginnings, t: np.ndarray, laws: np.ndarray, parameters: np.ndarray, cores: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Samples of all designs, (designs, width, padded samples), and how many of each are known; t (padded samples,) and laws
         (4 drives, padded samples), or with an axis of designs in front."""
         n, every = len(begin.q), padded(self.samples)
         rows, reached = np.empty((n, self.width * every)), np.zeros(n, dtype=np.int64)
-        q, references, numbers = (np.ascontiguousarray(x) for x in (begin.q, begin.references, free))
+        q, references, numbers = (np.ascontiguousarray(x) for x in (begin.q, begin.references, parameters))
         times, law = np.ascontiguousarray(np.atleast_2d(t)), np.ascontiguousarray(laws.reshape(-1, every))
         self._walk(n, (self.samples,), (q, references, numbers, law, times, rows, reached), n * self.samples * ROUGH_NS, cores)
         return rows.reshape(n, self.width, every), reached
@@ -368,16 +368,16 @@ def _layout(kernel: Kernel) -> tuple[LanePlan, int]:
     code = kernel.code
     ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
     near = next((b.size for b in (*code.inputs, *code.outputs) if b.name == "near"), 0)
-    nq, nd, free = outs["q"].size, ins["drive"].size, ins["free"].size if "free" in ins else 0
+    nq, nd, parameters = outs["q"].size, ins["drive"].size, ins["parameters"].size if "parameters" in ins else 0
     sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq, "step": nq, "rate": nq}
     sizes |= dict.fromkeys(("active", "good", "before", "reach", "side", "once", "determinant"), 1) | {"counted": near}
     places, at = {}, 0
     for name, n in sizes.items():
         places[name], at = at, at + LANES * n
-    before = {f"at_{b}": places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "free")}
+    before = {f"at_{b}": places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "parameters")}
     named = {"rate": "qdot", "v": "v", "references": "near", **{b: b for b in ("residual", "moved", "determinant", "margin")}}
     after = {f"at_{key}": places["y"] + LANES * outs[b].start if b in outs else -1 for key, b in named.items()}
     laws = sum(ins[b].size for b in ("drive", "speed", "acceleration") if b in ins)
     nv = outs["v"].size if "v" in outs else 0
-    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, laws, w=at, **places, **before, **after)
+    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, parameters, laws, w=at, **places, **before, **after)
     return plan, at + code.work("many")

@@ -4,7 +4,7 @@
                                (assembling, speeds, loads, free motion); see script/
 
 Nothing is needed where it runs, so the scripts in script/ have Newton's method round the kernels `kinematics` and `projection`
-in their own language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
+in their own language. Values of the chosen parameters are inputs. What the rank-revealing path does for a System is not exported: a
 state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
@@ -45,17 +45,17 @@ def javascript(
     kernels: Kernels,
     names: Sequence[str] | None = None,
     *,
-    free: Names | None = None,
+    parameters: Names | None = None,
     drives: Names | None = None,
     name: str = "mechanism",
     more: Mapping[str, TracedKernel] | None = None,
 ) -> str:
     """A script that defines the object `name` (in node also what require() returns); no dependencies, ES2015.
 
-    `names` are kernels (default: all of `DEFAULT_KERNELS` the mechanism allows), also those of `page_kernels`; `free` parameters whose
+    `names` are kernels (default: all of `DEFAULT_KERNELS` the mechanism allows), also those of `page_kernels`; `parameters` those whose
     values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
-    kernels = chosen(kernels, free, drives)
+    kernels = chosen(kernels, parameters, drives)
     programs = programs_of(kernels, names, more)
     js.module({}, name)  # refuses names that cannot be
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
@@ -69,16 +69,16 @@ def javascript(
 # -------------------------------------------------------------------- what is exported
 
 
-def chosen(kernels: Kernels, free: Names | None, drives: Names | None = None) -> Kernels:
-    """Kernels with other free parameters and drives, for writing them as text: nothing of them is cached on disk."""
+def chosen(kernels: Kernels, parameters: Names | None, drives: Names | None = None) -> Kernels:
+    """Kernels with other parameters and drives, for writing them as text: nothing of them is cached on disk."""
     moved = (drives,) if isinstance(drives, str) else kernels.drives if drives is None else tuple(drives)
     if moved != kernels.drives:
         kernels = replace(kernels, drives=moved, made={}, plans={})
-    if free is not None:
+    if parameters is not None:
         for n in DEFAULT_KERNELS:
-            possible(kernels, n)  # plans do not depend on what is free: those of the mechanism as written serve
-        named = choose(every_parameter(kernels.described), free, kernels.described)
-        kernels = replace(kernels, free=tuple(named), made={}, plans=kernels.plans)
+            possible(kernels, n)  # plans do not depend on which parameters are inputs: those of the mechanism as written serve
+        named = choose(every_parameter(kernels.described), parameters, kernels.described)
+        kernels = replace(kernels, parameters=tuple(named), made={}, plans=kernels.plans)
         vars(kernels)["model_key"] = None  # a key would cost more than it saves: it holds every expression of the model in full
     return kernels
 
@@ -115,8 +115,8 @@ def _traced(kernels: Kernels, kernel: TracedKernel) -> Program:
     g, sizes = TraceGraph(), kernels.sizes
     counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "third": sizes.nd, "t": sizes.one}
     arrays = [g.input(key, counts[key]) for key in kernel.inputs]
-    near, free = g.input("near", sizes.near), g.input("free", sizes.free)
-    found = kernel.function(kernels.equations(free, kernel.solve), *arrays, near)
+    near, parameters = g.input("near", sizes.near), g.input("parameters", sizes.parameters)
+    found = kernel.function(kernels.equations(parameters, kernel.solve), *arrays, near)
     return without_unused(g.program(list(found.items())), OPTIONAL)
 
 
@@ -155,11 +155,11 @@ class Tables(NamedTuple):
 
 
 def tables_of(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
-    eq, entries = kernels.equations(kernels.defaults["free"]), kernels.entries
+    eq, entries = kernels.equations(kernels.defaults["parameters"]), kernels.entries
     q, near = kernels.start()
     q = np.asarray(q, dtype=float)
     reference = kernels.loops.skel.pack(near)
-    names = {k: list(entries[k]) for k in ("q", "v", "lam", "free")}
+    names = {k: list(entries[k]) for k in ("q", "v", "lam", "parameters")}
     names |= {
         "drives": list(kernels.drives),
         "joints": eq.joints,
@@ -168,7 +168,8 @@ def tables_of(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
     }
     kinds = [k for jt in kernels.loops.skel.types for k in jt.coordinate_kinds]
     drive = _drives(eq, q, np.zeros(kernels.tree.nv), reference)["drive"] if "kinematics" in programs else []
-    numbers = {"q": q, "drive": drive, "free": kernels.defaults["free"], "near": reference, "scale": scale(kinds, kernels.loops.kappa)}
+    values, unit = kernels.defaults["parameters"], scale(kinds, kernels.loops.kappa)
+    numbers = {"q": q, "drive": drive, "parameters": values, "near": reference, "scale": unit}
     first = [n.q.start for n, jt in zip(kernels.tree.nodes, kernels.loops.skel.types, strict=True) if "quaternion" in jt.coordinate_kinds]
     return Tables(names, {k: [float(x) for x in values] for k, values in numbers.items()}, first)
 
@@ -192,7 +193,7 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
         "start": {k: t.numbers[k] for k in ("q", "drive", "near")},
         "plane": kernels.tree.description.plane,
         "eyes": _eyes(kernels) if "loads" in programs else {},
-        **{k: t.numbers[k] for k in ("free", "scale")},
+        **{k: t.numbers[k] for k in ("parameters", "scale")},
         "quaternions": t.quaternions,
     }
 

@@ -35,19 +35,19 @@ class GapPlan(NamedTuple):
     nq: int
     nd: int
     near: int
-    free: int
+    parameters: int
     kappa: float
-    x: int  # inputs of `gap_step`: q, drive, damping, near, free
+    x: int  # inputs of `gap_step`: q, drive, damping, near, parameters
     at_damping: int
     at_near: int
-    at_free: int
+    at_parameters: int
     y: int  # outputs: q, square, slope
     at_square: int
     at_slope: int
-    z: int  # inputs of the derivatives: q, drive, weight, near, free
+    z: int  # inputs of the derivatives: q, drive, weight, near, parameters
     at_weight: int
     z_near: int
-    z_free: int
+    z_parameters: int
     u: int  # outputs: square, gradient
     at_gradient: int
     best: int  # q accepted last
@@ -108,7 +108,7 @@ def gap_lanes(
     start: np.ndarray,
     references: np.ndarray,
     drive: np.ndarray,
-    free: np.ndarray,
+    parameters: np.ndarray,
     squares: np.ndarray,
     slopes: np.ndarray,
     q: np.ndarray,
@@ -116,12 +116,12 @@ def gap_lanes(
     """Positions of designs from those in `start` (entries, padded positions), of all designs or of each; drive likewise."""
     every, own, each = start.shape[1], 1 if len(drive) > plan.nd else 0, 1 if len(start) > plan.nq else 0
     for e in range(d[FIRST], d[FIRST] + d[COUNT]):
-        for i in range(plan.free):
+        for i in range(plan.parameters):
             for l in range(LANES):
-                if plan.at_free >= 0:
-                    g[plan.at_free + LANES * i + l] = free[e, i]
-                if plan.z_free >= 0:
-                    g[plan.z_free + LANES * i + l] = free[e, i]
+                if plan.at_parameters >= 0:
+                    g[plan.at_parameters + LANES * i + l] = parameters[e, i]
+                if plan.z_parameters >= 0:
+                    g[plan.z_parameters + LANES * i + l] = parameters[e, i]
         for k in range(0, every, 8):
             for i in range(plan.nq):
                 for l in range(LANES):
@@ -145,9 +145,9 @@ def gap_lanes(
                 g[plan.at_weight + l] = 1.0
                 squares[e, k + l] = g[plan.least + l]
             evaluate(plan.slopes, g, plan.z, plan.u, plan.w, 1)
-            for i in range(plan.free):
+            for i in range(plan.parameters):
                 for l in range(LANES):
-                    slopes[e * plan.free + i, k + l] = g[plan.at_gradient + LANES * i + l]
+                    slopes[e * plan.parameters + i, k + l] = g[plan.at_gradient + LANES * i + l]
     return DONE
 
 
@@ -160,29 +160,29 @@ class LaneGaps:
         self._loop = LaneLoop(gap_lanes, self.plan, size)
 
     def __call__(
-        self, start: np.ndarray, references: np.ndarray, drive: np.ndarray, free: np.ndarray, cores: int | None = None
+        self, start: np.ndarray, references: np.ndarray, drive: np.ndarray, parameters: np.ndarray, cores: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """G (designs, positions), its derivatives (designs, numbers, positions), and q (designs, entries, positions).
 
         start (entries, positions) and drive (drives, positions), or with an axis of designs in front; references: of the model.
         """
-        plan, n, every = self.plan, len(free), padded(self.positions)
+        plan, n, every = self.plan, len(parameters), padded(self.positions)
 
         def wide(x: np.ndarray) -> np.ndarray:
             return np.ascontiguousarray(np.pad(x.reshape(-1, self.positions), ((0, 0), (0, every - self.positions)), "edge"))
 
-        squares, slopes, q = np.empty((n, every)), np.empty((n * plan.free, every)), np.empty((n * plan.nq, every))
-        arrays = (wide(start), wide(references), wide(drive), np.ascontiguousarray(free), squares, slopes, q)
+        squares, slopes, q = np.empty((n, every)), np.empty((n * plan.parameters, every)), np.empty((n * plan.nq, every))
+        arrays = (wide(start), wide(references), wide(drive), np.ascontiguousarray(parameters), squares, slopes, q)
         self._loop(n, (), arrays, n * every * ROUGH_NS, cores)
         some = slice(0, self.positions)
-        return squares[:, some], slopes.reshape(n, plan.free, every)[..., some], q.reshape(n, plan.nq, every)[..., some]
+        return squares[:, some], slopes.reshape(n, plan.parameters, every)[..., some], q.reshape(n, plan.nq, every)[..., some]
 
 
 def _layout(step: Kernel, slopes: Kernel, kappa: float) -> tuple[GapPlan, int]:
     """Places of all blocks, and how many floats they take."""
     a, b = step.code, slopes.code
     ins, outs, zins, zouts = ({x.name: x for x in blocks} for blocks in (a.inputs, a.outputs, b.inputs, b.outputs))
-    nq, nd, free = outs["q"].size, ins["drive"].size, zouts["free_gradient"].size
+    nq, nd, parameters = outs["q"].size, ins["drive"].size, zouts["parameters_gradient"].size
     near = max((x[n].size for x in (ins, zins) for n in x if n == "near"), default=0)
     sizes = {"x": a.n_in, "y": a.n_out, "z": b.n_in, "u": b.n_out, "best": nq, "least": 1, "steep": 1, "active": 1, "again": 1}
     places, at = {}, 0
@@ -192,9 +192,9 @@ def _layout(step: Kernel, slopes: Kernel, kappa: float) -> tuple[GapPlan, int]:
     def place(first: str, blocks: dict[str, Any], name: str) -> int:
         return places[first] + LANES * blocks[name].start if name in blocks else -1
 
-    known = {"at_damping": ("x", ins, "damping"), "at_near": ("x", ins, "near"), "at_free": ("x", ins, "free")}
+    known = {"at_damping": ("x", ins, "damping"), "at_near": ("x", ins, "near"), "at_parameters": ("x", ins, "parameters")}
     known |= {"at_square": ("y", outs, "square"), "at_slope": ("y", outs, "slope"), "at_weight": ("z", zins, "square_weight")}
-    known |= {"z_near": ("z", zins, "near"), "z_free": ("z", zins, "free"), "at_gradient": ("u", zouts, "free_gradient")}
+    known |= {"z_near": ("z", zins, "near"), "z_parameters": ("z", zins, "parameters"), "at_gradient": ("u", zouts, "parameters_gradient")}
     found = {key: place(*x) for key, x in known.items()}
-    plan = GapPlan(a.aosoa_address, b.aosoa_address, nq, nd, near, free, kappa, w=at, **places, **found)
+    plan = GapPlan(a.aosoa_address, b.aosoa_address, nq, nd, near, parameters, kappa, w=at, **places, **found)
     return plan, at + max(a.work("many"), b.work("many"))

@@ -1,4 +1,4 @@
-"""Derivatives of kernels: `s.kernel("inverse", by=("q", "v", "a", "free"))` also gives u_q, u_v, u_a, u_free, lam_q and so on.
+"""Derivatives of kernels: `s.kernel("inverse", by=("q", "v", "a", "parameters"))` also gives u_q, u_v, u_a, u_parameters, lam_q and so on.
 
 A kernel that solves equations is differentiated by the implicit function theorem: with r(x, z) = 0 linear in z,
 

@@ -1,6 +1,6 @@
 """All kernels of one mechanism: the plan, the traces, the key under which code is cached on disk.
 
-Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
+Built from a numeric tree; with parameters as inputs the equations are traced on a tree whose numbers are symbols, and their
 values are inputs. Plans are stored on disk, and machine code is found there without tracing, under a key of everything the trace
 depends on: the model, cuts, options, the modules that this one imports (`sources`) and every plug-in class in use. Without such a
 key a kernel is traced first, and its code is found by the program itself.
@@ -154,7 +154,7 @@ SOLVES = {  # kernels with eliminations of their own
     **dict.fromkeys(("jacobian", "jacobian_rate", "reduced", "operational"), "kinematics"),
     **dict.fromkeys(("driven_loads", "turn_loads"), "inverse and kinematics"),
 }
-DERIVATIVES = ("q", "v", "tau", "free")  # inputs by which kernel "derivatives" differentiates "forward"
+DERIVATIVES = ("q", "v", "tau", "parameters")  # inputs by which kernel "derivatives" differentiates "forward"
 
 
 def _nowhere() -> tuple[np.ndarray, Mapping[str, Any]]:
@@ -168,14 +168,14 @@ class Kernels:
     loops: Loops  # on numbers
     described: Description  # as written, parameters still expressions
     drives: tuple[str, ...]
-    free: tuple[Parameter | Number, ...] = ()
+    parameters: tuple[Parameter | Number, ...] = ()
     start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=_nowhere)  # (q, near) on the loops
     answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
     plans: dict[str, EliminationPlan] = field(default_factory=dict, compare=False)
     chosen: Variant = Variant()
-    numbers: DesignNumbers | None = None  # of the structure whose numbers are the free parameters
+    numbers: DesignNumbers | None = None  # of the structure whose numbers are the parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -248,7 +248,9 @@ class Kernels:
         tasks: tuple[str, ...],
         outputs: tuple[str, ...],
     ) -> Kernel:
-        name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
+        name = "forward" if asked == "derivatives" else asked
+        if asked == "derivatives":
+            by = tuple(n for n in DERIVATIVES if n != "parameters" or self.parameters)
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'.", nearest(name, [*KERNELS, "derivatives"], "Kernels"))
         signature = KERNELS[name]
@@ -277,7 +279,7 @@ class Kernels:
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
             solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
-            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, outputs, **options)
+            return trace(name, self.sizes, lambda parameters: self.equations(parameters, solve), by, outputs, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
         key = self._key(options.get("formulation"))
@@ -302,15 +304,15 @@ class Kernels:
     def _need_inputs(self, name: str, by: Sequence[str]) -> None:
         """Raise UsageError unless a kernel can be differentiated by these inputs."""
         drivers = DRIVER_INPUTS if self.chosen.drivers and name not in UNDRIVEN else ()
-        known = [n for n in (*(key for key, _ in KERNELS[name].inputs), *drivers, *(["t"] if name in TIMED else []), "free")]
+        known = [n for n in (*(key for key, _ in KERNELS[name].inputs), *drivers, *(["t"] if name in TIMED else []), "parameters")]
         known = [n for n in dict.fromkeys(known) if not (name in FOLLOWING and n == "q")]
         known += ["coordinates"] if "q" in known else []
         for key in by:
             if key not in known:
                 more = " Its q follows from the drives." if name in FOLLOWING and key == "q" else ""
                 raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more}", nearest(str(key), known, "Inputs"))
-        if "free" in by and not self.free:
-            raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).", name="by")
+        if "parameters" in by and not self.parameters:
+            raise UsageError("by='parameters' needs names: lw.compile(m, parameters=['L1', 'crank.mass']).", name="by")
 
     def _need_outputs(self, name: str, by: Sequence[str], outputs: Sequence[str]) -> None:
         """Raise UsageError unless a kernel has these outputs, and inputs to differentiate by."""
@@ -321,7 +323,7 @@ class Kernels:
         if name in FOLLOWING:
             raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.", name=name)
         if not by:
-            raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'free').", name="outputs")
+            raise UsageError(f"outputs={list(outputs)} needs inputs to differentiate by: by=('q', 'parameters').", name="outputs")
 
     @property
     def generic_rank(self) -> int:
@@ -350,7 +352,7 @@ class Kernels:
         skel = self.loops.skel
         drivers = len(self.chosen.drivers)
         return KernelSizes(
-            self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.free), drivers=drivers
+            self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.parameters), drivers=drivers
         )
 
     @cached_property
@@ -376,26 +378,26 @@ class Kernels:
             "rate": [f"{n.body}.{row}" for n in self.tree.nodes for row in TWIST],
             "R": [n.body for n in self.tree.nodes],
             **{name: [j.name for j in self.tree.description.joints] for name in ("wrench", "point")},
-            "free": [p.name for p in self.free],
+            "parameters": [p.name for p in self.parameters],
             **drives,
         }
 
     @cached_property
     def defaults(self) -> dict[str, np.ndarray]:
-        """Values of the inputs a call may leave out: time, turns counted of the cut joints, free parameters."""
+        """Values of the inputs a call may leave out: time, turns counted of the cut joints, parameters."""
         skel = self.loops.skel
         return {
             "t": np.zeros(1),
             "near": skel.pack(skel.start_coordinates),
-            "free": np.array([p.value for p in self.free]),
+            "parameters": np.array([p.value for p in self.parameters]),
         }
 
     # ---------------------------------------------------------------- equations
 
     def equations(self, values: Any = (), solve: str = "sslm") -> Equations:
-        """The planned equations, on numbers or with (traced) values of the free parameters."""
+        """The planned equations, on numbers or with (traced) values of the parameters."""
         plan = self.plan_of(solve)
-        if not len(self.free):
+        if not len(self.parameters):
             return replace(self._numeric, plan=plan)
         described = self._filled(list(values))
         tree = replace(
@@ -412,14 +414,14 @@ class Kernels:
         """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure, or of pins."""
         drawn = self.loops.skel.start_coordinates
         if self.numbers is None:
-            return drawn | counted_coordinates(described) if any_drawn(self.free) else drawn
+            return drawn | counted_coordinates(described) if any_drawn(self.parameters) else drawn
         return drawn | {name: np.array([x, *drawn[name][1:]]) for name, x in self.numbers.starts(values).items()}
 
     def _filled(self, values: list[Any]) -> Description:
-        """The model's numbers with these values of the free parameters."""
+        """The model's numbers with these values of the parameters."""
         if self.numbers is not None:
             return self.numbers.filled(values)
-        return with_values(self.described, cast("Sequence[Parameter]", self.free), values)
+        return with_values(self.described, cast("Sequence[Parameter]", self.parameters), values)
 
     @cached_property
     def _numeric(self) -> Equations:
@@ -453,7 +455,7 @@ class Kernels:
 
         if solve == "sslm":
             masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
-            return planning.plan(self._numeric, replace(self.sizes, free=0), self._samples, masses)
+            return planning.plan(self._numeric, replace(self.sizes, parameters=0), self._samples, masses)
         eq = replace(self._numeric, plan=self.plan)
         if solve in ("inverse", "kinematics"):
             return planning.with_drives(eq, self._samples, solve)
@@ -498,8 +500,8 @@ class Kernels:
         d = self.tree.description
         if self.numbers is not None:
             return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), list(self.drives)]
-        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
-        return [model, signature(self.described, cast("Sequence[Parameter]", self.free)), repr(self.loops.kappa)]
+        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.parameters], list(self.drives)]
+        return [model, signature(self.described, cast("Sequence[Parameter]", self.parameters)), repr(self.loops.kappa)]
 
 
 def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
@@ -539,15 +541,15 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
 # Expressions have parts in common, and printed in full they can grow without bound; here every part is listed once.
 
 
-def signature(described: Description, free: Sequence[Parameter]) -> str:
+def signature(described: Description, parameters: Sequence[Parameter]) -> str:
     """Text of everything that code with these numbers as inputs depends on, beyond the numbers of the model; empty if there are none."""
-    if not free:
+    if not parameters:
         return ""
-    if not any_drawn(free):
+    if not any_drawn(parameters):
         return repr([p for p in described.parameters]) + repr(described.bodies)
     parts: list[str] = []
     done: dict[Expr, int] = {}
-    text = _text(with_values(described, free, [variable(p.name) for p in free]), parts, done)
+    text = _text(with_values(described, parameters, [variable(p.name) for p in parameters]), parts, done)
     return "\n".join([*parts, text])
 
 
@@ -645,7 +647,7 @@ def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]
     known = _known if own is None else own
     with _lock:
         if key not in known:
-            known[key] = KernelStructure(replace(kernels(), free=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
+            known[key] = KernelStructure(replace(kernels(), parameters=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
         known.move_to_end(key)
         while len(known) > MOST:
             known.popitem(last=False)

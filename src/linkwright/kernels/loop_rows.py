@@ -30,7 +30,7 @@ class LoopRows:
     def __init__(self, kernels: Kernels):
         self.kernel = kernels.get("loop_rows")
         still = np.zeros(len(kernels.chosen.drivers))
-        loops = kernels.equations(kernels.defaults["free"]).moved(still + 1.0, still, still).loops  # no cylinder has length 0
+        loops = kernels.equations(kernels.defaults["parameters"]).moved(still + 1.0, still, still).loops  # no cylinder has length 0
         q, nv, near = kernels.start()[0], kernels.sizes.nv, kernels.defaults["near"]
         c = loops.at(q, np.zeros(nv), 0.0, loops.skel.unpack(q, near))
         every = [block_places(c.rows[i], c.columns[j], nv) for i, j in sorted(c.blocks)]

@@ -16,20 +16,20 @@ static void NAME_normalize(REAL *q)
 }
 
 /* assemble */
-static REAL NAME_newton(const REAL *q, const REAL *drive, const REAL *near_, const REAL *free_, REAL *step)
+static REAL NAME_newton(const REAL *q, const REAL *drive, const REAL *near_, const REAL *parameters, REAL *step)
 {
     REAL y[NAME_kinematics_outputs];
     int i;
-    NAME_run_kinematics(q, 0, drive, 0, 0, near_, free_, y);
+    NAME_run_kinematics(q, 0, drive, 0, 0, near_, parameters, y);
     for (i = 0; i < NAME_nq; i++) step[i] = y[NAME_kinematics_out_q + i] - q[i];
     return y[NAME_kinematics_out_residual];
 }
 
 /* Newton's steps from q, each to correct the one before by less than a quarter; `damped` steps are halved until they do. */
-static REAL NAME_close(REAL *q, const REAL *drive, const REAL *near_, const REAL *free_, int damped)
+static REAL NAME_close(REAL *q, const REAL *drive, const REAL *near_, const REAL *parameters, int damped)
 {
     const REAL closed = CLOSED, nearly = NEARLY, longest = 0.3;
-    REAL d[NAME_nq], p[NAME_nq], e[NAME_nq], r = NAME_newton(q, drive, near_, free_, d);
+    REAL d[NAME_nq], p[NAME_nq], e[NAME_nq], r = NAME_newton(q, drive, near_, parameters, d);
     int i, k;
     for (k = 0; k < 200 && r > closed; k++) {
         REAL size = 0.0, f;
@@ -39,7 +39,7 @@ static REAL NAME_close(REAL *q, const REAL *drive, const REAL *near_, const REAL
             if ((f < 1.0 && !damped) || !(f > 1e-4)) return r < nearly ? r : -1.0;
             for (i = 0; i < NAME_nq; i++) p[i] = q[i] + f * d[i];
             NAME_normalize(p);
-            s = NAME_newton(p, drive, near_, free_, e);
+            s = NAME_newton(p, drive, near_, parameters, e);
             for (i = 0; i < NAME_nq; i++) off = FMAX(off, FABS(e[i] - (1.0 - f) * d[i]) / NAME_scale[i]);
             if (off <= 0.25 * size && s >= 0.0) {
                 NAME_put(q, p, NAME_nq);
@@ -56,22 +56,22 @@ static REAL NAME_close(REAL *q, const REAL *drive, const REAL *near_, const REAL
 /*
  * Closes the loops with the drives at the given values, on the branch of q: at once where that is near, else the drives walk
  * there by steps that are halved where Newton's method hesitates.
- * near_ (turns of cut joints, counted on) and free_ (free parameters) may be 0: those of the model.
+ * near_ (turns of cut joints, counted on) and parameters may be 0: those of the model.
  * Returns 0; or 1 if the drives cannot get there: q is where they got, or 2 if the loops do not close at all.
  */
-int NAME_assemble(REAL *q, const REAL *drive, REAL *near_, const REAL *free_)
+int NAME_assemble(REAL *q, const REAL *drive, REAL *near_, const REAL *parameters)
 {
     REAL h[NAME_nq], from[2 * NAME_ndrives], to[NAME_ndrives], s = 0.0, f = 1.0;
     int i;
     NAME_normalize(q);
     NAME_put(h, q, NAME_nq);
-    if (NAME_close(h, drive, near_, free_, 0) < 0.0) {
-        NAME_run_drives(q, 0, near_, free_, from);
-        if (NAME_close(q, from, near_, free_, 1) < 0.0) return 2;
+    if (NAME_close(h, drive, near_, parameters, 0) < 0.0) {
+        NAME_run_drives(q, 0, near_, parameters, from);
+        if (NAME_close(q, from, near_, parameters, 1) < 0.0) return 2;
         while (s < 1.0) {
             NAME_put(h, q, NAME_nq);
             for (i = 0; i < NAME_ndrives; i++) to[i] = s + f < 1.0 ? from[i] + (s + f) * (drive[i] - from[i]) : drive[i];
-            if (NAME_close(h, to, near_, free_, 0) < 0.0) {
+            if (NAME_close(h, to, near_, parameters, 0) < 0.0) {
                 f *= 0.5;
                 if (f < SHORTEST) return 1;
                 continue;
@@ -79,11 +79,11 @@ int NAME_assemble(REAL *q, const REAL *drive, REAL *near_, const REAL *free_)
             s = s + f < 1.0 ? s + f : 1.0;
             f = 2.0 * f < 1.0 - s ? 2.0 * f : 1.0 - s;
             NAME_put(q, h, NAME_nq);
-            NAME_count(q, near_, free_);
+            NAME_count(q, near_, parameters);
         }
     }
     NAME_put(q, h, NAME_nq);
-    NAME_count(q, near_, free_);
+    NAME_count(q, near_, parameters);
     return 0;
 }
 
@@ -150,12 +150,12 @@ static void NAME_pulled(const REAL *y, const REAL *A, REAL stiff, const REAL *ga
 
 /* Accelerations of least constraint by the augmented Lagrangian, also in a singular position. Returns 0, or 2 if there are none. */
 static int NAME_least(
-    const REAL *q, const REAL *v, const REAL *tau, const REAL *t, const REAL *law, const REAL *near_, const REAL *free_, REAL *a)
+    const REAL *q, const REAL *v, const REAL *tau, const REAL *t, const REAL *law, const REAL *near_, const REAL *parameters, REAL *a)
 {
     REAL y[NAME_terms_outputs], A[NAME_nv * NAME_nv], force[NAME_nv], pull[NAME_nc + 1], stiff;
     const REAL *J = y + NAME_terms_out_J, *k = y + NAME_terms_out_k;
     int i, r, round;
-    if (NAME_run_terms(q, v, t, law, near_, free_, y)) return 2;
+    if (NAME_run_terms(q, v, t, law, near_, parameters, y)) return 2;
     stiff = NAME_regularized(y, A);
     if (!(stiff > 0.0)) return 2;
     for (r = 0; r < NAME_nc; r++) pull[r] = 0.0;
@@ -175,12 +175,12 @@ static int NAME_least(
 }
 
 /* Back onto the loops where the projection is singular: one step; *gap is the largest gap before it. Returns 0, or 2. */
-static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, const REAL *near_, const REAL *free_, REAL *gap)
+static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, const REAL *near_, const REAL *parameters, REAL *gap)
 {
     REAL y[NAME_terms_outputs], A[NAME_nv * NAME_nv], open[NAME_nc + 1], dq[NAME_nv], dv[NAME_nv], rate[NAME_nq], fast = 1.0, stiff;
     const REAL *J = y + NAME_terms_out_J, *phi = y + NAME_terms_out_phi;
     int i, r;
-    if (NAME_run_terms(q, v, t, law, near_, free_, y)) return 2;
+    if (NAME_run_terms(q, v, t, law, near_, parameters, y)) return 2;
     stiff = NAME_regularized(y, A);
     if (!(stiff > 0.0)) return 2;
     *gap = 0.0;
@@ -201,7 +201,7 @@ static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, cons
 
 /* regular */
 static int NAME_least(
-    const REAL *q, const REAL *v, const REAL *tau, const REAL *t, const REAL *law, const REAL *near_, const REAL *free_, REAL *a)
+    const REAL *q, const REAL *v, const REAL *tau, const REAL *t, const REAL *law, const REAL *near_, const REAL *parameters, REAL *a)
 {
     (void)q;
     (void)v;
@@ -209,19 +209,19 @@ static int NAME_least(
     (void)t;
     (void)law;
     (void)near_;
-    (void)free_;
+    (void)parameters;
     (void)a;
     return 2;
 }
 
-static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, const REAL *near_, const REAL *free_, REAL *gap)
+static int NAME_pull_back(REAL *q, REAL *v, const REAL *t, const REAL *law, const REAL *near_, const REAL *parameters, REAL *gap)
 {
     (void)q;
     (void)v;
     (void)t;
     (void)law;
     (void)near_;
-    (void)free_;
+    (void)parameters;
     (void)gap;
     return 2;
 }
@@ -241,11 +241,11 @@ static void NAME_later(const REAL *law, REAL h, REAL *out)
 
 /* dq/dt and dv/dt. In a singular position dv/dt is taken a little ahead of it, or is that of least constraint: 8 says so. */
 static int NAME_rate(
-    const REAL *q, const REAL *v, const REAL *tau, REAL t, REAL dt, const REAL *law, const REAL *near_, const REAL *free_, REAL *dq,
+    const REAL *q, const REAL *v, const REAL *tau, REAL t, REAL dt, const REAL *law, const REAL *near_, const REAL *parameters, REAL *dq,
     REAL *dv)
 {
     REAL y[NAME_forward_outputs], p[NAME_projection_outputs], ahead[NAME_nq], later[3 * NAME_ndrivers + 1], soon = t + 0.1 * dt;
-    int i, status = NAME_run_forward(q, v, tau, &t, law, near_, free_, y);
+    int i, status = NAME_run_forward(q, v, tau, &t, law, near_, parameters, y);
     NAME_qdot_of(q, v, dq);
     if (!(status & 2)) {
         NAME_put(dv, y + NAME_forward_out_a, NAME_nv);
@@ -254,17 +254,17 @@ static int NAME_rate(
     for (i = 0; i < NAME_nq; i++) ahead[i] = q[i] + 0.1 * dt * dq[i];
     NAME_normalize(ahead);
     NAME_later(law, 0.1 * dt, later);
-    status = NAME_run_projection(ahead, v, &soon, law ? later : 0, near_, free_, p);
+    status = NAME_run_projection(ahead, v, &soon, law ? later : 0, near_, parameters, p);
     if (!status)
         status = NAME_run_forward(
-            p + NAME_projection_out_q, p + NAME_projection_out_v, tau, &soon, law ? later : 0, near_, free_, y);
+            p + NAME_projection_out_q, p + NAME_projection_out_v, tau, &soon, law ? later : 0, near_, parameters, y);
     if (!status) NAME_put(dv, y + NAME_forward_out_a, NAME_nv);
-    else if (NAME_least(q, v, tau, &t, law, near_, free_, dv)) return 2;
+    else if (NAME_least(q, v, tau, &t, law, near_, parameters, dv)) return 2;
     return 8;
 }
 
 static int NAME_advance(
-    REAL *q, REAL *v, const REAL *tau, const REAL *law, REAL *t, REAL dt, REAL *near_, const REAL *free_)
+    REAL *q, REAL *v, const REAL *tau, const REAL *law, REAL *t, REAL dt, REAL *near_, const REAL *parameters)
 {
     static const REAL part[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
     const REAL now = t ? *t : 0.0, end = now + dt;
@@ -276,7 +276,7 @@ static int NAME_advance(
         for (i = 0; i < NAME_nq; i++) Q[i] = q[i] + (k ? part[k] * dt * dq[i] : 0.0);
         for (i = 0; i < NAME_nv; i++) V[i] = v[i] + (k ? part[k] * dt * dv[i] : 0.0);
         NAME_later(law, part[k] * dt, later);
-        status |= NAME_rate(Q, V, tau, now + part[k] * dt, dt, law ? later : 0, near_, free_, dq, dv);
+        status |= NAME_rate(Q, V, tau, now + part[k] * dt, dt, law ? later : 0, near_, parameters, dq, dv);
         if (status & 7) return status & 7;
         for (i = 0; i < NAME_nq; i++) new_q[i] += weight[k] * dt * dq[i];
         for (i = 0; i < NAME_nv; i++) new_v[i] += weight[k] * dt * dv[i];
@@ -284,9 +284,9 @@ static int NAME_advance(
     NAME_normalize(new_q);
     for (k = 0; k < (status & 8 ? 30 : 6) && r > CLOSED; k++) {
         REAL y[NAME_projection_outputs], fast = 1.0;
-        const int found = NAME_run_projection(new_q, new_v, &end, law ? later : 0, near_, free_, y);
+        const int found = NAME_run_projection(new_q, new_v, &end, law ? later : 0, near_, parameters, y);
         if (found) {
-            if (NAME_pull_back(new_q, new_v, &end, law ? later : 0, near_, free_, &r)) return found;
+            if (NAME_pull_back(new_q, new_v, &end, law ? later : 0, near_, parameters, &r)) return found;
             status |= 8;
             continue;
         }
@@ -298,7 +298,7 @@ static int NAME_advance(
     if (!(r < (status & 8 ? LOOSE : NEARLY))) return 4;
     NAME_put(q, new_q, NAME_nq);
     NAME_put(v, new_v, NAME_nv);
-    NAME_count(q, near_, free_);
+    NAME_count(q, near_, parameters);
     if (t) *t = end;
     return status;
 }
@@ -306,30 +306,30 @@ static int NAME_advance(
 /* free */
 /*
  * One Runge-Kutta step of order four of the motion under efforts tau (0: none), then back onto the loops in the mass metric.
- * t (may be 0: time zero) advances. near_ and free_ as in NAME_assemble. Returns NAME_ok (0), or NAME_continued (8): near a singular
+ * t (may be 0: time zero) advances. near_ and parameters as in NAME_assemble. Returns NAME_ok (0), or NAME_continued (8): near a singular
  * position, where accelerations were taken just beside it. Otherwise nothing is changed, and a sum of NAME_not_finite (1) and
  * NAME_singular (2), or NAME_open (4) comes back: the loops do not close.
  */
-int NAME_step(REAL *q, REAL *v, const REAL *tau, REAL *t, REAL dt, REAL *near_, const REAL *free_)
+int NAME_step(REAL *q, REAL *v, const REAL *tau, REAL *t, REAL dt, REAL *near_, const REAL *parameters)
 {
-    return NAME_advance(q, v, tau, 0, t, dt, near_, free_);
+    return NAME_advance(q, v, tau, 0, t, dt, near_, parameters);
 }
 
 /* moved */
 /*
  * One Runge-Kutta step of order four of the motion under efforts tau (0: none) with prescribed motions, then back onto the loops and
  * these motions in the mass metric. drive, speed and acceleration are those at the beginning; over the step the acceleration is constant.
- * t (may be 0: time zero) advances. near_ (turns of cut joints, counted on) and free_ (free parameters) may be 0: those of the model.
+ * t (may be 0: time zero) advances. near_ (turns of cut joints, counted on) and parameters may be 0: those of the model.
  * Returns NAME_ok (0), or NAME_continued (8): near a singular position, where accelerations were taken just beside it. Otherwise nothing
  * is changed, and a sum of NAME_not_finite (1) and NAME_singular (2), or NAME_open (4) comes back: the loops do not close.
  */
 int NAME_step(
     REAL *q, REAL *v, const REAL *tau, const REAL *drive, const REAL *speed, const REAL *acceleration, REAL *t, REAL dt, REAL *near_,
-    const REAL *free_)
+    const REAL *parameters)
 {
     REAL law[3 * NAME_ndrivers];
     NAME_put(law, drive, NAME_ndrivers);
     NAME_put(law + NAME_ndrivers, speed, NAME_ndrivers);
     NAME_put(law + 2 * NAME_ndrivers, acceleration, NAME_ndrivers);
-    return NAME_advance(q, v, tau, law, t, dt, near_, free_);
+    return NAME_advance(q, v, tau, law, t, dt, near_, parameters);
 }

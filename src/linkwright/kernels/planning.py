@@ -205,7 +205,8 @@ def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], ever
         return by_rows
     if len(best) == 1:
         return best[0]
-    work = [trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
+    fixed = replace(sizes, parameters=0)
+    work = [trace("forward", fixed, lambda _, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
     return best[int(np.argmin(work))]
 
 

@@ -149,10 +149,10 @@ class RankRevealing:
     # ---------------------------------------------------------------- the float path
 
     def _equations(self, x: Inputs) -> tuple[Equations, np.ndarray, float]:
-        """Equations at these values of the free parameters and drivers, reference coordinates of the cut joints, time."""
+        """Equations at these values of the parameters and drivers, reference coordinates of the cut joints, time."""
         defaults = self.kernels.defaults
         t = float(x.get("t", np.zeros(1))[0])
-        eq = self.kernels.equations(x.get("free", defaults["free"]))
+        eq = self.kernels.equations(x.get("parameters", defaults["parameters"]))
         if eq.drivers:
             eq = eq.moved(x["drive"], x["speed"], x["acceleration"], at=t)
         return eq, x.get("near", defaults["near"]), t
@@ -197,7 +197,7 @@ class TracedPassage:
     def __init__(self, kernels: Kernels):
         self.kernels = kernels
         self._still = np.zeros(len(kernels.chosen.drivers))
-        self._eq = kernels.equations(kernels.defaults["free"]).moved(self._still + 1.0, self._still, self._still)
+        self._eq = kernels.equations(kernels.defaults["parameters"]).moved(self._still + 1.0, self._still, self._still)
         loops = self._eq.loops
         self.columns, self.rows = loops.columns, loops.row_scale
         self.kernel, self._loop_rows = kernels.get("along"), kernels.rows

@@ -1,9 +1,9 @@
 """The kernels: inputs, outputs, and the trace of each.
 
 Inputs come in one order: those named in `KERNELS`, of a variant with drivers their values, speeds and accelerations
-(`drive`, `speed`, `acceleration`), then t, `near` (the packed references of cut joints, `Skeleton.pack`) and the free parameters; of these
+(`drive`, `speed`, `acceleration`), then t, `near` (the packed references of cut joints, `Skeleton.pack`) and the parameters; of these
 last three only what the kernel really reads stays an input. Kernels of time steppers (`loop_...`) keep the order q, v, t, tau,
-drive, speed, acceleration, gains, free, near.
+drive, speed, acceleration, gains, parameters, near.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.process_settings import all_in_use
 
-OPTIONAL = ("t", "near", "free")
+OPTIONAL = ("t", "near", "parameters")
 
 MOVES = {"q": "qdot", "drive": "speed", "speed": "acceleration"}  # inputs that change with time, and how fast
 
@@ -115,7 +115,7 @@ TIMED = {
 }  # those that may read t
 UNDRIVEN = ("energy", "poses", "points", "velocities", "stepped")  # those in which drivers have no rows
 DRIVER_INPUTS = ("drive", "speed", "acceleration")
-FOLLOWING = ("turn_motion", "turn_loads")  # those whose derivatives let q follow the drives and the free parameters
+FOLLOWING = ("turn_motion", "turn_loads")  # those whose derivatives let q follow the drives and the parameters
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class KernelSizes:
     nc: int
     nd: int  # drives
     near: int  # coordinates of cut joints
-    free: int  # free parameters
+    parameters: int  # those whose values are inputs
     one: int = 1
     drivers: int = 0  # of a variant, whose rows are part of nc
 
@@ -141,7 +141,7 @@ def trace(
     outputs: Sequence[str] = (),
     **options: Any,
 ) -> Program:
-    """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters. With `by` its
+    """The program of a kernel; `equations(parameters)` makes the equations for traced values of the parameters. With `by` its
     outputs are differentiated by these inputs; with `outputs` only their weighted sum is, in reverse."""
     from linkwright.compiler.graph import TraceGraph  # here and below, so that a process that finds its code on disk loads no tracer
 
@@ -151,26 +151,26 @@ def trace(
     law = {} if name in UNDRIVEN or not sizes.drivers else {key: g.input(key, sizes.drivers) for key in DRIVER_INPUTS}
     given = dict(options)
 
-    def moved(free: Any) -> Equations:
-        return equations(free).moved(**law) if law else equations(free)
+    def moved(parameters: Any) -> Equations:
+        return equations(parameters).moved(**law) if law else equations(parameters)
 
     if options.get("gains"):
         given["gains"] = g.input("gains", 2)
     if name in TIMED:
         arrays["t"] = g.input("t", 1)
     if signature.packed:
-        free, near = g.input("free", sizes.free), g.input("near", sizes.near)
+        parameters, near = g.input("parameters", sizes.parameters), g.input("near", sizes.near)
     else:
-        near, free = g.input("near", sizes.near), g.input("free", sizes.free)
+        near, parameters = g.input("near", sizes.near), g.input("parameters", sizes.parameters)
     if by:
         from linkwright.kernels.implicit import Differentiation, differentiated, pulled
 
         def other(wanted: str) -> Program:
             return trace(wanted, sizes, equations, **(options if wanted == name else {}))
 
-        values = {**arrays, **law, "near": near, "free": free, "gains": given.get("gains")}
+        values = {**arrays, **law, "near": near, "parameters": parameters, "gains": given.get("gains")}
         plain = not any(options.get(key) for key in ("gains", "power")) and options.get("formulation", "sslm") in (None, "sslm")
-        x = Differentiation.of(moved(free), values, other, tuple(by))
+        x = Differentiation.of(moved(parameters), values, other, tuple(by))
         shapes = {b.name: b.shape for b in other(name).outputs} if outputs else {}
         found = (
             pulled(x, name, {key: g.input(f"{key}_weight", shapes[key]) for key in outputs}) if outputs else differentiated(name, x, plain)
@@ -183,12 +183,12 @@ def trace(
     if name == "gap_step":
         from linkwright.kernels.equations.assembly_gap import gap_step
 
-        found = gap_step(moved(free), {**arrays, "free": free}, trace("gap", sizes, equations))
+        found = gap_step(moved(parameters), {**arrays, "parameters": parameters}, trace("gap", sizes, equations))
     elif name == "along":
-        found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
+        found = along(moved(parameters), arrays, {**law, "parameters": parameters}, trace("blocks", sizes, equations))
     else:
         try:
-            found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
+            found = getattr(moved(parameters), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
         except ZeroDivisionError:  # of a pivot that is a number, not a symbol
             raise SingularityError(
                 "the equations of this mechanism cannot be solved in any position: a mass, a moment of inertia or a length is zero where "

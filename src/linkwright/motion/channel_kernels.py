@@ -88,9 +88,9 @@ class ChannelReading:
     def load_names(self) -> frozenset[str]:
         return frozenset(load_channels(self.kernels.tree.description, self.drives))
 
-    def _speeds(self, free: Any) -> list[Any]:
+    def _speeds(self, parameters: Any) -> list[Any]:
         """Speeds of the drives for symbols of the numbers; 0 for those that do not depend on them."""
-        every = {d.joint: d.value for d in with_values(self.kernels.described, self.chosen, list(free)).drives}
+        every = {d.joint: d.value for d in with_values(self.kernels.described, self.chosen, list(parameters)).drives}
         return [every[name] if name in self.moving and isinstance(every[name], Sym) else 0.0 for name in self.drives]
 
     def read(self, p: ReadPlace, names: Sequence[str]) -> dict[str, Any]:

@@ -222,7 +222,7 @@ def _positive(tolerance: float) -> float:
 
 
 def _weakest_motion(space: np.ndarray) -> np.ndarray:
-    """One motion of a space that does not depend on its basis: towards the coordinate that takes part most, which gets 1."""
+    """One motion of a space that does not depend on its basis: toward the coordinate that takes part most, which gets 1."""
     if not space.shape[1]:
         return np.zeros(len(space))
     lead = int(np.argmax(np.round(np.linalg.norm(space, axis=1), 9)))
@@ -272,7 +272,7 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
         return (
             f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
             f"The motion in which {motion} takes efforts about {1.0 / reach.smallest:.0e} times as large as elsewhere; "
-            "they grow without bound towards the position where it is lost."
+            "they grow without bound toward the position where it is lost."
         )
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."

@@ -91,7 +91,7 @@ def cycle_of(core: Compiled, drive: str | None, steps: int, speed: Any, duration
 
 
 def asked_in_si(core: Compiled, drive: str | None, steps: int, speed: Any, duration: Any, start: Any, stop: Any) -> tuple[Any, ...]:
-    """Drive, speed, duration, start and stop of a turn in SI; raise UsageError unless they and the steps are usable."""
+    """Drive, speed, duration, start and stop of a cycle in SI; raise UsageError unless they and the steps are usable."""
     whole_number(steps, "steps", 2, MOST_STEPS)
     if drive is not None:
         core.need_drive(drive)
@@ -101,12 +101,12 @@ def asked_in_si(core: Compiled, drive: str | None, steps: int, speed: Any, durat
     rotary = is_rotary(core.description, drive or _lead(core))
     value = None if speed is None else quantity(speed, KINDS["angular speed" if rotary else "speed"])
     position = KINDS["angle" if rotary else "length"]
-    ends = [None if x is None else quantity(x, position, f"{end} of the turn") for end, x in (("start", start), ("stop", stop))]
+    ends = [None if x is None else quantity(x, position, f"{end} of the cycle") for end, x in (("start", start), ("stop", stop))]
     return drive, value, seconds, *ends
 
 
 def _lead(core: Compiled) -> str:
-    """The drive that a turn follows if none is named."""
+    """The drive that a cycle follows if none is named."""
     return plan(core.loops, core.start.instant, None, None).lead
 
 
@@ -197,7 +197,7 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
 
 @dataclass(frozen=True)
 class CyclePlan:
-    """The motion of a turn: leading drive, laws of all drives, and notes for the user."""
+    """The motion of a cycle: leading drive, laws of all drives, and notes for the user."""
 
     lead: str
     laws: dict[str, Curve]
@@ -358,7 +358,7 @@ class Prepared:
 
 
 def prepared(loops: Loops, here: Instant, *asked: Any) -> Prepared:
-    """Choose the motion of a turn and go where it begins; `asked` is what `plan` takes."""
+    """Choose the motion of a cycle and go where it begins; `asked` is what `plan` takes."""
     p = plan(loops, here, *asked)
     return Prepared(loops, p, _at_the_beginning(loops, here, p))
 
@@ -455,7 +455,7 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
 
 
 def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str], begin: float = 0.0) -> Trajectory:
-    """The turn with its notes and the third derivatives of its laws (which begin at that time), at rest if the plan is static."""
+    """The cycle with its notes and the third derivatives of its laws (which begin at that time), at rest if the plan is static."""
     places = places_of(c.settings)
     passed = [x for x in places if x.kind == "passage"]
     more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
@@ -498,7 +498,7 @@ def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: 
 
 # ---------------------------------------------------------------- notes: drives that turn many times while the leading one turns once
 
-COARSE_SAMPLES = 72  # samples of a turn below which its figures are said to be coarse: 5 deg
+COARSE_SAMPLES = 72  # samples of a cycle below which its figures are said to be coarse: 5 deg
 MOST_TURNS = 100  # of another drive in one cycle
 
 
@@ -518,8 +518,8 @@ def coarse_notes(d: Description, lead: str, laws: Mapping[str, Curve], t: np.nda
     steps = len(t) - 1
     turns = _turns(d, lead, laws, float(t[-1] - t[0]) if len(t) else 0.0)
     return [
-        f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples a turn: larger values may lie between them; take more "
-        "steps"
+        f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples per cycle: larger values may lie between them; take "
+        "more steps"
         for name, n in turns.items()
         if n > 1.0 and steps < COARSE_SAMPLES * n
     ]

@@ -1,6 +1,6 @@
 """Derivatives of a turn by numbers of the model, at a fixed motion of the drives: implicit and exact, all samples at once.
 
-Kernel `turn_loads` by its free numbers: with A = [J; S], the loops' Jacobian and the rows S of the drives, and r = M a + h - J' lam - B u,
+Kernel `turn_loads` by its parameters: with A = [J; S], the loops' Jacobian and the rows S of the drives, and r = M a + h - J' lam - B u,
 
     A q_p = -phi_p        A v_p = -(J v + b)_p - (J v + b)_q q_p        A a_p = -(J a + k)_p - (J a + k)_q q_p - (J a + k)_v v_p
     [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p
@@ -37,7 +37,7 @@ ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
 def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], values: np.ndarray | None = None) -> MotionDerivatives:
-    """Derivatives of the samples of a turn, or of another motion of the drives; see `Trajectory.derivatives`. With `values` of the numbers
+    """Derivatives of the samples of a cycle, or of another motion of the drives; see `Trajectory.derivatives`. With `values` of the numbers
     the motion is that of another design than the mechanism's own."""
     chosen = core.chosen(by)
     if not chosen:
@@ -49,17 +49,17 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     unloaded = _unloaded(core, drives, chosen)
     at = np.array([p.value for p in chosen]) if values is None else np.asarray(values, dtype=float)
     speeds = _speeds(core, chosen, at, drives, c)
-    name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "free")
+    name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "parameters")
     held = None if drives == list(kernels.kernels.drives) else drives
     kernel = kernels.kernel(name, held, ON_NUMPY, inputs) or kernels.kernels.get(name, drives=held, by=inputs).interpreted()
     laws = drive_motion(core, c, drives)
-    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "free": lambda: at}
+    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "parameters": lambda: at}
     found = kernel(c.q, *laws, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
     _check_motion(core, c, found)
 
     def total(output: str) -> Any:
         """By the numbers themselves, and through the speeds that are written with them."""
-        own = getattr(found, f"{output}_free")
+        own = getattr(found, f"{output}_parameters")
         return own + getattr(found, f"{output}_speed") @ speeds if speeds.any() else own
 
     q, v, a = (total(n) for n in "qva")
@@ -76,18 +76,18 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
 
 
 def varied_loops(kernels: Kernels, values: Any) -> Loops:
-    """The loops for (traced) values of the free numbers."""
+    """The loops for (traced) values of the parameters."""
     return kernels.equations(values).loops
 
 
-VARIED: Store[tuple[str, ...], KernelStructure] = Store()  # kernels by the names of their free numbers
+VARIED: Store[tuple[str, ...], KernelStructure] = Store()  # kernels by the names of their parameters
 
 
 def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:
-    """Kernels with these numbers free, made once."""
+    """Kernels whose inputs are these parameters, made once."""
     key, known = tuple(p.name for p in chosen), VARIED.of(core)
     if key not in known:
-        known[key] = KernelStructure(replace(core.kernels, free=tuple(chosen), made={}, variants={}))
+        known[key] = KernelStructure(replace(core.kernels, parameters=tuple(chosen), made={}, variants={}))
     return known[key]
 
 
@@ -179,11 +179,11 @@ def _check_redundant(
     """Raise UsageError where redundant loops would no longer close: rows that were left out must follow, too."""
     if core.all_rows_count:
         return
-    kernel = kernels.kernels.get("closure", by=("q", "free")).interpreted()
+    kernel = kernels.kernels.get("closure", by=("q", "parameters")).interpreted()
     more = {"near": cut_rows(c.skel, c.references)} if "near" in kernel.reads else {}
-    found = kernel(c.q, c.v, free=values, **more)
-    left = (found.phi_q @ q + found.phi_free) / core.loops.row_scale[:, None]
-    size = np.abs(found.phi_free / core.loops.row_scale[:, None]).max(axis=(0, 1))
+    found = kernel(c.q, c.v, parameters=values, **more)
+    left = (found.phi_q @ q + found.phi_parameters) / core.loops.row_scale[:, None]
+    size = np.abs(found.phi_parameters / core.loops.row_scale[:, None]).max(axis=(0, 1))
     open_ = np.nanmax(np.abs(left), axis=(0, 1)) > LOOP_CHANGE * np.maximum(size, 1e-300)
     locked = [p.name for p, bad in zip(chosen, open_, strict=True) if bad]
     if locked:

@@ -178,12 +178,12 @@ class CycleLanes:
 
     def __call__(self, designs: Designs, which: np.ndarray, walk: LaneWalking, cores: int | None = None) -> LaneMotion:
         """Turn these designs."""
-        free, laws = designs.values[which], self.laws(designs, which)
+        parameters, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
         ends = np.ascontiguousarray(laws.rows[..., :nd, 0])
         b = designs.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
-        begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, free), cores)
-        rows, reached = walk(begin, laws.t, laws.rows, free, cores)
+        begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, parameters), cores)
+        rows, reached = walk(begin, laws.t, laws.rows, parameters, cores)
         # a drive that is drawn beyond half a turn begins at the other end of its range: turns of the others would be counted otherwise
         near = np.broadcast_to((np.abs(ends - self._from) < np.pi).all(axis=-1) | (self._begins(designs) is None), (len(which),))
         done = begin.ok & (reached == self.steps + 1) & near
@@ -193,7 +193,7 @@ class CycleLanes:
         why = dict(laws.why)
         for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
             if k not in why:
-                self._alone(int(k), begin, laws, free, rows, done, why)
+                self._alone(int(k), begin, laws, parameters, rows, done, why)
         return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)
 
     @cached_property
@@ -212,7 +212,7 @@ class CycleLanes:
         return None if kernel is None else Walking(kernel)
 
     def _alone(
-        self, k: int, begin: Beginnings, laws: Laws, free: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
+        self, k: int, begin: Beginnings, laws: Laws, parameters: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
     ) -> None:
         """One design with steps as short as it needs; where it stops at a dead center, say so."""
         n, walk = self.steps + 1, self._single
@@ -220,7 +220,7 @@ class CycleLanes:
             return
         t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
         references = begin.references[k] if begin.references.shape[1] else self._references
-        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, free[k])
+        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, parameters[k])
         strength = np.abs(found.determinant[: found.reached])
         if found.reached == n:
             counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
@@ -277,7 +277,7 @@ def lanes_of(
 
 
 # ----------------------------------------------------------------------------------------------------
-# Assembly gaps of many designs over a turn: how far each stays open at every position of its drives, with exact derivatives
+# Assembly gaps of many designs over a cycle: how far each stays open at every position of its drives, with exact derivatives
 #     found = AssemblyGaps(lanes, positions=72)(designs)       found.gap (designs, positions), found.slopes (..., numbers)
 #
 # At a position of the drives the gap is the least length by which the loops stay open, over all positions of the other joints: zero for a
@@ -311,7 +311,8 @@ class AssemblyGaps:
         designs, drives = self.lanes.designs, list(self.lanes.ready.plan.laws)
         get = designs.kernels.get
         step = designs.native(("gap_step", *drives), lambda: get("gap_step", drives=drives), True, idle=True)
-        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=("free",), outputs=("square",)), True, idle=True)
+        by = ("parameters",)
+        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=by, outputs=("square",)), True, idle=True)
         if step is None or slopes is None:
             return None
         return LaneGaps(step, slopes, designs.core.loops.kappa, self.lanes.steps + 1)

@@ -1,4 +1,4 @@
-"""Samples of a turn: states along the branch at given times, also next to singular positions, which are located and marked."""
+"""Samples of a cycle: states along the branch at given times, also next to singular positions, which are located and marked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sampled(NamedTuple):
 
 
 class DeadCenter(NamedTuple):
-    """A dead center beyond an end of a turn: its time, and the last position before it."""
+    """A dead center beyond an end of a cycle: its time, and the last position before it."""
 
     t: float
     next_to: np.ndarray
@@ -240,7 +240,7 @@ def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:
 
 
 def carried(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
-    """A point near the end of the range of a native walk from `begin` towards t = end: a walk on floats continues from there, through
+    """A point near the end of the range of a native walk from `begin` toward t = end: a walk on floats continues from there, through
     singular positions and up to dead centers, which are beyond it."""
     if native is None or counts_balls(tied):
         return begin

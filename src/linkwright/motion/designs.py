@@ -2,7 +2,7 @@
 
     d = Designs.of(core, {"L1": [0.28, 0.30], "crank.mass": 0.4})      broadcast against each other
     d.description(i)       the model with the numbers of design i, as `m.with_` gives it
-    d.kernels              kernels of the mechanism whose input `free` are these numbers
+    d.kernels              kernels of the mechanism whose input `parameters` are these numbers
 
 Kernels evaluate expressions of the model file (a mass that follows from a length) themselves, so a design is a row of numbers.
 """
@@ -133,7 +133,7 @@ class Designs:
         """Kernels with these numbers as inputs; the same ones for all calls with the same names."""
         known = KERNELS.of(self.core)
         if self.key not in known:
-            known[self.key] = replace(self.core.kernels, free=self.chosen, made={}, plans={}, variants={})
+            known[self.key] = replace(self.core.kernels, parameters=self.chosen, made={}, plans={}, variants={})
         return known[self.key]
 
     def kernel(self, name: str, drives: list[str], *, now: bool = False) -> Any:
@@ -187,7 +187,7 @@ class Designs:
         store, key = BEGINS.of(core), self.key
         if key not in store:
             g = TraceGraph()
-            d = with_values(core.described, self.chosen, list(g.input("free", len(self.chosen))))
+            d = with_values(core.described, self.chosen, list(g.input("parameters", len(self.chosen))))
             found = drawn_coordinates(d, [d.joint(name) for name in drawn])
             store[key] = g.program([(name, np.array([x[0]], dtype=object)) for name, x in found.items()])
         out = np.full((len(self), len(core.drive_names)), np.nan)
@@ -235,7 +235,7 @@ class Designs:
         store, key = MASSES.of(self.core), self.key
         if key not in store:
             g = TraceGraph()
-            d = with_values(self.core.described, self.chosen, list(g.input("free", len(self.chosen))))
+            d = with_values(self.core.described, self.chosen, list(g.input("parameters", len(self.chosen))))
             numbers = [x for b in d.bodies[1:] if b.mass is not None for x in (b.mass, *(b.inertia[i][i] for i in range(3)))]
             store[key] = g.program([("masses", np.array([0.0, *numbers], dtype=object))])
         with np.errstate(all="ignore"):

@@ -172,7 +172,7 @@ class StopTimes(NamedTuple):
 def times_between_stops(d: Description, lead: str, law: Curve, span: float) -> StopTimes | None:
     """Return the times, on a law of constant speed, between which the lead stays within its rigid stops; None where none ends its cycle.
 
-    A turn that meets a stop on one side only begins so much earlier; a start beyond an end passes it.
+    A cycle that meets a stop on one side only begins so much earlier; a start beyond an end passes it.
     """
     lows, highs = stops_of(d, lead)
     if not isinstance(law, Line) or not (lows or highs):

@@ -2,7 +2,7 @@
 
 Positions are pairs z = (x, u / units) of poses and drives on F(x, u) = 0. Where det F_x is zero the drives lose control of the poses, and
 on a path without such a position it keeps its sign: modes with different signs have no such path. Trees grow from both modes along tangents
-towards random poses and towards each other, in lanes; a step counts if Newton's method brings it back onto the loops, the sign stays and
+toward random poses and toward each other, in lanes; a step counts if Newton's method brings it back onto the loops, the sign stays and
 the smallest singular value of F_x with unit rows stays above a margin, also half way.
 """
 
@@ -22,7 +22,7 @@ from linkwright.numerics.tolerances import CLOSED_FIT
 
 STEP = 0.1  # of a path, in unknowns: radians or typical lengths
 LANES = 48  # positions that grow at once
-GREEDY = 6  # steps towards one random pose
+GREEDY = 6  # steps toward one random pose
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class ClosedPositions:
         A = A / np.maximum(np.linalg.norm(A, axis=2, keepdims=True), 1e-300)
         return np.linalg.slogdet(A)[0], np.linalg.svd(A, compute_uv=False)[:, -1]
 
-    def stepped(self, z: np.ndarray, towards: np.ndarray, sign: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """One step of every position along its tangent space towards another, and whether it counts."""
+    def stepped(self, z: np.ndarray, toward: np.ndarray, sign: float, step: float) -> tuple[np.ndarray, np.ndarray]:
+        """One step of every position along its tangent space toward another, and whether it counts."""
         J = self.evaluated(z)[1]
-        d = towards - z
+        d = toward - z
         gram = J @ J.transpose(0, 2, 1) + 1e-14 * np.eye(J.shape[1])
         d = d - (J.transpose(0, 2, 1) @ np.linalg.solve(gram, J @ d[..., None]))[..., 0]
         length = np.linalg.norm(d, axis=1)
@@ -156,7 +156,7 @@ def _random(on: ClosedPositions, first: np.ndarray, second: np.ndarray, rng: np.
 def _grown(
     on: ClosedPositions, mine: ReachedTree, other: ReachedTree, targets: np.ndarray, near: slice, sign: float
 ) -> tuple[int, int] | None:
-    """Steps of a tree towards targets; the places where it met the other one."""
+    """Steps of a tree toward targets; the places where it met the other one."""
     at = np.array([int(np.argmin(((mine.z[:, near] - t[near]) ** 2).sum(axis=1))) for t in targets])
     at, chosen = np.unique(at, return_index=True)  # several targets for one position: the first
     targets = targets[chosen]

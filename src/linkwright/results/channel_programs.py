@@ -1,7 +1,7 @@
 """Channels of whole runs: each is read once on symbols and the program of it is run on arrays of all samples.
 
 No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a
-quaternion of a cut ball joint chooses between formulas, loads of a turn are solved for) is left to the caller, who reads it
+quaternion of a cut ball joint chooses between formulas, loads of a cycle are solved for) is left to the caller, who reads it
 sample by sample; both agree to round-off.
 """
 
@@ -38,7 +38,7 @@ class Batch:
     def __init__(
         self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None, design: Callable[[Any], Loops] | None = None
     ):
-        """`design` gives the loops for symbols of the array `free`, where the numbers of the mechanism differ from row to row."""
+        """`design` gives the loops for symbols of the array `parameters`, where the numbers of the mechanism differ from row to row."""
         from linkwright.compiler.graph import TraceGraph
 
         self.n, self.acted = len(rows["q"]), acted
@@ -48,7 +48,7 @@ class Batch:
         self.graph = TraceGraph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
-        self.loops = loops if design is None else design(self._inputs["free"])
+        self.loops = loops if design is None else design(self._inputs["parameters"])
         self.skel = self.loops.skel
         self._programs: dict[tuple[str, ...], Any] = {}
         self._codes: dict[tuple[str, ...], Any] = {}

@@ -76,7 +76,7 @@ class Readings:
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
-        """How near a run is to singular positions; nothing for a turn or a tree without loops."""
+        """How near a run is to singular positions; nothing for a cycle or a tree without loops."""
         if "lam" not in self.c.arrays or not self.c.skel.tree.nc or not len(self.c):
             return None
         names = coordinate_names(self.c.skel, "v_names")
@@ -102,7 +102,7 @@ class Readings:
         out = {name: self.c.t if name == "t" else self.recorded[name].values for name in wanted if name == "t" or name in self.recorded}
         if self._singularity is not None:
             out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
-        solved = set() if "lam" in self.c.arrays else set(self.loads.channels)  # loads of a turn are solved for
+        solved = set() if "lam" in self.c.arrays else set(self.loads.channels)  # loads of a cycle are solved for
         if self.c.static:  # a path is bent whether or not somebody moves along it
             paths = [name for name, c in wanted.items() if c.dimension == "curvature" and not c.needs and name not in out]
             out |= self.c.in_motion().read(paths) if paths else {}

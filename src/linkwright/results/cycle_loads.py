@@ -39,7 +39,7 @@ LOOKS = 8  # samples at which it is looked which reactions are unique, where som
 
 
 class CycleLoads:
-    """Results that follow from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
+    """Results that follow from the loads, over all samples of a cycle. `open` are the samples that have to be solved by `instant(i)`,
     `judged` those at which uniqueness is tested."""
 
     def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):

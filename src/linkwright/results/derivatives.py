@@ -135,8 +135,8 @@ class MotionDerivatives:
         """Derivatives of jerks, advantages and transmissions by force, whose terms are solved for."""
         c, moving, out = self.motion, MotionReading(self.motion), dict[str, np.ndarray]()
         rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
-        rows["free"] = np.tile(self.values, (len(c), 1))
-        changes = {name: x for name, x in self._changes.items() if name in ("q", "v", "a", "free")}
+        rows["parameters"] = np.tile(self.values, (len(c), 1))
+        changes = {name: x for name, x in self._changes.items() if name in ("q", "v", "a", "parameters")}
         for some, held, third in moving.groups(channels):
             motion = HeldMotion(c.frame, rows, held, third, pushed(some), self.varied)
             table = MotionChannels(motion.batch.loops, held)
@@ -174,7 +174,7 @@ class MotionDerivatives:
     def _batch(self) -> Batch:
         c = self.motion
         rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
-        rows["free"] = np.tile(self.values, (len(c), 1))
+        rows["parameters"] = np.tile(self.values, (len(c), 1))
         acted = None if self.lam_values is None else Acted(self.lam_values, self.efforts, {})
         return Batch(c.frame, rows, acted, self.varied)
 
@@ -182,7 +182,7 @@ class MotionDerivatives:
     def _changes(self) -> dict[str, np.ndarray]:
         """Derivatives of the rows, (n, entries, parameters)."""
         n, size = len(self.motion), len(self.names)
-        out = {"q": self.dq, "v": self.v, "a": self.a, "free": np.broadcast_to(np.eye(size), (n, size, size))}
+        out = {"q": self.dq, "v": self.v, "a": self.a, "parameters": np.broadcast_to(np.eye(size), (n, size, size))}
         if self.u is not None and self.lam is not None:
             out["lam"] = self.lam
             out |= {f"effort {name}": self.u[:, i : i + 1] for i, name in enumerate(self.efforts)}

@@ -5,7 +5,7 @@
     guide.advantage.A             between any two places: the output, then the input
     guide.force_transmission_angle  share of the forces on the output's body that does work (see `mechanics.inverse.power_share`)
 
-They hold at every sample of a turn; `driven_samples` has the equations. Sizes: |ratio| is infinite where the output rests while the input
+They hold at every sample of a cycle; `driven_samples` has the equations. Sizes: |ratio| is infinite where the output rests while the input
 moves, zero where the input rests.
 """
 

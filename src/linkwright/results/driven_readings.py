@@ -47,7 +47,7 @@ class MotionReading:
 
     @cached_property
     def prescribed(self) -> list[str]:
-        """Coordinates whose third derivatives are known: the drives of a turn, what a path prescribes; empty for a run."""
+        """Coordinates whose third derivatives are known: the drives of a cycle, what a path prescribes; empty for a run."""
         if self.is_run:
             return []
         if self.c.drive:

@@ -1,4 +1,4 @@
-"""Loads of a trajectory: those of a run as it was, or solved for the drives of a turn; and the tables made of them."""
+"""Loads of a trajectory: those of a run as it was, or solved for the drives of a cycle; and the tables made of them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class SampleLoads:
 
     @cached_property
     def channels(self) -> Mapping[str, Channel]:
-        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        """Channels of loads: of the motion as it was, or for the drives of a cycle."""
         solved = "lam" not in self.c.arrays
         if solved and self.c.system is None:
             return {}
@@ -129,7 +129,7 @@ class SampleLoads:
 
     @cached_property
     def cycle(self) -> CycleLoads | None:
-        """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
+        """Loads of a cycle solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < SINGLE_SAMPLES or self.c.system._core.skel is not self.c.skel:
             return None
         _ = self.c._instants[0].loads  # says what is missing, if masses are
@@ -137,7 +137,7 @@ class SampleLoads:
 
     @cached_property
     def history_of_kernel(self) -> KernelHistory | None:
-        """Loads of a turn from a kernel; None where there is none, or where loads are not determinate."""
+        """Loads of a cycle from a kernel; None where there is none, or where loads are not determinate."""
         c = self.c
         if self.acted is not None or not c.drives or len(c.t) < SINGLE_SAMPLES or c.system._core.skel is not c.skel:
             return None

@@ -21,7 +21,7 @@ from linkwright.results.checks import Checks
 from linkwright.text.units import KINDS
 
 DIMENSIONS = (*KINDS, "energy", "mixed", "none")
-THIRD = "third."  # arrays of a turn: third derivatives of what prescribes it, by drive or path; none for a constant speed
+THIRD = "third."  # arrays of a cycle: third derivatives of what prescribes it, by drive or path; none for a constant speed
 EFFORT_OF = {"length": "force", "angle": "torque"}  # of a multiplier, by the kind of its row
 
 

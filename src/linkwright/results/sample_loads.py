@@ -34,7 +34,7 @@ class LoadTerms(NamedTuple):
 
 
 class KernelHistory:
-    """Efforts u (n, drives) and reactions (n, joints, 6) of a turn, read by the names of channels."""
+    """Efforts u (n, drives) and reactions (n, joints, 6) of a cycle, read by the names of channels."""
 
     def __init__(self, skel: Skeleton, v: np.ndarray, drives: Sequence[str], u: np.ndarray, wrench: np.ndarray):
         self.v, self._outputs = v, {"u": u, "wrench": wrench.reshape(len(wrench), -1)}

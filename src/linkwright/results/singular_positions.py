@@ -1,7 +1,7 @@
-"""Singular positions of a turn: where the loops together with the drives lose rank, and which samples are near.
+"""Singular positions of a cycle: where the loops together with the drives lose rank, and which samples are near.
 
 Along the turn the smallest singular value that counts (that of the generic rank: redundant rows are zero everywhere) falls to zero at
-a singular position: a dead center ends the travel of the drive; at a passage two branches meet, and the turn continues on the smooth
+a singular position: a dead center ends the travel of the drive; at a passage two branches meet, and the cycle continues on the smooth
 one. Loads grow with its inverse, so the largest value among the samples depends on how close one of them comes to the position.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
 
-SINGULAR = 1e-3  # of the median along the turn: below it a minimum counts as a singular position
+SINGULAR = 1e-3  # of the median along the cycle: below it a minimum counts as a singular position
 NEAR_SINGULAR = 0.1  # of the median: samples next to a singular position below this are near it
 STEEP = 0.6  # a minimum with larger values on both sides is no zero between samples: |x| gives 1/3 beside it at most
 ROUNDS = 60  # most evaluations to locate one; some 10 do
@@ -31,13 +31,13 @@ LISTED_POSITIONS = 6  # places listed by name in a note
 
 @dataclass(frozen=True)
 class SingularPlace:
-    """A singular position of a turn. `kind`: "dead center" (the drive cannot move past it) or "passage" (the turn goes through)."""
+    """A singular position of a cycle. `kind`: "dead center" (the drive cannot move past it) or "passage" (the turn goes through)."""
 
     kind: str
-    t: float  # time in the turn; a dead center lies just outside of the samples
+    t: float  # time in the cycle; a dead center lies just outside of the samples
     drive: str
     at: float  # position of the leading drive, SI
-    strength: float  # smallest singular value there, as a share of its median along the turn
+    strength: float  # smallest singular value there, as a share of its median along the cycle
     geometry: str = ""  # what is special about the links there: "coupler and rocker are in line (B, C, D stretched)"; or nothing
 
 
@@ -115,26 +115,26 @@ def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPl
     return mask
 
 
-PEAKS = "Loads grow without bound towards a singular position: values marked * depend on how close the nearest sample is to it."
+PEAKS = "Loads grow without bound toward a singular position: values marked * depend on how close the nearest sample is to it."
 NEAR_PEAK = "the peak is taken near a singular position: it depends on how close the nearest sample is to it"
 
 
 def passage_note(places: Sequence[SingularPlace], text: Callable[[float], str]) -> str:
-    """`passes a singular position at cyl = 519.4 mm`: where the turn went through; text(at) writes a position of the drive."""
+    """`passes a singular position at cyl = 519.4 mm`: where the cycle went through; text(at) writes a position of the drive."""
     where = list(dict.fromkeys(text(p.at) for p in places))
     some = where if len(where) <= LISTED_POSITIONS else [*where[:LISTED_POSITIONS], f"{len(where) - LISTED_POSITIONS} more"]
     return f"passes {'a singular position' if len(where) == 1 else 'singular positions'} at {places[0].drive} = {listing(some)}"
 
 
 # ----------------------------------------------------------------------------------------------------
-# Singular positions of a turn with what is special about the links there, read from the self-stress (`singular_geometry`)
+# Singular positions of a cycle with what is special about the links there, read from the self-stress (`singular_geometry`)
 # A turn stores the positions next to them and what its drives were; the text is made on demand.
 
-PLACES, NEXT_TO = "singular", "next_to_singular"  # settings of a turn
+PLACES, NEXT_TO = "singular", "next_to_singular"  # settings of a cycle
 
 
 def stored(places: Sequence[SingularPlace], next_to: Sequence[tuple[np.ndarray, Mapping[str, float]]]) -> dict[str, Any]:
-    """Settings of a turn: its places, and for each a position q next to it with the positions of the drives."""
+    """Settings of a cycle: its places, and for each a position q next to it with the positions of the drives."""
     near = [{"q": [float(x) for x in q], "drives": dict(drives)} for q, drives in next_to]
     return {PLACES: [asdict(x) for x in places], NEXT_TO: near}
 
@@ -145,7 +145,7 @@ def places_of(settings: Mapping[str, Any]) -> tuple[SingularPlace, ...]:
 
 
 def described_places(c: Trajectory) -> tuple[SingularPlace, ...]:
-    """The singular positions of a turn, described where they have such a reading."""
+    """The singular positions of a cycle, described where they have such a reading."""
     places, next_to = places_of(c.settings), c.settings.get(NEXT_TO, ())
     if not next_to:
         return places

@@ -52,7 +52,7 @@ class State:
     v: np.ndarray
     references: Mapping[str, Any] = field(repr=False)
     t: float = 0.0
-    a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
+    a: np.ndarray | None = field(default=None, repr=False)  # known for states of a cycle or a run
     origin: np.ndarray | None = field(default=None, repr=False)  # q from which turns of bodies are counted; None: angles within +-pi
 
     @classmethod

@@ -41,7 +41,7 @@ class KernelLoads(Loads):
 
     def __getattr__(self, name: str) -> Any:
         """Fields of `Loads` that the kernel does not give."""
-        if name in ("problem", "lam_all", "free", "solved", "method"):
+        if name in ("problem", "lam_all", "self_stresses", "solved", "method"):
             return getattr(self.whole, name)
         raise AttributeError(name)
 

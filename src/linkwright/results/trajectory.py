@@ -1,4 +1,4 @@
-"""Result of a turn or a run: samples of the state, and everything that follows from them by name.
+"""Result of a cycle or a run: samples of the state, and everything that follows from them by name.
 
 A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
 once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 else:
     from linkwright.verbs import RingVerbs as TrajectoryVerbs
 
-NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
+NEAR_SINGULAR = "near_singular"  # array of a cycle: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
 __all__ = ["Column", "LoadHistory", "RunEvent", "RunQuality", "Trajectory", "unit_of"]
@@ -81,7 +81,7 @@ class Trajectory(TrajectoryVerbs, Result):
     full_turn: bool | None = False  # None: so near to a change point that it cannot be determined
     drive: str = ""
     system: Any = None  # the System it comes from, which computes its loads
-    drives: tuple[str, ...] = ()  # drives whose efforts the loads of a turn are solved for
+    drives: tuple[str, ...] = ()  # drives whose efforts the loads of a cycle are solved for
     columns: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @cached_property
     def singular(self) -> tuple[SingularPlace, ...]:
-        """Return the singular positions of a turn: dead centers at its ends, and positions that it passes."""
+        """Return the singular positions of a cycle: dead centers at its ends, and positions that it passes."""
         return described_places(self)
 
     @property
@@ -155,7 +155,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @property
     def certificate(self) -> Certificate | None:
-        """None for a turn; of a run the certificate: residuals of loops, energy and branch."""
+        """None for a cycle; of a run the certificate: residuals of loops, energy and branch."""
         return None if self.proof is None else self.proof.certificate
 
     @property
@@ -316,7 +316,8 @@ class Trajectory(TrajectoryVerbs, Result):
     ) -> MotionDerivatives | dict[str, float]:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
-        Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
+        Drives of a cycle move as they do, the rest follows; a run is differentiated through its steps. Names as in
+        `lw.compile(parameters=...)`.
         `channel`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:
@@ -348,7 +349,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @property
     def _load_channels(self) -> Mapping[str, Channel]:
-        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        """Channels of loads: of the motion as it was, or for the drives of a cycle."""
         return self._loads.channels
 
     @property

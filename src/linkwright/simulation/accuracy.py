@@ -243,7 +243,7 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
         x0 = setup.actuation.x0
         y = np.concatenate([st.q, st.v, x0, np.zeros(setup.problem.nx - len(x0))])
         head, _ = sim.pieces[0].evaluator.inputs(st.t, y, np.asarray(setup.values["near"]))
-        equations = setup.kernels.equations(sim.free)
+        equations = setup.kernels.equations(sim.parameters)
         law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
         loops = equations.moved(*law).loops if law else equations.loops
         loops = loops.with_([sim.ends[key].constraint(sim.system.description) for key in rests])

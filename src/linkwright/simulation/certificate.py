@@ -220,7 +220,7 @@ def momentum_drift(sim: Simulation) -> float | None:
     skel = system.loops.skel
     if not flies_free(skel.tree) or set(e.drives if e.driven else ()) & set(base_entries(skel.tree)):
         return None
-    if not np.array_equal(e.free, system.kernels.defaults["free"]):
+    if not np.array_equal(e.parameters, system.kernels.defaults["parameters"]):
         return None
     found, nq, nv = [], skel.tree.nq, skel.tree.nv
     rows = [(float(t), y, p.start) for p in sim.pieces for t, y in zip(p.solution.t, p.solution.y, strict=True)]

@@ -187,7 +187,7 @@ class Evidence:
     system: Compiled = field(repr=False)
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
     driven: bool  # they are driven in this run, not only named by the model
-    free: np.ndarray
+    parameters: np.ndarray
     near: float = REVERSAL_WAY  # way from a singular position within which the branch of a motion that turns round is not known
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
@@ -303,7 +303,7 @@ class Evidence:
 
     def _more(self, rows: np.ndarray, cut: np.ndarray) -> dict[str, Any]:
         more = {"t": rows[:, :1], "near": cut}
-        return more | ({"free": np.tile(self.free, (len(rows), 1))} if len(self.free) else {})
+        return more | ({"parameters": np.tile(self.parameters, (len(rows), 1))} if len(self.parameters) else {})
 
     def _states(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tree = self.system.loops.skel.tree

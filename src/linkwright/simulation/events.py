@@ -323,11 +323,11 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tup
         return known[key]
 
     def values(x: Mapping[str, Any]) -> np.ndarray:
-        eq = kernels.equations(x.get("free", ()))
+        eq = kernels.equations(x.get("parameters", ()))
         st = State(eq.loops.skel, x["q"], x["v"], eq.loops.skel.unpack(x["q"], x["near"]), x["t"][0])
         return np.array([_scalar(w, w.value(st) if not hasattr(w.function, "from_row") else w.read(x)) for w in whens])
 
-    start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
+    start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"parameters": kernels.defaults["parameters"]}
     try:
         # errors of the expression itself show here
         values(start | {"q": system.start.q, "near": system.loops.skel.pack(system.start.references)})
@@ -411,7 +411,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     """A channel of `singular_channels` as an event reads it: the dependent coordinates are chosen where the mode begins and stay the
     same, so that a determinant passes through zero where a run's channel, which looks at all of it, does."""
     system = sim.system
-    loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
+    loops = system.kernels.equations(sim.parameters).loops if len(sim.parameters) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
         raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.", name=name)

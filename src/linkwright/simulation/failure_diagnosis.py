@@ -360,7 +360,7 @@ class Diagnosis:
         given: dict[str, Any] = {b.name: np.zeros((len(positions), *b.shape)) for b in loop_rows.kernel.inputs}
         given["q"] = positions
         given |= {"near": np.tile(self.cut, (len(positions), 1))} if "near" in given else {}
-        given |= {"free": np.tile(self.sim.free, (len(positions), 1))} if "free" in given else {}
+        given |= {"parameters": np.tile(self.sim.parameters, (len(positions), 1))} if "parameters" in given else {}
         J = loop_rows.at(**given).J.dense
         loops, drivers = self.sim.system.loops, len(self.setup.actuation.drivers)
         own = J.shape[1] - drivers

@@ -3,7 +3,7 @@
     full row         q, v, x, t, parameters        inputs, samplers and events
     mechanism row    q, v, t, parameters           rates and projections
 
-parameters: efforts tau, the prescribed motions (drive, speed, acceleration), Baumgarte's gains, free parameters, reference
+parameters: efforts tau, the prescribed motions (drive, speed, acceleration), Baumgarte's gains, parameters, reference
 coordinates of the cut joints (near), the values a sampled controller holds, and the sides of the break points of rates and inputs. x
 are the states of the drives (currents, integrated speeds) and the quadratures of power.
 """
@@ -39,7 +39,8 @@ class RowLayout:
         """The full row of a mechanism with so many prescribed motions, further states, held values and sides of break points."""
         s = system.kernels.sizes
         sizes = {"q": s.nq, "v": s.nv, "x": x, "t": 1, "tau": s.nv, **dict.fromkeys(HEAD[1:], drivers)}
-        sizes |= {"gains": 2 if baumgarte else 0, "free": s.free, "near": s.near, "held": held, **dict(zip(SIDES, sides, strict=True))}
+        sizes |= {"gains": 2 if baumgarte else 0, "parameters": s.parameters, "near": s.near, "held": held}
+        sizes |= dict(zip(SIDES, sides, strict=True))
         return cls({k: n for k, n in sizes.items() if k in ("q", "v", "t", "tau", "near") or n})
 
     @property

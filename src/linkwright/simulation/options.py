@@ -56,7 +56,7 @@ class BatchOptions(TypedDict, total=False):
     sample_interval: float | str | Numbers | None
     formulation: str | Formulation | None
     wrench: Mapping[str, Any] | None
-    free: Mapping[str, Any] | Numbers | None
+    parameters: Mapping[str, Any] | Numbers | None
     engine: str | None
     progress: bool | Callable[[float], Any] | None
     smallest_step: float | str
@@ -111,7 +111,7 @@ class Options:
     )
     formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
-    free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
+    parameters: Any = _option(None, "values of the parameters of lw.compile(parameters=...)")
     engine: str | None = _option(None, "native or python")
     progress: Any = _option(None, "True for a bar, False for none, or a function of t that is called")
     smallest_step: Any = _option(0.0, "shortest step allowed, in seconds")
@@ -164,7 +164,8 @@ def options_of(given: Mapping[str, Any], where: str = "") -> Options:
     """Return the options; raise an error that names the nearest one where a name is unknown."""
     for name in given:
         if name not in NAMES:
-            raise UsageError(where + no_option("simulate", str(name), NAMES))
+            said = no_option("simulate", str(name), NAMES)
+            raise UsageError(said.after(where) if where else said)
     return Options(**given)
 
 

@@ -55,7 +55,7 @@ SHORT = 0.01
 def simulate(system: Compiled, st: State | None, duration: Any, options: Options) -> Trajectory:
     """Return the motion from a state, or from the start that the drives need; see `System.simulate`."""
     begin = DrivenStart(st) if st is not None else driven_start(system, options.drive or {})
-    system.need_start(begin.state, options.off, options.free is None)
+    system.need_start(begin.state, options.off, options.parameters is None)
     return run_from(system, begin, duration, options)
 
 
@@ -150,7 +150,7 @@ def simulation(system: Compiled, st: State, duration: Any, asked: Options, bound
         )
     whens = tuple(resolved(system, e) for e in several)
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
-    values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
+    values = entries("parameters", o.parameters, system.kernels.entries["parameters"], system.kernels.defaults["parameters"])
     if len(values):
         st, bound = closed_for(system, st, values), None
     loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t, o.encoders)
@@ -193,7 +193,7 @@ class Simulation:
     events: tuple[When, ...]
     off: tuple[str, ...]
     wrench: Mapping[str, Any]
-    free: np.ndarray
+    parameters: np.ndarray
     control: Controlling | None = None
     bound: tuple[Bound, ...] | None = None  # drives of the first mode, where the start was found with them
     pieces: list[RunPiece] = field(default_factory=list)
@@ -213,7 +213,7 @@ class Simulation:
             if d.joint in self.system.kernels.entries["v"]
         )
         near = within(self.options.tolerance if self.options.adaptive else None)
-        self.evidence = Evidence(self.system, named, bool(driven), self.free, near)
+        self.evidence = Evidence(self.system, named, bool(driven), self.parameters, near)
         self.ends = {e.key: e for e in rigid_stops.ends_of(self.loops.skel.tree.description)}
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.rubbing]
@@ -272,7 +272,7 @@ class Simulation:
         at = [e for e in rigid_stops.reached(loops, every, st) if e.coordinate not in mode.unstopped]
         if not at:
             return mode, st
-        act = actuation(self.system, mode.all_drives, st, wrench=self.wrench, free=self.free if len(self.free) else None,
+        act = actuation(self.system, mode.all_drives, st, wrench=self.wrench, parameters=self.parameters if len(self.parameters) else None,
                         control=self.control, off=mode.off)  # fmt: skip
         moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).motions.items()}
         rows = given_motions(loops.skel.tree.description, mode, moving)
@@ -291,10 +291,10 @@ class Simulation:
 
     def _run_mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         system, o = self.system, self.options
-        free = self.free if len(self.free) else None
+        parameters = self.parameters if len(self.parameters) else None
         controlled: dict[str, Any] = {"control": self.control, "off": mode.off, "first": not self.pieces}
         bound = self.bound if st is self.start and not mode.locks else None
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, bound=bound, **controlled)
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, parameters=parameters, bound=bound, **controlled)
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
@@ -306,7 +306,7 @@ class Simulation:
             stabilizer=o.stabilizer,
             formulation=o.formulation,
             events=watched,
-            free=self.free if len(self.free) else None,
+            parameters=self.parameters if len(self.parameters) else None,
             actuation=act,
             variant=form,
             origin=self.start.t,
@@ -405,8 +405,8 @@ class Simulation:
 
     @property
     def loops(self) -> Loops:
-        """Those of this run's free parameters."""
-        return self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
+        """Those of this run's parameters."""
+        return self.system.kernels.equations(self.parameters).loops if len(self.parameters) else self.system.loops
 
     @property
     def driven(self) -> dict[str, Any]:

@@ -47,14 +47,14 @@ def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], chann
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
         raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.")
-    adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.free)))))
+    adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.parameters)))))
     pull, found = adjoint.channel(run, i, channel)
     found = found + adjoint.backwards(float(run.t[i]), pull)
     return {p.name: float(found[k]) for p, k in zip(chosen, where, strict=True)}
 
 
 class RunAdjoint:
-    """Pulls on the state of a run, followed back to its start. `eq` has no numbers, `every` has all free ones."""
+    """Pulls on the state of a run, followed back to its start. `eq` has no numbers, `every` has all of them."""
 
     def __init__(self, eq: RunEquations, every: RunEquations):
         self.eq, self.every = eq, every
@@ -66,7 +66,7 @@ class RunAdjoint:
         """Derivatives of a channel at a sample by the state, and by the numbers at that state."""
         eq = self.eq
         rows = {"q": run.q[i : i + 1], "v": run.v[i : i + 1], "a": run.a[i : i + 1], "t": run.t[i : i + 1, None]}
-        rows |= {"near": cut_rows(run.skel, run.references)[i : i + 1], "free": eq.free_values[None]}
+        rows |= {"near": cut_rows(run.skel, run.references)[i : i + 1], "parameters": eq.parameter_values[None]}
 
         def varied(x: Any) -> Loops:
             return eq.sim.system.kernels.equations(x).loops
@@ -85,10 +85,10 @@ class RunAdjoint:
         t, y = run.t[i : i + 1], np.concatenate([run.q[i], run.v[i], eq.own_states(run.t[i : i + 1])[0]])[None]
         pull = np.concatenate([slopes["q"], slopes["v"], np.zeros(eq.nx)])
         if not slopes["a"].any():
-            return pull, slopes["free"]
+            return pull, slopes["parameters"]
         a = eq.forward(t, y, rows["near"])
         pull = pull + slopes["a"] @ a.by_y[0, : eq.nv]
-        return pull, slopes["free"] + self._of_rates(t, y, rows["near"], slopes["a"][None], np.zeros((1, eq.nx)))
+        return pull, slopes["parameters"] + self._of_rates(t, y, rows["near"], slopes["a"][None], np.zeros((1, eq.nx)))
 
     # ---------------------------------------------------------------- backwards
 
@@ -155,18 +155,18 @@ class RunAdjoint:
         eq = self.eq
         heads = eq.inputs(t, y, near)[0]
         given = {"q": y[:, : eq.nq], "v": y[:, eq.nq : eq.nq + eq.nv], "near": near, **{k: x.value for k, x in heads.items()}}
-        found = eq.called("forward", ("free", *heads), t, {**given, "a_weight": on_a}, outputs=("a",))
+        found = eq.called("forward", ("parameters", *heads), t, {**given, "a_weight": on_a}, outputs=("a",))
         more = {k: getattr(found, f"{k}_gradient") for k in heads}
-        return found.free_gradient.sum(axis=0) + self._of_inputs(t, y, near, [*more.values(), on_x])
+        return found.parameters_gradient.sum(axis=0) + self._of_inputs(t, y, near, [*more.values(), on_x])
 
     def _of_projection(self, t: np.ndarray, y: np.ndarray, near: np.ndarray, call: int, pull: np.ndarray) -> np.ndarray:
         eq = self.eq
         laws, given = eq.laws(t, y, near)
         name, span = eq.changed(call)
-        found = eq.called("projection", ("free", *laws), t, {**given, f"{name}_weight": pull[:, span]}, outputs=(name,))
+        found = eq.called("projection", ("parameters", *laws), t, {**given, f"{name}_weight": pull[:, span]}, outputs=(name,))
         more = [getattr(found, f"{k}_gradient") for k in laws]
         zero = [np.zeros((len(t), eq.nv)), *more, np.zeros((len(t), eq.nx))]
-        return found.free_gradient.sum(axis=0) + (self._of_inputs(t, y, near, zero) if laws else 0.0)
+        return found.parameters_gradient.sum(axis=0) + (self._of_inputs(t, y, near, zero) if laws else 0.0)
 
     def _of_inputs(self, t: np.ndarray, y: np.ndarray, near: np.ndarray, pulls: Sequence[np.ndarray]) -> np.ndarray:
         """Pulls on efforts, prescribed motions and rates of the drives as derivatives by the numbers they are written with."""
@@ -174,7 +174,7 @@ class RunAdjoint:
         if not eq.act.needs_kernel or program is None:
             return np.zeros(self.nf)
         q, v, x = np.split(y, [eq.nq, eq.nq + eq.nv], axis=1)
-        rows = eq.act.rows(t, q, v, x, near=near, free=eq.free_values)
+        rows = eq.act.rows(t, q, v, x, near=near, parameters=eq.parameter_values)
         weights = dict(enumerate(np.concatenate(pulls, axis=1).T))
         found = gradient(program, list(rows.T), weights)[1]
-        return np.array([np.sum(np.broadcast_to(found[k], len(t))) for k in places(program, "free")])
+        return np.array([np.sum(np.broadcast_to(found[k], len(t))) for k in places(program, "parameters")])

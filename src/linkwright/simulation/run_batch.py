@@ -78,8 +78,8 @@ class BatchRerun:
     def __call__(self, i: int) -> Trajectory:
         from linkwright.simulation.run import DrivenStart, run_from
 
-        st, free = self.pairs[i]
-        given = replace(self.options, free=free if len(free) else None, sample_interval=self.times, progress=False)
+        st, parameters = self.pairs[i]
+        given = replace(self.options, parameters=parameters if len(parameters) else None, sample_interval=self.times, progress=False)
         return run_from(self.system, DrivenStart(st), self.duration, given)
 
 
@@ -139,16 +139,16 @@ def run_batch(
     threads: int | None = None,
     **given_options: Unpack[BatchOptions],
 ) -> BatchRun:
-    """Runs from many states, or from one state with many sets of the free parameters (rows of `free`), or both in pairs."""
+    """Runs from many states, or from one state with many sets of the parameters (rows of `parameters`), or both in pairs."""
     options = options_of(given_options)
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
         raise UsageError("a batch of runs takes a State or several (s.assemble gives them).")
-    system.need_start(given[0], (), options.free is None)
+    system.need_start(given[0], (), options.parameters is None)
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
-    sets = free_sets(system, options.free)
+    sets = parameter_sets(system, options.parameters)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(
@@ -164,7 +164,7 @@ def run_batch(
     pairs = [(st, x) for st, (_, x) in zip(starts, pairs, strict=True) if isinstance(st, State)]
     begin = next(i for i in range(n) if i not in failed)
     own = sets[begin % len(sets)]
-    first = simulation(system, given[begin % len(given)], duration, replace(options, free=own if len(own) else None))
+    first = simulation(system, given[begin % len(given)], duration, replace(options, parameters=own if len(own) else None))
     if first.samples is None:
         raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.", name="sample_interval")
     done = _run(system, first, pairs, threads, duration, options)
@@ -189,12 +189,12 @@ def _with_failures(done: BatchRun, failed: Mapping[int, LinkwrightError], n: int
     return replace(done, q=q, v=v, status=tuple(status), counters=counters, again=again, failed=failed)
 
 
-def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None:
+def _check_closed(system: Compiled, states: Sequence[State], parameters: bool) -> None:
     """That all states belong to this mechanism and are on its loops; in one call for all."""
     nodes = [n.joint.name for n in system.loops.skel.tree.nodes]
     if any(st.skel is not states[0].skel and [n.joint.name for n in st.skel.tree.nodes] != nodes for st in states):
         raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
-    if free or not len(system.loops.row_scale):
+    if parameters or not len(system.loops.row_scale):
         return
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
     given["near"] = np.array([system.loops.skel.pack(st.references) for st in states])
@@ -223,19 +223,19 @@ def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
                 )
 
 
-def free_sets(system: Compiled, free: Any) -> list[np.ndarray]:
-    """Values of all free parameters: one set, or one for every row of an array or entry of arrays by name."""
-    names, default = system.kernels.entries["free"], system.kernels.defaults["free"]
-    if free is None or (isinstance(free, dict) and all(np.ndim(x) == 0 for x in free.values())):
-        return [entries("free", free, names, default)]
-    if isinstance(free, dict):
-        columns = {k: np.asarray(x, dtype=float) for k, x in free.items()}
+def parameter_sets(system: Compiled, parameters: Any) -> list[np.ndarray]:
+    """Values of all parameters: one set, or one for every row of an array or entry of arrays by name."""
+    names, default = system.kernels.entries["parameters"], system.kernels.defaults["parameters"]
+    if parameters is None or (isinstance(parameters, dict) and all(np.ndim(x) == 0 for x in parameters.values())):
+        return [entries("parameters", parameters, names, default)]
+    if isinstance(parameters, dict):
+        columns = {k: np.asarray(x, dtype=float) for k, x in parameters.items()}
         count = max(len(x) for x in columns.values() if x.ndim)
-        return [entries("free", {k: x if x.ndim == 0 else x[i] for k, x in columns.items()}, names, default) for i in range(count)]
-    rows = np.atleast_2d(np.asarray(free, dtype=float))
+        return [entries("parameters", {k: x if x.ndim == 0 else x[i] for k, x in columns.items()}, names, default) for i in range(count)]
+    rows = np.atleast_2d(np.asarray(parameters, dtype=float))
     if rows.shape[1:] == default.shape and np.isfinite(rows).all():  # thousands of them at once
         return list(rows)
-    return [entries("free", row, names, default) for row in rows]
+    return [entries("parameters", row, names, default) for row in rows]
 
 
 def _run(
@@ -248,8 +248,8 @@ def _run(
 ) -> BatchRun:
     o, times = first.options, first.samples
     assert times is not None
-    free = first.free if len(first.free) else None
-    act = actuation(system, first.drive, first.start, wrench=first.wrench, free=free, control=first.control)
+    parameters = first.parameters if len(first.parameters) else None
+    act = actuation(system, first.drive, first.start, wrench=first.wrench, parameters=parameters, control=first.control)
     _check_alike(act.drivers, [st for st, _ in pairs])
     loop: Any = act.equations.control
     if loop is not None:
@@ -261,7 +261,7 @@ def _run(
     form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
     made = time_stepping.setup(
         system, references=first.start.references, stabilizer=o.stabilizer, formulation=o.formulation, actuation=act, variant=form,
-        free=first.free if len(first.free) else None,
+        parameters=first.parameters if len(first.parameters) else None,
     )  # fmt: skip
     if made.problem.sampler is not None:
         raise UsageError("sampled controllers may remember, and need one run after the other: use simulate.")
@@ -286,12 +286,12 @@ def _run(
 
 
 def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Compiled) -> np.ndarray:
-    """Parameters of every run: those of the first, with its own turns of cut joints and free values."""
+    """Parameters of every run: those of the first, with its own turns of cut joints and values."""
     ends = np.cumsum([0, *(len(made.values[k]) for k in made.row.parameters)])
     spans = {k: slice(a, b) for k, a, b in zip(made.row.parameters, ends[:-1], ends[1:], strict=True)}
     rows = np.tile(np.concatenate([made.values[k] for k in made.row.parameters]), (len(pairs), 1))
     if len(made.values["near"]):
         rows[:, spans["near"]] = [system.loops.skel.pack(st.references) for st, _ in pairs]
-    if "free" in spans:
-        rows[:, spans["free"]] = [free for _, free in pairs]
+    if "parameters" in spans:
+        rows[:, spans["parameters"]] = [parameters for _, parameters in pairs]
     return rows

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.proof import Proof
     from linkwright.system.compiled import Compiled
 
-FREED: Store[tuple[str, ...], Compiled] = Store()  # the mechanism with these numbers free
+WITH_INPUTS: Store[tuple[str, ...], Compiled] = Store()  # the mechanism whose inputs are these parameters
 FORMS: Store[Any, KernelStructure] = Store()  # kernels by the variant of the equations
 AT_ONCE = 256  # steps differentiated together
 NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
@@ -59,13 +59,13 @@ class StateFunction(NamedTuple):
 
 
 def repeated(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> tuple[list[Parameter], Simulation, list[int]]:
-    """The numbers to differentiate by, the run with these numbers free, and their places among its free numbers."""
+    """The numbers to differentiate by, the run with them as inputs, and their places among its parameters."""
     chosen = core.chosen(by)
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
     names = [p.name for p in chosen]
     sim = _again(core, _simulation_of(run), names)
-    return chosen, sim, [list(sim.system.kernels.entries["free"]).index(n) for n in names]
+    return chosen, sim, [list(sim.system.kernels.entries["parameters"]).index(n) for n in names]
 
 
 def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
@@ -88,16 +88,16 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
     if not wrenches and all(n in columns for n in names_of.values()):
         u = np.stack([columns[n] for n in names_of.values()], axis=1) if efforts else np.zeros((len(run), 0, len(names)))
         loads = {"u": u, "lam_values": run.arrays["lam"][:, :nc]}
-    varied = partial(_loops_with, sim.system.kernels, eq.free_values, eq.chosen)
+    varied = partial(_loops_with, sim.system.kernels, eq.parameter_values, eq.chosen)
     return MotionDerivatives(
         run, tuple(names), np.array([p.value for p in chosen]), varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], a,
         efforts, lam=lam[:, :nc], recorded=columns, sizes=np.array([p.size for p in chosen]), **loads,
     )  # fmt: skip
 
 
-def _loops_with(kernels: Kernels, free: np.ndarray, chosen: Sequence[int], x: Any) -> Loops:
-    """The loops with (traced) values of some of the free numbers."""
-    every = np.array(free, dtype=object)
+def _loops_with(kernels: Kernels, parameters: np.ndarray, chosen: Sequence[int], x: Any) -> Loops:
+    """The loops with (traced) values of some of the parameters."""
+    every = np.array(parameters, dtype=object)
     every[list(chosen)] = x
     return varied_loops(kernels, every)
 
@@ -111,7 +111,7 @@ def _simulation_of(run: Trajectory) -> Simulation:
 
 
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
-    """The same run with these numbers free, all of its steps recorded."""
+    """The same run with these numbers as inputs, all of its steps recorded."""
     o = sim.options
     if o.method.table.gamma or o.stabilizer not in (Project(), Nothing()):
         raise UsageError(
@@ -124,20 +124,21 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     if act.n_held or (act.needs_kernel and act.program is None):
         raise UsageError("derivatives of a run need drives and controllers that can be traced; sampled or called functions cannot.")
     system = core
-    if core.free:
-        missing = [n for n in names if n not in core.kernels.entries["free"]]
+    if core.parameters:
+        missing = [n for n in names if n not in core.kernels.entries["parameters"]]
         if missing:
-            raise UsageError(f"{listing(missing)} must be free: name them in lw.compile(..., free=[...]).", name="free")
+            raise UsageError(f"{listing(missing)} cannot be varied: name them in lw.compile(..., parameters=[...]).", name="parameters")
     else:
-        key, known = tuple(names), FREED.of(core)
+        key, known = tuple(names), WITH_INPUTS.of(core)
         if key not in known:
-            known[key] = core.freed(names)
+            known[key] = core.with_parameters(names)
         system = known[key]
     st = sim.start
     start = State(system.skel, st.q, st.v, st.references, st.t)
-    free = sim.free if core.free else None
+    parameters = sim.parameters if core.parameters else None
     made = simulation(
-        system, start, sim.t_end - st.t, replace(o, sample_interval="steps", events=(), certify=False, progress=False, free=free)
+        system, start, sim.t_end - st.t,
+        replace(o, sample_interval="steps", events=(), certify=False, progress=False, parameters=parameters),
     )
     if made.go() != "finished":
         raise SimulationError("the run did not reach its end when it was repeated for its derivatives.")
@@ -145,7 +146,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
 
 
 class RunEquations:
-    """The equations of a run and its steps, differentiated; `chosen` are the places of the numbers among the free ones."""
+    """The equations of a run and its steps, differentiated; `chosen` are the places of the numbers among the parameters."""
 
     def __init__(self, sim: Simulation, chosen: Sequence[int]):
         piece = sim.pieces[0]
@@ -153,8 +154,8 @@ class RunEquations:
         self.act, self.solution = self.setup.actuation, piece.solution
         self.nq, self.nv, self.nx = self.setup.problem.nq, self.setup.problem.nv, len(self.act.x0)
         self.n = self.nq + self.nv + self.nx
-        self.numbers = ("free",) if self.chosen else ()
-        self.free_values = self.setup.values["free"]
+        self.numbers = ("parameters",) if self.chosen else ()
+        self.parameter_values = self.setup.values["parameters"]
         self.near = near_of(sim, piece, True)
         self.table = sim.options.method.table
         form = replace(self.setup.kernels.chosen, power=False)
@@ -170,7 +171,7 @@ class RunEquations:
         kernel = (
             self.kernels.kernel(name, None, ON_NUMPY, by, outputs) or self.kernels.kernels.get(name, by=by, outputs=outputs).interpreted()
         )
-        every = {**given, "t": t[:, None], "free": self.free_values}
+        every = {**given, "t": t[:, None], "parameters": self.parameter_values}
         found = kernel(**{b.name: every[b.name] for b in kernel.inputs})
         if found.failed:
             (i, *_), error = next(iter(found.failed.items()))
@@ -187,9 +188,9 @@ class RunEquations:
             D = np.zeros((len(t), int(ends[-1]), self.n + len(self.chosen)))
         else:
             program = self.act.program
-            rows = self.act.rows(t, q, v, x, near=near, free=self.free_values)
-            free = places(program, "free")
-            found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(free[i] for i in self.chosen)])
+            rows = self.act.rows(t, q, v, x, near=near, parameters=self.parameter_values)
+            parameters = places(program, "parameters")
+            found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(parameters[i] for i in self.chosen)])
             value = np.stack([np.broadcast_to(r, len(t)) for r in found.results[: int(ends[-1])]], axis=1)
             D = np.broadcast_to(found.dense(), (len(t), len(found.results), self.n + len(self.chosen)))
         parts = [StateFunction(value[:, a:b], D[:, a:b, : self.n], D[:, a:b, self.n :]) for a, b in pairwise(ends)]
@@ -205,7 +206,7 @@ class RunEquations:
             return np.concatenate([getattr(found, f"a_{by}"), getattr(found, f"lam_{by}")], axis=1)
 
         by_y = np.concatenate([both("coordinates"), both("v"), np.zeros((len(t), found.a.shape[1] + found.lam.shape[1], self.nx))], axis=2)
-        by_p = both("free")[:, :, self.chosen] if self.numbers else np.zeros((*by_y.shape[:2], 0))
+        by_p = both("parameters")[:, :, self.chosen] if self.numbers else np.zeros((*by_y.shape[:2], 0))
         for name, head in heads.items():
             by_y, by_p = by_y + both(name) @ head.by_y, by_p + both(name) @ head.by_p
         return StateFunction(np.concatenate([found.a, found.lam], axis=1), by_y, by_p)
@@ -230,9 +231,9 @@ class RunEquations:
         if program is None:
             return {}
         q, v, x = np.split(y, [self.nq, self.nq + self.nv], axis=1)
-        free = places(program, "free")
-        rows = self.act.rows(t, q, v, x, near=near, free=self.free_values)
-        found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(free[i] for i in self.chosen)])
+        parameters = places(program, "parameters")
+        rows = self.act.rows(t, q, v, x, near=near, parameters=self.parameter_values)
+        found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(parameters[i] for i in self.chosen)])
         D = np.broadcast_to(found.dense(), (len(t), len(found.results), self.n + len(self.chosen)))
         total, out, at, driver = D[:, :, : self.n] @ S + D[:, :, self.n :], {}, 0, 0
         for b in self.act.bounds:
@@ -306,7 +307,7 @@ class RunEquations:
         for key, law in laws.items():
             moved[0], moved[1] = moved[0] + D[key] @ (law.by_y @ y.by_y), moved[1] + D[key] @ (law.by_y @ y.by_p + law.by_p)
         if self.numbers:
-            moved[1] = moved[1] + D["free"][:, :, self.chosen]
+            moved[1] = moved[1] + D["parameters"][:, :, self.chosen]
         value[:, span], by_y[:, span], by_p[:, span] = getattr(found, name), moved[0], moved[1]
         return StateFunction(value, by_y, by_p)
 
@@ -384,11 +385,11 @@ class RunEquations:
             "drive": [float(st[d]) for d in drives],
             "speed": [float(st[f"{d}.v"]) for d in drives],
         }
-        eq = kernels.equations(self.free_values)
+        eq = kernels.equations(self.parameter_values)
         seen = []
-        for name, by in (("driven_positions", ("q", "free")), ("driven_velocities", ("q", "free"))):
+        for name, by in (("driven_positions", ("q", "parameters")), ("driven_velocities", ("q", "parameters"))):
             kernel = kernels.get(name, by=by).interpreted()
-            seen.append(kernel(**{b.name: given.get(b.name, self.free_values) for b in kernel.inputs}))
+            seen.append(kernel(**{b.name: given.get(b.name, self.parameter_values) for b in kernel.inputs}))
         tied = eq.tied([Parabola(0.0, 0.0, 0.0)] * len(drives))
         f = factor(seen[0].phi_q * core.loops.columns / tied.row_scale[:, None], 1e-9)
 
@@ -398,8 +399,8 @@ class RunEquations:
                 return None
             return -f.solve(scaled) * core.loops.columns[:, None]
 
-        q = solved(seen[0].phi_free[:, self.chosen])
-        v = None if q is None else solved(seen[1].velocity_free[:, self.chosen] + seen[1].velocity_q @ q)
+        q = solved(seen[0].phi_parameters[:, self.chosen])
+        v = None if q is None else solved(seen[1].velocity_parameters[:, self.chosen] + seen[1].velocity_q @ q)
         return None if q is None or v is None else (q, v)
 
     # ---------------------------------------------------------------- quaternions

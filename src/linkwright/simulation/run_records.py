@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def trajectory(sim: Simulation) -> Trajectory:
     """Everything the run computed so far."""
     system = sim.system
-    loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops  # free lengths are those of this run
+    loops = system.kernels.equations(sim.parameters).loops if len(sim.parameters) else system.loops  # with its own lengths
     skel = loops.skel
     nq, nv = skel.tree.nq, skel.tree.nv
     y = [p.solution.y for p in sim.pieces]
@@ -114,7 +114,7 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
         if found.lam.shape[1]:
             lam[:, at] = found.lam[:, : len(at)]
             drivers = found.lam[:, len(at) :]
-        columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free"))
+        columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, parameters=setup.values.get("parameters"))
         if not last and pushed is not None:
             pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
             sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
@@ -129,8 +129,8 @@ def _forward(sim: Simulation, piece: RunPiece, near: np.ndarray, head: Mapping[s
     formulation = sim.options.formulation if formulations.has_kernel(sim.options.formulation) else None
     kernel = piece.evaluator.setup.kernels.get("forward", formulation)
     given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
-    if len(sim.free):
-        given["free"] = np.tile(sim.free, (len(rows.t), 1))
+    if len(sim.parameters):
+        given["parameters"] = np.tile(sim.parameters, (len(rows.t), 1))
     return kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
 
 
@@ -170,7 +170,7 @@ def _heads(piece: RunPiece, near: np.ndarray) -> dict[str, np.ndarray]:
     if act.program is None or not n:
         found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, near, strict=True)]
         return {k: np.array([f[k] for f in found]).reshape(n, setup.row.sizes[k]) for k in names}
-    out = interpret(act.program, act.rows(rows.t, *_states(piece), near=near, free=setup.values.get("free")))
+    out = interpret(act.program, act.rows(rows.t, *_states(piece), near=near, parameters=setup.values.get("parameters")))
     ends = np.cumsum([0, *(setup.row.sizes[k] for k in names)])
     return {k: np.ascontiguousarray(out[:, a:b]) for k, a, b in zip(names, ends[:-1], ends[1:], strict=True)}
 
@@ -237,7 +237,7 @@ def settings(sim: Simulation) -> dict[str, Any]:
         "drive": {name: str(d) for name, d in sim.driven.items()},
         "off": list(sim.off),
         "events": [w.label for w in sim.events],
-        "free": dict(zip(sim.system.kernels.entries["free"], map(float, sim.free), strict=True)),
+        "parameters": dict(zip(sim.system.kernels.entries["parameters"], map(float, sim.parameters), strict=True)),
     }
 
 

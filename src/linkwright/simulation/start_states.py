@@ -1,4 +1,4 @@
-"""Starts of runs with free parameters: states on the loops that these make, closed eight at a time in machine code.
+"""Starts of runs with parameters: states on the loops that these make, closed eight at a time in machine code.
 
 Drives stay where and as fast as they are, the rest follows. Where the drives do not determine the motion, or a design is not reached from
 the given state along its branch, the float path closes it, with the least change of all coordinates, or says why it cannot.
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 BLOCK = 512  # states closed at a time
 
 
-def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
-    """The state on the loops that free parameters make: the same bits as among others in `closed_starts`."""
-    if not len(free):
+def closed_for(system: Compiled, st: State, parameters: np.ndarray) -> State:
+    """The state on the loops that parameters make: the same bits as among others in `closed_starts`."""
+    if not len(parameters):
         return st
-    loops = system.kernels.equations(free).loops
+    loops = system.kernels.equations(parameters).loops
     if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED_START:
         return st
-    found = _closed(system, [st], free[None])[0]
+    found = _closed(system, [st], parameters[None])[0]
     if isinstance(found, LinkwrightError):
         raise found
     return found
 
 
-def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State | LinkwrightError]:
-    """The states on the loops that rows of free parameters make; where there is none, the error that says why."""
-    if not free.shape[1] or not len(system.loops.row_scale):
+def closed_starts(system: Compiled, states: Sequence[State], parameters: np.ndarray) -> list[State | LinkwrightError]:
+    """The states on the loops that rows of parameters make; where there is none, the error that says why."""
+    if not parameters.shape[1] or not len(system.loops.row_scale):
         return list(states)
     loops = system.loops
     out: list[State | LinkwrightError] = list(states)
@@ -51,33 +51,33 @@ def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -
         "v": np.array([st.v for st in states]),
         "t": np.array([[st.t] for st in states]),
         "near": np.array([packed[id(st)] for st in states]),
-        "free": free,
+        "parameters": parameters,
     }
     phi = system.kernels.rows.at(**rows).phi / loops.row_scale
     left = np.flatnonzero(~(np.abs(phi).max(axis=1) < CLOSED_START))
     for some in (left[k : k + BLOCK] for k in range(0, len(left), BLOCK)):
-        for i, st in zip(some, _closed(system, [states[i] for i in some], free[some]), strict=True):
+        for i, st in zip(some, _closed(system, [states[i] for i in some], parameters[some]), strict=True):
             out[i] = st
     return out
 
 
-def _closed(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State | LinkwrightError]:
+def _closed(system: Compiled, states: Sequence[State], parameters: np.ndarray) -> list[State | LinkwrightError]:
     """States that are open with these parameters, closed."""
     names, walk = _held(system), _walk(system)
     if walk is None:
-        return [_tried(system, st, x) for st, x in zip(states, free, strict=True)]
+        return [_tried(system, st, x) for st, x in zip(states, parameters, strict=True)]
     skel, fresh = system.skel, {id(st): st for st in states}
     at = {key: ([float(st[n]) for n in names], [float(st[f"{n}.v"]) for n in names], skel.pack(st.references)) for key, st in fresh.items()}
     drive, speed, references = (np.array([at[id(st)][k] for st in states]) for k in range(3))
-    q, default = np.array([st.q for st in states]), system.kernels.defaults["free"]
-    found = walk.begun(Homotopy(q, references, drive, drive, speed, default, free))
+    q, default = np.array([st.q for st in states]), system.kernels.defaults["parameters"]
+    found = walk.begun(Homotopy(q, references, drive, drive, speed, default, parameters))
     out: list[State | LinkwrightError] = []
     for i, st in enumerate(states):
         if found.ok[i]:
             there = found.q[i].copy()
             out.append(State(st.skel, there, found.v[i].copy(), skel.unpack(there, found.references[i].copy()), st.t))
         else:
-            out.append(_tried(system, st, free[i]))
+            out.append(_tried(system, st, parameters[i]))
     return out
 
 
@@ -103,20 +103,20 @@ def _made(system: Compiled) -> LaneWalking | None:
         with np.errstate(divide="raise", invalid="raise"):
             kernel = system.kernels.get("walk", drives=_held(system))
             usable = kernel.native and not system.kernels.plan.spinning
-            return LaneWalking(kernel, 1) if usable and "free" in kernel.reads else None
+            return LaneWalking(kernel, 1) if usable and "parameters" in kernel.reads else None
     except (LinkwrightError, FloatingPointError):
         return None
 
 
-def _tried(system: Compiled, st: State, free: np.ndarray) -> State | LinkwrightError:
+def _tried(system: Compiled, st: State, parameters: np.ndarray) -> State | LinkwrightError:
     try:
-        return _on_floats(system, st, free)
+        return _on_floats(system, st, parameters)
     except LinkwrightError as problem:
         return problem
 
 
-def _on_floats(system: Compiled, st: State, free: np.ndarray) -> State:
-    loops, d, names = system.kernels.equations(free).loops, system.description, _held(system)
+def _on_floats(system: Compiled, st: State, parameters: np.ndarray) -> State:
+    loops, d, names = system.kernels.equations(parameters).loops, system.description, _held(system)
     held = loops.with_([driven(d, n, Line(float(st[n]), float(st[f"{n}.v"]))) for n in names])
     done: Any = None
     for chosen in (held, loops):
@@ -124,5 +124,5 @@ def _on_floats(system: Compiled, st: State, free: np.ndarray) -> State:
         if done.residual < GOOD_ENOUGH:
             q, near = done.at.q, done.at.references
             return State(st.skel, q, consistent_velocity(chosen, q, st.v, near), near, st.t)
-    values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["free"], free, strict=True))
+    values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["parameters"], parameters, strict=True))
     raise open_error(loops, done, f"with {values} the mechanism cannot be closed from this state: ")

@@ -57,7 +57,7 @@ def _equations(core: Compiled) -> StepEquations:
     projection = kernels.get("loop_projection") if len(core.loops.row_scale) else None
     cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
     turns = any("angle" in jt.coordinate_kinds for jt in cut)
-    values = {"near": skel.pack(core.start.references), "free": kernels.defaults["free"], "tau": np.zeros(row.sizes["tau"])}
+    values = {"near": skel.pack(core.start.references), "parameters": kernels.defaults["parameters"], "tau": np.zeros(row.sizes["tau"])}
     problem = Problem(
         step_kernel(rates, kernels.fallbacks["loop_rates"], row),
         row.sizes["q"],

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SimulationError, UsageError, calls_explained, counted
+from linkwright.errors import LinkwrightError, Renamed, SimulationError, UsageError, calls_explained, counted
 from linkwright.integrators.environment_steps import REFUSED
 from linkwright.integrators.environments import STATUS
 from linkwright.numerics.tolerances import CLOSED_START
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.run_batch import free_sets
+from linkwright.simulation.run_batch import parameter_sets
 from linkwright.simulation.start_states import closed_for
 from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
 
 
 @calls_explained
-class Stepper:
-    """n environments of one mechanism, each with its own state, time, efforts and free parameters, stepped together.
+class Stepper(Renamed):
+    """n environments of one mechanism, each with its own state, time, efforts and parameters, stepped together.
 
-    `q` (n, nq), `v` (n, nv), `t` (n,) and `free` (n, numbers) are read-only views of the memory that `step` and `reset` change: copy what
+    `q` (n, nq), `v` (n, nv), `t` (n,) and `parameters` (n, numbers) are read-only views of memory that `step` and `reset` change: copy what
     has to last. `status` is "ok", "rank-revealing" (solved, but not by the kernels), "open" or "failed" for each; `ok` is False for the
     last two, which stay in their last good state until they are reset; `why` gives their reasons by index.
     """
+
+    parameters: np.ndarray
 
     def __init__(
         self,
@@ -49,7 +51,7 @@ class Stepper:
         substeps: int = 1,
         integrator: Any = "rk4",
         start: State | None = None,
-        free: Any = None,
+        parameters: Any = None,
         threads: int | None = None,
     ):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
@@ -60,19 +62,19 @@ class Stepper:
         self.dt, self.substeps = dt, substeps
         self._step = interval(dt, substeps)
         if start is not None:
-            core.need_start(start, (), free is None)
+            core.need_start(start, (), parameters is None)
         self.start = core.start if start is None else start
         self._prepare()
-        self.reset(free=free)
+        self.reset(parameters=parameters)
 
     def _prepare(self) -> None:
         self.environments = env = environments(self.core, self.integrator, self.n, self.threads)
         self.row, self._efforts = equations(self.core).row, StepEfforts(self.core, env.efforts)
         q, v, t = (env.rows[:, self.row.spans[k]] for k in ("q", "v", "t"))
-        free = env.rows[:, self.row.spans["free"]] if "free" in self.row.spans else env.rows[:, :0]
-        for view in (q, v, t, free):
+        parameters = env.rows[:, self.row.spans["parameters"]] if "parameters" in self.row.spans else env.rows[:, :0]
+        for view in (q, v, t, parameters):
             view.flags.writeable = False
-        self.q, self.v, self.t, self.free = q, v, t[:, 0], free
+        self.q, self.v, self.t, self.parameters = q, v, t[:, 0], parameters
         self._masked = False
 
     def __len__(self) -> int:
@@ -194,14 +196,14 @@ class Stepper:
 
     # ---------------------------------------------------------------- new states
 
-    def reset(self, where: Any = None, q: Any = None, v: Any = None, *, t: Any = None, free: Any = None) -> None:
+    def reset(self, where: Any = None, q: Any = None, v: Any = None, *, t: Any = None, parameters: Any = None) -> None:
         """Put environments into new states: closed ones, at time t.
 
         where: an index, several, or n times True or False; all by default.
         q: (nq,), a row for each of them, or a State; by default the start of the stepper.
         v: alike; by default that of the State or the start, else zero.
         t: by default 0, or that of the State.
-        free: values of the free parameters, rows or arrays by name; as they are by default. Without q the start is closed for them.
+        parameters: their values, rows or arrays by name; as they are by default. Without q the start is closed for them.
         """
         which, env, span = self._which(where), self.environments, self.row.spans
         rows = env.candidates[0][: len(which)]
@@ -215,16 +217,16 @@ class Stepper:
         rows[:, span["v"]] = 0.0 if given_v is None else self._numbers("v", given_v, len(rows))
         rows[:, span["t"]] = self._times(t, 0.0 if st is None else st.t, len(rows))
         rows[:, span["near"]] = near
-        if free is not None:
-            sets = free_sets(self.core, free)
+        if parameters is not None:
+            sets = parameter_sets(self.core, parameters)
             if len(sets) not in (1, len(rows)):
                 raise UsageError(
-                    f"free has {counted(len(sets), 'set')} of values for {counted(len(rows), 'environment')}; give one, or one for each.",
-                    name="free",
+                    f"parameters has {counted(len(sets), 'set')} for {counted(len(rows), 'environment')}; give one, or one for each.",
+                    name="parameters",
                 )
             if sets[0].size:
-                rows[:, span["free"]] = sets
-        alike = not self.free.shape[1] and all(np.ndim(x) < 2 for x in (given_q, given_v)) and np.ndim(t) == 0
+                rows[:, span["parameters"]] = sets
+        alike = not self.parameters.shape[1] and all(np.ndim(x) < 2 for x in (given_q, given_v)) and np.ndim(t) == 0
         self._admit(rows, which, st if q is None else None, alike)
         env.rows[which] = rows
         env.forget(which)
@@ -272,7 +274,7 @@ class Stepper:
         return x if x.ndim == 0 else x[:, None]
 
     def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None, alike: bool) -> None:
-        """Count turns at new rows; refuse those that are open, or, of a `start` that free parameters open, close them. Of rows that are
+        """Count turns at new rows; refuse those that are open, or, of a `start` that parameters open, close them. Of rows that are
         all `alike` one is looked at."""
         if alike and len(rows) > 1:
             self._admit(rows[:1], which, start, False)
@@ -287,9 +289,9 @@ class Stepper:
                 names = ", ".join(self.core.kernels.entries["q"][first : first + 4])
                 raise UsageError(f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.")
         count(len(rows))
-        if start is not None and self.free.shape[1]:
+        if start is not None and self.parameters.shape[1]:
             for k in np.flatnonzero(gaps[:, 0] > CLOSED_START):
-                closed = _closed(self.core, start, rows[k, span["free"]])
+                closed = _closed(self.core, start, rows[k, span["parameters"]])
                 rows[k, span["q"]], rows[k, span["v"]], rows[k, span["near"]] = closed
             count(len(rows))
         if not len(rows) or gaps.max() < OPEN:
@@ -306,17 +308,17 @@ class Stepper:
                 raise problem
 
 
-def _closed(core: Compiled, start: State, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v and packed references of the start on the loops that free parameters make, by native code where it is at hand."""
+def _closed(core: Compiled, start: State, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v and packed references of the start on the loops that parameters make, by native code where it is at hand."""
     walking = core.walking(core.drive_names) if core.drive_names else None
     if walking is not None:
         positions = core.drive_positions(start)
         speeds = np.array([float(start[f"{name}.v"]) for name in core.drive_names])
         laws = np.concatenate([positions, speeds, np.zeros(len(speeds))])[None]
-        found = walking(start.q, core.packed_references(start), np.zeros(1), laws, free)
+        found = walking(start.q, core.packed_references(start), np.zeros(1), laws, parameters)
         if found.reached == 1:
             return found.q[0], found.v[0], core.packed_references(start)
-    st = closed_for(core, start, free)
+    st = closed_for(core, start, parameters)
     return st.q, st.v, core.packed_references(st)
 
 
@@ -332,13 +334,13 @@ class Single:
         self.environments = env = environments(core, integrator, 1)
         span = equations(core).row.spans
         self.q, self.v, self.t, self.near = (env.rows[0, span[k]] for k in ("q", "v", "t", "near"))
-        self.free = env.rows[0, span["free"]] if "free" in span else np.zeros(0)
+        self.parameters = env.rows[0, span["parameters"]] if "parameters" in span else np.zeros(0)
         self.gaps, self.tau, self.put = np.zeros((1, 2)), env.efforts[0], StepEfforts(core, env.efforts).put
-        self.q_shape, self.v_shape, self.has_free = self.q.shape, self.v.shape, self.free.size > 0
+        self.q_shape, self.v_shape, self.has_parameters = self.q.shape, self.v.shape, self.parameters.size > 0
         self.run: Callable[[float, int], int] = env.single(self.gaps)
-        self.first_near, self.default = core.skel.pack(core.start.references), core.kernels.defaults["free"]
+        self.first_near, self.default = core.skel.pack(core.start.references), core.kernels.defaults["parameters"]
 
-    def step(self, q: Any, v: Any, t: float, near: np.ndarray, tau: Any, h: float, substeps: int, free: Any) -> None:
+    def step(self, q: Any, v: Any, t: float, near: np.ndarray, tau: Any, h: float, substeps: int, parameters: Any) -> None:
         """From the given state to the one in `q`, `v`, `t` and `near`."""
         if q.shape != self.q_shape or v.shape != self.v_shape:
             self.core.state(q, v)  # says what is wrong
@@ -346,8 +348,8 @@ class Single:
         self.v[...] = v
         self.t[0] = t
         self.near[...] = near
-        if self.has_free or free is not None:
-            self.free[...] = entries("free", free, self.core.kernels.entries["free"], self.default)
+        if self.has_parameters or parameters is not None:
+            self.parameters[...] = entries("parameters", parameters, self.core.kernels.entries["parameters"], self.default)
         if tau.__class__ is np.ndarray and tau.dtype is FLOAT and tau.shape == self.v_shape:
             self.tau[...] = tau
         else:
@@ -388,7 +390,7 @@ class Stepping:
         self.interval: tuple[Any, Any, float] = (None, None, 0.0)  # the last dt and substeps, and the step they make
         self.pools: dict[Any, list[Single]] = {}  # several where threads step at the same time
 
-    def __call__(self, given: Any, tau: Any, dt: Any, substeps: Any, integrator: Any, free: Any) -> Any:
+    def __call__(self, given: Any, tau: Any, dt: Any, substeps: Any, integrator: Any, parameters: Any) -> Any:
         """A State after dt, or arrays (q, v) or (q, v, t) after dt from such arrays."""
         core, known = self.core, self.interval
         if dt is not known[0] or substeps is not known[1]:
@@ -405,7 +407,7 @@ class Stepping:
             if isinstance(given, State):
                 if given.skel is not core.skel:
                     core.need_closed(given, most=np.inf)
-                single.step(given.q, given.v, given.t, core.packed_references(given), tau, h, substeps, free)
+                single.step(given.q, given.v, given.t, core.packed_references(given), tau, h, substeps, parameters)
                 q = single.q.copy()
                 return State(core.skel, q, single.v.copy(), LaterReferences(core.skel, q, single.near.copy()), float(single.t[0]))
             if not isinstance(given, tuple | list) or len(given) not in (2, 3):
@@ -413,7 +415,7 @@ class Stepping:
             q, v = given[0], given[1]
             if q.__class__ is not np.ndarray or v.__class__ is not np.ndarray:
                 q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-            single.step(q, v, given[2] if len(given) == 3 else 0.0, single.first_near, tau, h, substeps, free)
+            single.step(q, v, given[2] if len(given) == 3 else 0.0, single.first_near, tau, h, substeps, parameters)
             if len(given) == 2:
                 return single.q.copy(), single.v.copy()
             return single.q.copy(), single.v.copy(), float(single.t[0])

@@ -90,7 +90,7 @@ def setup(
     gains: Sequence[float] | None = None,
     formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
-    free: Any = None,
+    parameters: Any = None,
     actuation: Any = None,
     variant: Variant | None = None,
     origin: float | None = None,
@@ -99,7 +99,7 @@ def setup(
     """Kernels and parameters of runs. tau: efforts in the order of names.v, or by name; constant over the run.
 
     `stabilizer` "project" puts every step back onto the loops; others are in `stabilizers`; `gains` = (alpha, beta) set those
-    of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `references`, reference
+    of "baumgarte" directly. `formulation` of the rates; `events`; values of the `parameters`; `references`, reference
     coordinates of the cut joints by name (default: those of the start). `actuation` are drives of any kind, `variant`
     switches constraints and adds what they need. Samples of a controller are counted from `origin`. `rests`: ends of rigid stops that
     hold; the last events are their pushes.
@@ -125,10 +125,11 @@ def setup(
         values["held"] = actuation.held.values[-1] if actuation.held.t else actuation.start["held"]
     if held is not None:
         values["gains"] = entries("gains", held, ["alpha", "beta"], np.zeros(2))
-    if "free" in row.sizes:
-        values["free"] = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
-    elif free is not None:
-        entries("free", free, [], np.zeros(0))
+    if "parameters" in row.sizes:
+        core = system.kernels
+        values["parameters"] = entries("parameters", parameters, core.entries["parameters"], core.defaults["parameters"])
+    elif parameters is not None:
+        entries("parameters", parameters, [], np.zeros(0))
     return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin, rests)
 
 
@@ -262,7 +263,7 @@ class SteppedRun:
     system: Compiled = field(repr=False)
     solution: Solution
     start: State = field(repr=False)
-    free: np.ndarray = field(repr=False)
+    parameters: np.ndarray = field(repr=False)
 
     @property
     def t(self) -> np.ndarray:
@@ -295,7 +296,7 @@ class SteppedRun:
     @cached_property
     def energy(self) -> Any:
         """Kinetic and potential energy, (times, 1) each, in one call of the kernel."""
-        more = {"free": self.free} if len(self.free) else {}
+        more = {"parameters": self.parameters} if len(self.parameters) else {}
         return self.system.kernels.get("energy")(self.q, self.v, t=self.t[:, None], near=self.references, **more)
 
     def state(self, i: int) -> State:
@@ -321,15 +322,16 @@ def march(
     gains: Sequence[float] | None = None,
     formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
-    free: Any = None,
+    parameters: Any = None,
     samples: Sequence[float] | np.ndarray | None = None,
     **how: Any,
 ) -> SteppedRun:
     """Integrate from a state to t_end; `how` are the options of `integrators.integrate`: step, tolerance, engine, progress, ..."""
-    options: dict[str, Any] = {"stabilizer": stabilizer, "gains": gains, "formulation": formulation, "events": events, "free": free}
+    options: dict[str, Any] = {"stabilizer": stabilizer, "gains": gains, "formulation": formulation, "events": events}
+    options["parameters"] = parameters
     made = setup(system, tau, references=st.references, **options)
     solution = go(made, st, np.zeros(0), t_end, method, samples=samples, **how)
-    return SteppedRun(system, solution, st, made.values.get("free", np.zeros(0)))
+    return SteppedRun(system, solution, st, made.values.get("parameters", np.zeros(0)))
 
 
 def energy_size(system: Compiled) -> float:
@@ -352,7 +354,7 @@ def turns_kernel(system: Compiled, row: RowLayout) -> StepKernel:
     kinds = {n: joints.create(j.type, j.options).coordinate_kinds for n in skel.tree.cuts for j in [skel.tree.description.joint(n)]}
 
     def values(x: Mapping[str, Any]) -> Any:
-        eq = kernels.equations(x.get("free", ()))
+        eq = kernels.equations(x.get("parameters", ()))
         near, m = eq.loops.skel.unpack(x["q"], x["near"]), motion(eq.loops.skel, x["q"], x["v"])
         out: list[Any] = []
         for name in skel.tree.cuts:

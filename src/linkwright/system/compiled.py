@@ -57,7 +57,7 @@ def compiled_of(system: System | Compiled) -> Compiled:
 
 
 class Derivatives(NamedTuple):
-    """a, lam and their derivatives: rows are entries of a or lam, columns those of v (for q and v), tau or the free parameters."""
+    """a, lam and their derivatives: rows are entries of a or lam, columns those of v (for q and v), tau or the parameters."""
 
     a: Any
     lam: Any
@@ -67,8 +67,8 @@ class Derivatives(NamedTuple):
     lam_v: Any
     a_tau: Any
     lam_tau: Any
-    a_free: Any
-    lam_free: Any
+    a_parameters: Any
+    lam_parameters: Any
 
 
 class Compiled:
@@ -82,14 +82,14 @@ class Compiled:
         described: Description,
         cuts: Sequence[str] | None = None,
         length: float | None = None,
-        free: Sequence[str] = (),
+        parameters: Sequence[str] = (),
         engine: str = "native",
     ):
         if engine not in ENGINES:
             raise UsageError(f"engine is 'native' or 'python', not {engine!r}.", name="engine", value=engine)
         self.described, self.engine, self.cuts_given = described, engine, cuts is not None  # parameters still expressions
         self.description = described.numbers()
-        self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
+        self.parameters: tuple[Parameter, ...] = tuple(self.chosen(parameters)) if parameters else ()
         self.tree: Tree = build_tree(self.description, cuts, static_structure(self.description))
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
@@ -107,11 +107,11 @@ class Compiled:
     def _parameters(self) -> dict[str, Parameter]:
         return every_parameter(self.described)
 
-    def described_by(self, description: Description, free: Sequence[str] = ()) -> Compiled:
+    def described_by(self, description: Description, parameters: Sequence[str] = ()) -> Compiled:
         """Return another description with the cuts, characteristic length and engine of this mechanism."""
-        return Compiled(description, self.tree.cuts, self.loops.kappa, free, engine=self.engine)
+        return Compiled(description, self.tree.cuts, self.loops.kappa, parameters, engine=self.engine)
 
-    def freed(self, names: Sequence[str]) -> Compiled:
+    def with_parameters(self, names: Sequence[str]) -> Compiled:
         """Return the same mechanism with these numbers as inputs of its kernels."""
         return Compiled(self.described, self.tree.cuts, self.loops.kappa, names, self.engine)
 
@@ -132,7 +132,7 @@ class Compiled:
         from linkwright.kernels.rank_revealing import answers
 
         drives = tuple(self.drive_names)
-        return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
+        return Kernels(self.loops, self.described, drives, self.parameters, self.assembler.first_position, answers, self.engine)
 
     def ready(self, name: str, drives: Sequence[str] | None = None, *, seconds: float) -> Kernel | None:
         """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
@@ -145,7 +145,7 @@ class Compiled:
             if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
                 ALONE.of(self)[name] = True
                 return self.ready(name, drives, seconds=seconds)
-            own = {} if self.numbers is None else {"free": self.numbers.values}
+            own = {} if self.numbers is None else {"parameters": self.numbers.values}
             known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return known[key]
 
@@ -166,7 +166,7 @@ class Compiled:
 
     @property
     def numbers(self) -> DesignNumbers | None:
-        """The numbers of this mechanism apart from its structure; None where code depends on more than that: some numbers are free
+        """The numbers of this mechanism apart from its structure; None where code depends on more than that: some parameters are inputs
         already, links spin about lines that are not those between two ball joints, a large mechanism has like subsystems."""
         return None if self._apart is None else self._apart[1]
 
@@ -190,7 +190,7 @@ class Compiled:
         """The structure whose kernels answer, and the numbers that they are bound to."""
         from linkwright.kernels.kernels import structure, tree_numbers
 
-        if self.free or self.engine != "native" or like_parts(self.skel) is not None:
+        if self.parameters or self.engine != "native" or like_parts(self.skel) is not None:
             return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
         numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
         return structure(numbers, self.tree, lambda: self.kernels), numbers
@@ -287,12 +287,12 @@ class Compiled:
         found = [st.q[tree.nodes[nodes[n]].q.start] if n in nodes else coordinate_now(self.loops, n, st.instant) for n in drives]
         return np.array(found)
 
-    def derivatives(self, st: State, tau: Any = None, free: Any = None) -> Derivatives:
-        """Return the derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters."""
+    def derivatives(self, st: State, tau: Any = None, parameters: Any = None) -> Derivatives:
+        """Return the derivatives of accelerations and multipliers by positions, velocities, efforts and parameters."""
         effort, pushes = efforts(self.assembler, st, tau)
         if pushes:
             raise UsageError("derivatives take efforts of the tree's joints (names.v); an effort in a cut joint needs other cuts=.")
-        more = {} if free is None else {"free": free}
+        more = {} if parameters is None else {"parameters": parameters}
         found = self.kernels.get("derivatives")(st.q, st.v, effort, near=self.skel.pack(st.references), t=st.t, **more)
         empty = {name: None for name in Derivatives._fields}
         return Derivatives(**{**empty, **found._asdict()})

@@ -204,7 +204,7 @@ class DesignReader:
         out.ok[i] = False
 
     def alone(self, designs: Designs, i: int) -> Trajectory:
-        """The turn of one design by its own System, in the coordinates of the model."""
+        """The cycle of one design by its own System, in the coordinates of the model."""
         system = self.system
         description, cuts = designs.description(i), system.tree.cuts
         c = type(system)(description).cycle(**self.asked)

@@ -107,7 +107,7 @@ class Independent:
     def equations(self, names: tuple[str, ...]) -> Equations:
         """The equations on numbers with these velocities as drives."""
         k = self.core.kernels
-        return replace(k, drives=names, made={}, variants={}).equations(k.defaults["free"])
+        return replace(k, drives=names, made={}, variants={}).equations(k.defaults["parameters"])
 
     def scales(self, names: Sequence[str]) -> Any:
         """1 of angles, the characteristic length of lengths."""

@@ -134,13 +134,45 @@ class Mechanism(MechanismVerbs):
         steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None,
         read: Names | None = None, derivatives: Names | None = None, threads: int | None = None,
     ) -> Trajectories:  # fmt: skip
-        """Return one cycle of many designs: `t = m.cycles({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
+        """Compute one cycle of many designs.
 
-        `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
-        against each other. Every design is as `m.with_(...).cycle()` gives it; one that cannot be assembled, or does not turn fully where
-        the model does, is NaN, with `t.ok` False and the reason in `t.why`. `read` names the channels that are computed and stored; without
-        it the motions are stored, and every channel can be read. `derivatives` names numbers of the model, among those that vary or not:
-        `t.derivatives["A.torque", "L1"]` is exact, at a fixed motion of the drives.
+        Every design is as `m.with_(...).cycle()` gives it. If a design cannot be assembled, or does not turn fully where the model does,
+        its samples are NaN, `t.ok` is False and `t.why` has the reason.
+
+        Parameters
+        ----------
+        designs : mapping
+            Arrays in SI by the names of parameters, of the file or as `lw.compile(parameters=...)` names them. They broadcast against
+            each other.
+        drive : str, optional
+            Joint or cylinder that is driven (default: the first drive of the model).
+        steps : int, default 360
+            Number of equal steps.
+        speed : float or str, optional
+            Speed of the drive (default: the speed in the model file).
+        duration : float or str, optional
+            Duration of the cycle, in place of a speed.
+        start : float or str, optional
+            Position at which the drive begins.
+        stop : float or str, optional
+            Position at which the drive ends.
+        read : sequence of str, optional
+            Channels that are computed and stored. Without it motions are stored, and every channel can be read.
+        derivatives : sequence of str, optional
+            Parameters by which channels are differentiated exactly, at a fixed motion of the drives: `t.derivatives["A.torque", "L1"]`.
+        threads : int, optional
+            Number of threads (default: all cores).
+
+        Returns
+        -------
+        Trajectories
+            The cycles: `t["A.torque"]` is designs by samples.
+
+        Examples
+        --------
+        >>> t = lw.load("wiper").cycles({"crank.mass": [0.2, 0.4]}, steps=36)
+        >>> t["A.torque"].shape
+        (2, 37)
         """
         from linkwright.system.cycles import cycles
 
@@ -258,7 +290,7 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = No
 
 @call_explained
 def load_result(path: str | os.PathLike[str]) -> Trajectory | Study:
-    """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
+    """Return a cycle or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
     folder the study in it."""
     if os.path.isdir(path):
         return ring_function("design", "study_of_folder", "the folder of a study")(path)
@@ -272,27 +304,49 @@ def compile(
     *,
     cuts: Sequence[str] | None = None,
     length: Any = None,
-    free: Sequence[str] = (),
+    parameters: Sequence[str] = (),
     engine: str = "native",
 ) -> System:
     """Return the System of a mechanism: states, equations and kernels.
 
-    `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
-    characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `free` names
-    numbers that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimizers
-    need no new code; everything else is folded. `engine="python"` interprets kernels instead of compiling them.
+    Parameters
+    ----------
+    mechanism : Mechanism, Description or str
+        Mechanism, or the name or path of a model.
+    formulation : str, default "auto"
+        Formulation of forward dynamics.
+    cuts : sequence of str, optional
+        Joints that are taken out of the tree, in place of those chosen.
+    length : float or str, optional
+        Characteristic length that makes rotations and translations comparable (ranks, projections, least norms).
+    parameters : str or sequence of str, default ()
+        Parameters that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimizers need no
+        new code. All others are folded into the code.
+    engine : str, default "native"
+        "python" interprets kernels instead of compiling them.
+
+    Returns
+    -------
+    System
+        States, equations and kernels of the mechanism.
+
+    Examples
+    --------
+    >>> s = lw.compile("wiper", parameters=["*.mass"])
+    >>> [p.name for p in s.parameters]
+    ['crank.mass', 'coupler.mass', 'rocker.mass']
     """
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
         raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism)
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
-    if isinstance(free, str):
-        free = [free]
-    plain = cuts is None and length is None and formulations.registered(formulation) is None and not free and engine == "native"
+    if isinstance(parameters, str):
+        parameters = [parameters]
+    plain = cuts is None and length is None and formulations.registered(formulation) is None and not parameters and engine == "native"
     if plain and isinstance(mechanism, Mechanism):
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.", value=length)
-    return System(description, cuts, kappa, formulation, free, engine)
+    return System(description, cuts, kappa, formulation, parameters, engine)

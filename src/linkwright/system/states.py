@@ -124,8 +124,8 @@ def assembled(
     left = np.arange(n)
     walk = _walk(core, ON_FLOATS * n, names)
     if walk is not None:
-        free = np.zeros(0) if core.numbers is None else core.numbers.values
-        way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, free, np.tile(free, (n, 1)))
+        values = np.zeros(0) if core.numbers is None else core.numbers.values
+        way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, values, np.tile(values, (n, 1)))
         found = walk.begun(way)
         Q[found.ok], V[found.ok], left = found.q[found.ok], found.v[found.ok], np.flatnonzero(~found.ok)
         near[found.ok] = found.references[found.ok]

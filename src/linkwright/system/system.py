@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -24,6 +24,7 @@ from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter
 from linkwright.motion import joint_limits
 from linkwright.motion.cycle import at_start, cycle_of
 from linkwright.motion.equilibrium import settled
@@ -58,22 +59,25 @@ else:
 class System(SystemVerbs):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
+    parameters: tuple[Parameter, ...]  # those whose values are inputs of the code
+
     __getstate__ = essentials
 
+    @partial(call_explained, name="System")
     def __init__(
         self,
         description: Description,
         cuts: Sequence[str] | None = None,
         length: float | None = None,
         formulation: Any = "auto",
-        free: Sequence[str] = (),
+        parameters: Sequence[str] = (),
         engine: str = "native",
     ):
         if formulation != "auto":
             formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
-        self._core = core = Compiled(description, cuts, length, free, engine)
-        self.description, self.free, self.engine, self.tree = core.description, core.free, core.engine, core.tree
+        self._core = core = Compiled(description, cuts, length, parameters, engine)
+        self.description, self.parameters, self.engine, self.tree = core.description, core.parameters, core.engine, core.tree
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
@@ -321,7 +325,7 @@ class System(SystemVerbs):
         if c.proof is None:
             if channel is not None:
                 raise UsageError(
-                    f"channel= is for simulated runs; of a turn c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
+                    f"channel= is for simulated runs; of a cycle c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
                 )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
@@ -341,7 +345,37 @@ class System(SystemVerbs):
     ) -> Determinacy:  # fmt: skip
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows.
 
-        Arguments are those of `inverse`.
+        Parameters
+        ----------
+        st : State
+            State with its velocities.
+        a : array or mapping, optional
+            Accelerations (default zero).
+        wrench : mapping, optional
+            By body, [moment; force] at its origin in world axes.
+        stiffness : mapping, optional
+            Stiffnesses of joints that share a load: adds the choice "stiffness".
+        release : mapping, optional
+            Reaction components that are zero, by joint: adds the choice "released".
+        drives : sequence of str, optional
+            Joints whose drive torques or forces are computed (default: the model's drives).
+        method : str, default "subsystem"
+            Method of inverse dynamics.
+        rated : mapping, optional
+            Rated torques or forces by drive, which weight redundant drives.
+        preload : mapping, optional
+            Preloads by joint or drive.
+
+        Returns
+        -------
+        Determinacy
+            Every reaction component, whether it is unique, and its value by each choice.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> s.determinacy(s.start).loose
+        []
         """
         given = {"least norm": {}, "stiffness": {"stiffness": stiffness}, "released": {"release": release}}
         asked = {name: more for name, more in given.items() if all(x is not None for x in more.values())}
@@ -363,7 +397,33 @@ class System(SystemVerbs):
     def cycle(
         self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
     ) -> Trajectory:
-        """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
+        """Move a drive through one cycle, or from `start` to `stop`: kinematics, and loads if the model has masses.
+
+        Parameters
+        ----------
+        drive : str, optional
+            Joint or cylinder that is driven (default: the first drive of the model).
+        steps : int, default 360
+            Number of equal steps.
+        speed : float or str, optional
+            Speed of the drive (default: the speed in the model file).
+        duration : float or str, optional
+            Duration of the cycle, in place of a speed.
+        start : float or str, optional
+            Position at which the drive begins.
+        stop : float or str, optional
+            Position at which the drive ends.
+
+        Returns
+        -------
+        Trajectory
+            Motion of everything by name.
+
+        Examples
+        --------
+        >>> lw.compile("wiper").cycle(steps=36)["A.torque"].shape
+        (37,)
+        """
         c, names = cycle_of(self._core, drive, steps, speed, duration, start, stop), self._core.drive_names
         return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
@@ -509,21 +569,21 @@ class System(SystemVerbs):
     @overload
     def step(
         self, st: State, tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ..., integrator: str | Integrator = ...,
-        free: Named | Numbers = ...,
+        parameters: Named | Numbers = ...,
     ) -> State: ...  # fmt: skip
     @overload
     def step(
         self, st: tuple[np.ndarray, np.ndarray], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
-        integrator: str | Integrator = ..., free: Named | Numbers = ...,
+        integrator: str | Integrator = ..., parameters: Named | Numbers = ...,
     ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
     @overload
     def step(
         self, st: tuple[np.ndarray, np.ndarray, float], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
-        integrator: str | Integrator = ..., free: Named | Numbers = ...,
+        integrator: str | Integrator = ..., parameters: Named | Numbers = ...,
     ) -> tuple[np.ndarray, np.ndarray, float]: ...  # fmt: skip
     def step(
         self, st: State | tuple[Any, ...], tau: Numbers | Named = None, dt: float | str = 1e-3, *, substeps: int = 1,
-        integrator: str | Integrator = "rk4", free: Named | Numbers = None,
+        integrator: str | Integrator = "rk4", parameters: Named | Numbers = None,
     ) -> State | tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, float]:  # fmt: skip
         """Advance a state by one step under constant torques and forces.
 
@@ -539,8 +599,8 @@ class System(SystemVerbs):
             Number of equal integration steps in `dt`.
         integrator : str or Method, default "rk4"
             "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
-        free : Mapping[str, Any] or array, optional
-            Values of the free parameters of `lw.compile(free=...)`.
+        parameters : Mapping[str, Any] or array, optional
+            Values of the parameters of `lw.compile(parameters=...)`.
 
         Returns
         -------
@@ -554,7 +614,7 @@ class System(SystemVerbs):
         >>> round(float(st["A", "deg"]), 3)
         90.27
         """
-        return self._stepping(st, tau, dt, substeps, integrator, free)
+        return self._stepping(st, tau, dt, substeps, integrator, parameters)
 
     @cached_property
     def _stepping(self) -> Stepping:
@@ -570,7 +630,7 @@ class System(SystemVerbs):
         substeps: int = 1,
         integrator: str | Integrator = "rk4",
         start: State | None = None,
-        free: Mapping[str, Any] | Numbers | None = None,
+        parameters: Mapping[str, Any] | Numbers | None = None,
         threads: int | None = None,
     ) -> Stepper:
         """Make many copies of the mechanism that move step by step.
@@ -587,8 +647,8 @@ class System(SystemVerbs):
             "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
         start : State, optional
             Start of all copies. By default the start of the model.
-        free : Mapping[str, array] or array, optional
-            Values of the free parameters of `lw.compile(free=...)`, rows or arrays by name.
+        parameters : Mapping[str, array] or array, optional
+            Values of the parameters of `lw.compile(parameters=...)`, rows or arrays by name.
         threads : int, optional
             Number of threads, by default one per core.
 
@@ -604,7 +664,7 @@ class System(SystemVerbs):
         >>> env.q.shape
         (4, 3)
         """
-        options = {"dt": dt, "substeps": substeps, "integrator": integrator, "start": start, "free": free, "threads": threads}
+        options = {"dt": dt, "substeps": substeps, "integrator": integrator, "start": start, "parameters": parameters, "threads": threads}
         from linkwright.simulation.stepper import Stepper
 
         return call_explained(Stepper, "stepper")(self._core, n, **options)
@@ -651,9 +711,9 @@ class System(SystemVerbs):
         baumgarte : bool, default False
             True to add an input `gains` (alpha, beta).
         by : str or sequence of str, default ()
-            Inputs ("q", "free") by which all outputs are differentiated exactly, as outputs such as `u_q` and `u_free`.
+            Inputs ("q", "parameters") by which all outputs are differentiated exactly, as outputs such as `u_q` and `u_parameters`.
         outputs : str or sequence of str, default ()
-            Outputs whose weighted sum (inputs such as `u_weight`) is differentiated in reverse mode: `q_gradient`, `free_gradient`.
+            Outputs whose weighted sum (inputs such as `u_weight`) is differentiated in reverse mode: `q_gradient`, `parameters_gradient`.
         tasks : str or sequence of str, default ()
             Bodies and points of the kernel "operational".
 
@@ -672,8 +732,8 @@ class System(SystemVerbs):
         chosen = None if drives is None else self._core.named_drives(drives)
         return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, outputs=outputs)
 
-    def derivatives(self, st: State, tau: Numbers | Named = None, *, free: Any = None) -> Derivatives:
-        """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+    def derivatives(self, st: State, tau: Numbers | Named = None, *, parameters: Any = None) -> Derivatives:
+        """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and parameters.
 
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`."""
-        return self._core.derivatives(st, tau, free)
+        return self._core.derivatives(st, tau, parameters)

@@ -28,11 +28,43 @@ from linkwright.text.units import (
 )
 
 REVOLUTION = 2.0 * math.pi
-LITERAL = re.compile(r"(?P<number>[-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?P<gap>\s*)(?P<unit>.*)\Z", re.DOTALL)
+NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+LITERAL = re.compile(rf"(?P<number>[-+]?\s*{NUMBER})(?P<gap>\s*)(?P<unit>.*)\Z", re.DOTALL)
+_BARE = re.compile(rf"\s*[-+]?{NUMBER}\s*\Z")
+_WITH_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+(?:[eE][-+]?[0-9]+)?\s*(?:[A-Za-z°µ%].*)?\Z")  # a whole text
+_COMMA = re.compile(r"[0-9],[0-9]")
+_NUMBERS = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")  # in a sentence, whose full stop is none of a number
+_WHOLE = re.compile(r"(?:.*[-+*/^(\s])?[0-9]+\Z")  # a number without decimals, an expression before it perhaps
+_DECIMALS = re.compile(r"[0-9]+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
 ENERGIES = frozenset(("J", "mJ", "kJ"))
 SHARES = frozenset(("%", "percent"))
 SECONDS = frozenset(("s", "ms", "us"))  # 1/s is written for rad/s as often as for revolutions; Hz and 1/min are not
 REVOLVING = frozenset(("Hz", "kHz", "min", "h"))  # N m/Hz and V min are per revolution as likely as per radian
+
+
+def is_bare(text: str) -> bool:
+    """Return whether a text is a single number without a unit."""
+    return _BARE.match(text) is not None
+
+
+def with_point(text: str) -> str:
+    """Return a typed text, with a decimal point if it is a single number with a decimal comma."""
+    return text.strip().replace(",", ".") if _WITH_COMMA.match(text) else text.strip()
+
+
+def has_comma(text: str) -> bool:
+    """Return whether a comma is between digits, as a decimal comma is."""
+    return _COMMA.search(text) is not None
+
+
+def halves_of_decimal(one: str, other: str) -> bool:
+    """Return whether two texts around a comma look like one number with a decimal comma."""
+    return _WHOLE.match(one) is not None and _DECIMALS.match(other) is not None
+
+
+def without_numbers(text: str) -> str:
+    """Return a sentence with # in place of every number."""
+    return _NUMBERS.sub("#", text)
 
 
 def unit_of_literal(text: str) -> str:

@@ -149,7 +149,7 @@ def test_kernels_and_floats_agree():
     found = np.linalg.solve(whole, np.concatenate([-terms.h, -terms.k]))[: s.tree.nv]
     tau = np.zeros(s.tree.nv)
     assert s.kernel("forward")(st.q, st.v, tau).a == pytest.approx(found, rel=1e-9)
-    free = lw.compile(lw.load(model), free=["bob.mass"])
+    free = lw.compile(lw.load(model), parameters=["bob.mass"])
     assert free.kernel("forward")(st.q, st.v, tau).a == pytest.approx(found, rel=1e-9)
     assert s.forward(st).a == pytest.approx(found, rel=1e-9) and np.abs(found).max() > 1.0
 

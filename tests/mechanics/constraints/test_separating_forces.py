@@ -39,19 +39,19 @@ def pair(internal: bool, first: str, turned: float) -> dict[str, Any]:
 @pytest.mark.parametrize("first", ["pinion", "wheel"])
 @pytest.mark.parametrize("internal", [False, True])
 def test_teeth_press_the_wheels_apart(internal: bool, first: str, turned: float) -> None:
-    """The bearing holds the pinion against the tangential force Ft = TORQUE / WHEEL, and towards the mesh with Ft tan(alpha).
+    """The bearing holds the pinion against the tangential force Ft = TORQUE / WHEEL, and toward the mesh with Ft tan(alpha).
 
     From the pinion the mesh of an external pair is in the direction of the wheel. A ring is in mesh on the far side of its pinion, so
     the bearing of the pinion pulls away from the axis of the ring. Which gear is written first does not matter."""
     s = lw.load(pair(internal, first, turned)).system
     st = s.assemble(v={"A": 10.0})
     Ft = TORQUE / WHEEL
-    towards_mesh = np.array([np.cos(turned), np.sin(turned), 0.0]) * (-1.0 if internal else 1.0)
+    toward_mesh = np.array([np.cos(turned), np.sin(turned), 0.0]) * (-1.0 if internal else 1.0)
     for loads in (s.inverse(st), s.inverse(s.assemble(v={"A": -10.0}))):  # at constant speed masses push nowhere
         on_pinion = loads.wrench["A"].force
         assert loads.wrench["A"].on == "pinion"
-        assert on_pinion @ towards_mesh == pytest.approx(Ft * np.tan(ALPHA), rel=1e-9)
-        assert np.linalg.norm(on_pinion - (on_pinion @ towards_mesh) * towards_mesh) == pytest.approx(Ft, rel=1e-9)
+        assert on_pinion @ toward_mesh == pytest.approx(Ft * np.tan(ALPHA), rel=1e-9)
+        assert np.linalg.norm(on_pinion - (on_pinion @ toward_mesh) * toward_mesh) == pytest.approx(Ft, rel=1e-9)
         np.testing.assert_allclose(loads.wrench["B"].force, -on_pinion, atol=1e-9 * Ft)  # the pair of forces is balanced
     kernel = s.kernels.get("loads")(st.q, st.v, 0.0 * st.v)
     at = s.description.joints.index(s.description.joint("A"))

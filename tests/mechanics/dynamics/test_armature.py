@@ -163,10 +163,10 @@ def test_an_armature_is_a_number_of_the_model():
     heavy = m.with_(**{"A.armature": "0.2 kg m^2"})
     assert heavy.description.joint("A").armature == 0.2
     assert heavy.simulate(0.3)[-1]["A"] != m.simulate(0.3)[-1]["A"]
-    s = lw.compile(m, free=["D.armature"])
+    s = lw.compile(m, parameters=["D.armature"])
     q, v = s.start.q, np.zeros(3)
     f, more = s.kernels.get("forward"), lw.compile(m.with_(**{"D.armature": 0.5})).kernels.get("forward")
-    np.testing.assert_allclose(f(q, v, np.zeros(3), free=[0.5]).a, more(q, v, np.zeros(3)).a, rtol=1e-12)
+    np.testing.assert_allclose(f(q, v, np.zeros(3), parameters=[0.5]).a, more(q, v, np.zeros(3)).a, rtol=1e-12)
     with refused(ModelError, name="A"):
         m.with_(**{"A.armature": -1.0})
     for text in (CHAIN, CHAIN.replace("0.02}", "2*w}").replace("name: chain", "name: chain\nparameters: {w: 0.01}")):

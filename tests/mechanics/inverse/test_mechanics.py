@@ -329,7 +329,7 @@ def test_a_spring_on_ground_shakes_it_too():
     loads = s.inverse(st)
     ends = [s.point(st, "ground.A"), s.point(st, "rocker.C")]
     length = np.linalg.norm(ends[1] - ends[0])
-    pull = 200.0 * (length - 0.4) * (ends[1] - ends[0]) / length  # the spring pulls ground towards C
+    pull = 200.0 * (length - 0.4) * (ends[1] - ends[0]) / length  # the spring pulls ground toward C
     joints = -sum(loads.wrench[j].force for j in ("A", "D"))
     np.testing.assert_allclose(loads.ground_wrench[0], joints + pull, atol=1e-9)
 

@@ -56,7 +56,7 @@ def solve(T, a, names, pushes, method):
     p.check_driven()
     solved = METHODS[method](p)
     c = choose(p, solved.lam, solved.u)
-    return Loads(p, c.lam, c.u, c.free, solved, method)
+    return Loads(p, c.lam, c.u, c.self_stresses, solved, method)
 
 
 def size(T):

@@ -58,7 +58,7 @@ def test_scraper_over_the_turn(case):
     stats = SAHA["carpet_scraper"]["inverse_dynamics_w4p712"][case]["stats"]
     rms = float(np.sqrt(np.mean(torque**2)))
     assert rms == pytest.approx(stats["rms"], abs=1e-8)  # 72 samples of a smooth periodic function are exact to round-off
-    assert abs(torque.mean()) < 1e-9  # conservative: the work over a turn is zero
+    assert abs(torque.mean()) < 1e-9  # conservative: the work over a cycle is zero
     assert stats["min"] - 1e-9 <= torque.min() <= stats["min"] + 2.0 and stats["max"] - 2.0 <= torque.max() <= stats["max"] + 1e-9
     # the extremes themselves, at the listed crank angles, and that they are extremes
     s = lw.load("carpet-scraper-2007", g=CASES[case]).system

@@ -60,7 +60,7 @@ def test_dead_centers_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     limits = m.limits("D")
     assert limits.dead_low and limits.dead_high
     turned = limits.high - limits.low
-    assert turned == pytest.approx(inside["stretched"] - inside["folded"], abs=1e-6)  # a dead center is located to 1e-7 of a turn
+    assert turned == pytest.approx(inside["stretched"] - inside["folded"], abs=1e-6)  # a dead center is located to 1e-7 of a cycle
     assert {limits.geometry_low, limits.geometry_high} == {f"crank and coupler are in line (A, B, C {how})" for how in inside}
     rows = {x.geometry: x for x in m.info().dead_centers}
     for how, sign in (("stretched", 1), ("folded", -1)):
@@ -171,7 +171,7 @@ def test_a_six_bar_has_three_lines_in_one_point() -> None:
             a, b = (st.instant.point(compiled_of(m.system).skel.node(body), np.array(p.at))[:2] for p in _pins(m, body))
             n = np.array([a[1] - b[1], b[0] - a[0]]) / np.linalg.norm(b - a)
             normals.append([*n, n @ a])
-        # the place of an extreme is known to 1e-9 of a turn
+        # the place of an extreme is known to 1e-9 of a cycle
         assert abs(np.linalg.det(np.array(normals))) < 1e-8
 
 

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import linkwright as lw
+from tests.refusals import refused
 
 ARM = {
     "plane": "xy",
@@ -21,7 +22,7 @@ ARM = {
 def test_the_ways_that_the_message_names_work() -> None:
     """Two rods of 1 m, 1 kg, level, a spring of 100 N m/rad between them: it sags until 100 x = 9.81 / 2 cos x."""
     s = lw.load(ARM).system
-    with pytest.raises(lw.UsageError, match=r"in which B moves; drives: A\. Springs .* do not balance it .* s\.forward.* s\.settle"):
+    with refused(lw.UsageError, name="drives"):
         s.inverse(s.start, {})
     st = s.settle(hold=["A"])
     x = -float(st["B"])

@@ -93,10 +93,10 @@ def test_redundant_drives_least_effort_preload_and_ratings():
 def test_too_few_drives_name_the_freedom_nobody_drives():
     s = lw.load("3-rrr").system
     st = s.assemble(v={"J1": 1.0})
-    with pytest.raises(lw.UsageError, match="no drive acts on"):
+    with refused(lw.UsageError, name="drives"):
         s.inverse(st, drives=["J1"])
     s = lw.load("four-bar").system
-    with pytest.raises(lw.UsageError, match="no drive acts on"):
+    with refused(lw.UsageError, name="drives"):
         s.inverse(s.start, drives=[])
 
 

@@ -19,7 +19,7 @@ def scraper_points(s, st):
 
 
 def alphas(s, st):
-    """Absolute link angles 1 .. 7 in degrees, coupler towards the crank pin as the paper has it."""
+    """Absolute link angles 1 .. 7 in degrees, coupler toward the crank pin as the paper has it."""
     names = ["crank", "rocker", "coupler", "arm", "link5", "tool", "link7"]
     out = np.array([np.degrees(st[f"{b}.angle"]) for b in names])
     return out % 360

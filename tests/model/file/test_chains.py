@@ -128,7 +128,7 @@ def test_numbers_of_the_drawing_move_the_links() -> None:
     moved["drawing"]["C"] = [0.55, 0.01]
     one, two = lw.load(CHAINED).with_(**{"C.x": 0.55, "C.y": 0.01}), lw.load(moved)
     assert one.description.bodies == two.description.bodies and one.description.joints == two.description.joints
-    compiled = lw.compile(lw.load(CHAINED), free=["C"])
+    compiled = lw.compile(lw.load(CHAINED), parameters=["C"])
     st = compiled.assemble({"A": 0.3})
     assert st["slide"] == pytest.approx(lw.load(CHAINED).system.assemble({"A": 0.3})["slide"], abs=1e-12)
 

@@ -61,7 +61,7 @@ CASES = [
     ("revolutions in German", "45 rpm", "45 U/min", 12, "Did you mean 'rpm'"),
     ("name of a unit", "45 rpm", "45 degrees/s", 12, "Did you mean 'deg'"),
     ("tab inside the margin", "  crank: {pins", "  \tcrank: {pins", 9, "line 9 begins with a tab"),
-    ("section misspelt", "bodies:", "bodys:", 7, "Did you mean 'bodies'"),
+    ("section misspelled", "bodies:", "bodys:", 7, "Did you mean 'bodies'"),
     ("other word for a section", "bodies:", "links:", 7, "Did you mean 'bodies'"),
     ("capitals", "parameters:", "Parameters:", 5, "Did you mean 'parameters'"),
     ("wrong case of a joint", "{A: 45 rpm}", "{a: 45 rpm}", 12, "Did you mean 'A'"),

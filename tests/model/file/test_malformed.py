@@ -245,7 +245,7 @@ DOUBTFUL = [
         "points: [P], mass",
         "points: [P], sides: {B-C: 900, B-P: 670, C-P: 300}, mass",
         10,
-        "its mass lies on the line B-C between its pins, nothing towards P. .*plate: {}",
+        "its mass lies on the line B-C between its pins, nothing toward P. .*plate: {}",
     ),
     (
         "hinge again",

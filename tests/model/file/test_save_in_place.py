@@ -233,7 +233,7 @@ def test_texts_with_units_and_values_of_another_kind() -> None:
     assert "stiffness: 0.6 N m/rad" in modelfile.edited(d, {"twist.stiffness": "0.6 N m/rad"})
     with refused(ModelError, name="1 kg"):
         modelfile.edited(d, {"A.x": "1 kg"})
-    with pytest.raises(UsageError, match="must be torsional stiffness"):
+    with refused(UsageError, name="1 N/m"):
         modelfile.edited(d, {"twist.stiffness": "1 N/m"})
     with refused((UsageError, ModelError), name="nan"):
         modelfile.edited(d, {"A.x": float("nan")})

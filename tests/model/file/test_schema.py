@@ -1,4 +1,4 @@
-"""The JSON Schema of the model file: it accepts every model of the repository, refuses misspelt keys, and has the reader's keys."""
+"""The JSON Schema of the model file: it accepts every model of the repository, refuses misspelled keys, and has the reader's keys."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_models_in_the_documentation_are_accepted():
 
 
 @pytest.mark.parametrize("good", GOOD, ids=str)
-def test_good_entries_are_accepted_and_misspelt_keys_refused(good: Good):
+def test_good_entries_are_accepted_and_misspelled_keys_refused(good: Good):
     assert not faults(whole(good, good.pairs))
     own = _own(corpus.Entry(good.base, good.section, good.name, good.pairs))
     assert VALIDATOR.is_valid(own)  # sections stand alone, so that a fault below is that of the key
@@ -184,16 +184,16 @@ def test_the_schema_has_the_keys_of_the_reader():
     assert not missing
 
 
-def _misspelt(value: Any) -> Iterator[Any]:
-    """The value with one of its keys misspelt, at every depth."""
+def _misspelled(value: Any) -> Iterator[Any]:
+    """The value with one of its keys misspelled, at every depth."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield {(f"{k}.x y" if k == key else k): v for k, v in value.items()}
-            for changed in _misspelt(inner):
+            for changed in _misspelled(inner):
                 yield {**value, key: changed}
     if isinstance(value, list):
         for i, inner in enumerate(value):
-            for changed in _misspelt(inner):
+            for changed in _misspelled(inner):
                 yield [*value[:i], changed, *value[i + 1 :]]
 
 
@@ -202,7 +202,7 @@ def test_wrong_keys_are_refused_at_every_depth(place: str):
     text = (ROOT / "tests" / "data" / "elements" / f"everything-{place}.yaml").read_text(encoding="utf-8")
     sections = [{section: entries} for section, entries in plain(from_text(text, "m.yaml")).items()]
     assert all(VALIDATOR.is_valid(section) for section in sections)  # alone too, so that a fault below is that of the key
-    changed = [x for section in sections for x in _misspelt(section)]
+    changed = [x for section in sections for x in _misspelled(section)]
     assert len(changed) > 200
     assert not [x for x in changed if VALIDATOR.is_valid(x)]
 

@@ -193,7 +193,7 @@ def test_a_swing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert (
         "note: drive 'A' cannot turn fully" in told
-        and " ".join(told.split()).count("Loads grow without bound towards a singular position") == 1
+        and " ".join(told.split()).count("Loads grow without bound toward a singular position") == 1
     )
 
 

@@ -30,7 +30,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
     assert (tmp_path / "my.js").read_text().startswith("// Kernels of four-bar by Linkwright")
     code, out, _ = said(capsys, "four-bar", "-o", tmp_path / "my-bar.c", "--precision", "single", "--parameters", "L1")
     assert code == 0 and out == f"wrote {tmp_path / 'my-bar.h'}\nwrote {tmp_path / 'my-bar.c'}\n"
-    assert '#include "my-bar.h"' in (tmp_path / "my-bar.c").read_text() and "my_bar_at_free_L1" in (tmp_path / "my-bar.h").read_text()
+    assert '#include "my-bar.h"' in (tmp_path / "my-bar.c").read_text() and "my_bar_at_parameters_L1" in (tmp_path / "my-bar.h").read_text()
     arguments = [
         "--platforms",
         "none",

@@ -17,7 +17,7 @@ AXES = ["--over", "left_rod.C.x=60..140 / 9", "--over", "left_rod.C.y=100 mm..30
 
 def test_a_map_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Bare numbers are in the units of the file, mm here."""
-    out, plot, page = tmp_path / "poses.csv", tmp_path / "maps.png", tmp_path / "atlas.html"
+    out, plot, page = tmp_path / "poses.csv", tmp_path / "maps.png", tmp_path / "workspace.html"
     files = ["-o", str(out), "--plot", str(plot), "--page", str(page)]
     assert cli.main(["workspace", "five-bar", *AXES, "--speeds", "300 rpm", *files]) == 0
     text = capsys.readouterr().out

@@ -162,7 +162,7 @@ def test_a_run_that_fails_is_a_row(heavy: Any) -> None:
     assert alone["late"].run is not None and "late failed" in str(alone) and not alone.runs
     with refused(lw.UsageError, name="rms"):
         alone.best()
-    with pytest.raises(lw.UsageError, match="nothing to plot"):
+    with refused(lw.UsageError, name="run"):
         alone.plot()
 
 

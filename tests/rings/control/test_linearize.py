@@ -154,10 +154,10 @@ def test_poles_do_not_depend_on_coordinates(stewart: System, planar: System) -> 
 def test_free_parameters_have_other_values() -> None:
     """Against the model with that length; the crank stays where it is and the rest closes: round-off of two assemblies."""
     m = lw.load("four-bar")
-    st = (s := lw.compile(m, free=["L1"])).start
+    st = (s := lw.compile(m, parameters=["L1"])).start
     other = lw.compile(lw.load("four-bar", L1=0.32))
     for law in (None, lw.control.pd({"A": 1.0}, P=40)):
-        found = s.linearize(st, control=law, free={"L1": 0.32})
+        found = s.linearize(st, control=law, parameters={"L1": 0.32})
         assert gap(found.A, other.linearize(other.start, control=law).A) < 1e-9
         assert gap(found.A, s.linearize(st, control=law).A) > 0.1
 

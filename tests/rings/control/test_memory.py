@@ -108,12 +108,12 @@ def test_a_force_that_is_let_go_is_no_wish_any_more(every):
 
 
 def test_references_begin_where_the_mechanism_of_the_run_stands():
-    """With another length as free parameter the slider stands elsewhere, and its reference begins there."""
-    s = lw.compile(lw.load("slider-crank-equal"), free=["l"])
+    """With another length as parameter the slider stands elsewhere, and its reference begins there."""
+    s = lw.compile(lw.load("slider-crank-equal"), parameters=["l"])
     law = lw.control.projected({"rod.C.x": lw.control.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
-    run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, sample_interval=0.05)
+    run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, parameters={"l": 1.2}, sample_interval=0.05)
     with refused(UsageError, name="rod.C.x"):
-        run_batch(compiled_of(s), s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, sample_interval=0.05)
+        run_batch(compiled_of(s), s.assemble({"A": "120 deg"}), 0.1, control=law, parameters={"l": [1.0, 1.2]}, sample_interval=0.05)
     assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
 
 

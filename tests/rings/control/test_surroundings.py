@@ -179,7 +179,7 @@ def test_a_delay_acts_on_what_was_measured_samples_ago(crank, late):
 def test_delay_and_noise_belong_to_samples(crank):
     s, st = crank
     law, sampled = lw.control.projected(STEP, drives=["A"]), lw.control.projected(STEP, drives=["A"], every="2 ms")
-    with pytest.raises(UsageError, match=r"0.003 s is no multiple of the time between samples, 0.002 s"):
+    with refused(UsageError, name="delay"):
         gives(s, st, sampled, delay="3 ms")
     with refused(UsageError, name="delay"):
         gives(s, st, law, delay="2 ms")
@@ -305,8 +305,8 @@ def test_free_parameters_and_the_python_engine(crank):
     s, st = crank
     law = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"])
     plain = gives(s, st, law, 0.3, sample_interval=0.05)
-    f = lw.compile("slider-crank-equal", free=["m"])
-    heavy = gives(f, f.assemble({"A": "30 deg"}), law, 0.3, sample_interval=0.05, free={"m": 2.0})
+    f = lw.compile("slider-crank-equal", parameters=["m"])
+    heavy = gives(f, f.assemble({"A": "30 deg"}), law, 0.3, sample_interval=0.05, parameters={"m": 2.0})
     slow = gives(s, st, law, 0.3, sample_interval=0.05, engine="python")
     for name in ("A", "B"):
         assert heavy[f"{name}.torque"] == pytest.approx(2.0 * plain[f"{name}.torque"], rel=1e-9)
@@ -314,7 +314,7 @@ def test_free_parameters_and_the_python_engine(crank):
     assert heavy["A"] == pytest.approx(plain["A"], abs=1e-10)
     # a controller that goes on believing in 1 kg is wrong by the other one
     wrong = lw.control.projected(STEP, P=25, D=10, drives=["A", "B"], model=lw.load("slider-crank-equal"))
-    off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, sample_interval=0.05, free={"m": 2.0})
+    off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, sample_interval=0.05, parameters={"m": 2.0})
     assert np.abs(off["control.A.error"] - plain["control.A.error"]).max() > 0.01
 
 

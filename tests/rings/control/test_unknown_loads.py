@@ -93,12 +93,12 @@ def test_pd_with_gravity_does_not_hold_a_load_it_does_not_know(slide):
 
 
 def test_free_parameters_of_a_run_are_known_to_a_controller_without_a_load():
-    s = lw.compile(lw.load(SLIDER), free=["mt", "wall.stiffness"])
+    s = lw.compile(lw.load(SLIDER), parameters=["mt", "wall.stiffness"])
     law = lw.control.computed_torque(TO, P=P, D=D, off=["oil"])
-    run = s.simulate(s.start, 0.6, control=law, free={"mt": 5.0}, sample_interval=0.05, tolerance=1e-11)
+    run = s.simulate(s.start, 0.6, control=law, parameters={"mt": 5.0}, sample_interval=0.05, tolerance=1e-11)
     assert np.abs(run["X"] - second_order(run.t, D + 12 / 6, P, P * 0.05)).max() < 1e-9
     law = lw.control.computed_torque(TO, P=P, D=D, off=["wall"])
-    run = s.simulate(s.start, 0.6, control=law, free={"wall.stiffness": 600.0}, sample_interval=0.05, tolerance=1e-11)
+    run = s.simulate(s.start, 0.6, control=law, parameters={"wall.stiffness": 600.0}, sample_interval=0.05, tolerance=1e-11)
     assert np.abs(run["X"] - second_order(run.t, D, P + 600 / 3, P * 0.05)).max() < 1e-9
 
 
@@ -108,7 +108,7 @@ def test_names_that_nothing_has_are_refused(slide):
             slide.simulate(0.1, control=lw.control.computed_torque(TO, off=off))
     with refused(UsageError, name="computed_torque"):
         slide.simulate(0.1, control=lw.control.computed_torque(TO, off=["table", "payload"]))
-    with refused(UsageError, name="free", value="5 kg"):
-        lw.compile(slide, free=["mt"]).simulate(slide.system.start, 0.1, free={"mt": "5 kg"})
+    with refused(UsageError, name="parameters", value="5 kg"):
+        lw.compile(slide, parameters=["mt"]).simulate(slide.system.start, 0.1, parameters={"mt": "5 kg"})
     with refused(UsageError, name="computed_torque", value=3):
         slide.simulate(0.1, control=lw.control.computed_torque(TO, model=3))

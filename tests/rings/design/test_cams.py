@@ -124,7 +124,7 @@ def test_wrong_calls():
     m = loaded()
     with refused(UsageError, name="kam", allowed=("cam",)):
         m.cam("kam")
-    with pytest.raises(UsageError, match="The model has no `cams:`"):
+    with refused(UsageError, name="cams"):
         lw.load("wiper").cam()
     with refused(UsageError, name="steps of a profile", value=3):
         m.cam(steps=3)

@@ -38,7 +38,7 @@ def history(effort: Any, v: Any, a: Any = 0.0, n: int = 400) -> DriveHistory:
 
 
 def test_torque_of_a_weight_on_an_arm() -> None:
-    """T = m g r cos q; RMS m g r / sqrt 2; no work over a turn."""
+    """T = m g r cos q; RMS m g r / sqrt 2; no work over a cycle."""
     e = efforts(arm().cycle(steps=72))["A"]
     top = 2.0 * G * 0.5
     assert e.kind == "torque" and (e.max, e.min) == (pytest.approx(top, rel=1e-9), pytest.approx(-top, rel=1e-9))
@@ -51,14 +51,14 @@ def test_torque_of_a_weight_on_an_arm() -> None:
 
 @pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "four-bar", "jansen-leg"])
 def test_a_conservative_cycle_needs_no_work(name: str) -> None:
-    """Weight and inertia only: the mean torque of a turn at constant speed is zero."""
+    """Weight and inertia only: the mean torque of a cycle at constant speed is zero."""
     e = efforts(lw.load(name).cycle(steps=120)).rows[0]
     # the torque is smooth and periodic, so 120 samples integrate it to better than 1e-6 of its peak even with sharp peaks
     assert abs(e.mean) < 1e-6 * max(e.max, -e.min)
 
 
 def test_work_of_the_drive_is_what_is_dissipated() -> None:
-    """Wiper with a damper in C and dry friction in D: energy balance over a turn."""
+    """Wiper with a damper in C and dry friction in D: energy balance over a cycle."""
     c = wiper_with_losses().cycle(steps=360)
     damped = 0.3 * c["C.v"] ** 2
     rubbed = (0.5 * np.tanh(c["D.v"] / 0.05) + 0.02 * c["D.v"]) * c["D.v"]
@@ -133,7 +133,7 @@ def test_motor_of_a_weight_with_efficiency() -> None:
     x = d.figures()
     assert x["current_rms"] == pytest.approx(np.sqrt(np.mean((expected[1:] / 0.08) ** 2)), rel=1e-9)
     assert x["heat_mean"] == pytest.approx(0.5 * x["current_rms"] ** 2, rel=1e-12)
-    # with a turn that returns to where it began the electricity pays for the losses: gearbox and copper
+    # with a cycle that returns to where it began the electricity pays for the losses: gearbox and copper
     gearbox = np.mean((expected * 20 - load)[1:] * 2 * np.pi)
     assert gearbox > 0 and x["electric_power_mean"] == pytest.approx(gearbox + x["heat_mean"], rel=1e-9)
 
@@ -296,7 +296,7 @@ def switched(width: str) -> lw.Mechanism:
 
 @sweep("width", ["1e-9 rad", "0.004 rad"], now=1)  # at once, and within a quarter of a step
 def test_a_switched_load_is_told_with_a_bound(width: str) -> None:
-    """T = 5 sin A + 30 between 0.7 and 2.1 rad: the mean over a turn is 30 * 1.4/(2 pi)."""
+    """T = 5 sin A + 30 between 0.7 and 2.1 rad: the mean over a cycle is 30 * 1.4/(2 pi)."""
     exact = 30.0 * 1.4 / (2.0 * np.pi)
     for steps in (36, 360):
         c = switched(width).cycle(steps=steps)

@@ -1,4 +1,4 @@
-"""The torque over a turn is closed by the mean of its two ends: the curve of the energy goes on smoothly from turn to turn."""
+"""The torque over a cycle is closed by the mean of its two ends: the curve of the energy goes on smoothly from turn to turn."""
 
 from __future__ import annotations
 

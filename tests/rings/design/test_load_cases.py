@@ -59,7 +59,7 @@ def test_worst_instants_of_pins_are_those_of_the_bearing_table() -> None:
     (fastest,) = [x for x in found["rocker"] if "max angular acceleration" in x.reasons]
     assert abs(fastest.spin_rate[2]) == pytest.approx(curve_extremes(c.t, c["rocker.angle.a"]).size, rel=1e-7)
     assert abs(fastest.spin_rate[2]) > np.abs(c["rocker.angle.a"]).max() * (1.0 + 1e-6)  # of all samples
-    assert "max acceleration" not in {r for x in found["crank"] for r in x.reasons}  # constant over the turn
+    assert "max acceleration" not in {r for x in found["crank"] for r in x.reasons}  # constant over the cycle
 
 
 def test_pins_lie_where_the_body_has_them() -> None:

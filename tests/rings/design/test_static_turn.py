@@ -1,4 +1,4 @@
-"""A turn at speed 0 is statics for every kind of drive: positions of the cycle, no velocities, forces from virtual work."""
+"""A cycle at speed 0 is statics for every kind of drive: positions of the cycle, no velocities, forces from virtual work."""
 
 from __future__ import annotations
 

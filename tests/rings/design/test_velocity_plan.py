@@ -157,7 +157,7 @@ def test_permanent_centers_are_those_of_pins_and_sliders() -> None:
 
 
 def test_a_run_is_read_on_its_own_branch() -> None:
-    """Between samples of a run that starts with the loop closed the other way, velocities are those of that branch, not of a turn."""
+    """Between samples of a run that starts with the loop closed the other way, velocities are those of that branch, not of a cycle."""
     system = lw.load("four-bar").system
     own = system.start
     (other,) = (x for x in system.branches({"A": float(own["A"])}) if abs(float(x["D"]) - float(own["D"])) > 0.1)

@@ -16,7 +16,7 @@ def points(path):
 
 @sweep("model", paper.LENGTHS, now=1)
 def test_the_strip_touches_between_samples(model):
-    """The narrowest strip of 7,201 samples of two circles; that of the turn's own samples is narrower."""
+    """The narrowest strip of 7,201 samples of two circles; that of the cycle's own samples is narrower."""
     fine = paper.hoeken_point(model, np.radians(np.linspace(-90.0, 90.0, 7_201)))
     width = paper.parts(model)["S"].width
     assert width == pytest.approx(straightness(points(fine)), rel=1e-6)

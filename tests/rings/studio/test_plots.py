@@ -104,7 +104,7 @@ def test_nothing_global_is_touched(wiper: Any) -> None:
 
 
 def test_mechanisms_systems_and_results_are_plotted(wiper: Any) -> None:
-    """A mechanism is turned for its plot: the rocker swings as the turn at hand says, at finer steps."""
+    """A mechanism is turned for its plot: the rocker swings as the cycle at hand says, at finer steps."""
     m = lw.load("wiper")
     x, y = curve(plot_of(m, "rocker.angle").axes[0])
     assert len(x) == 361

@@ -110,7 +110,7 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     assert number(row[7]) == pytest.approx(45.0) and number(row[8]) == pytest.approx(fine["A.power"].max(), rel=1e-3)
     assert f"Flywheel {show(turn.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation" in page.text
     pins = {r[0]: r for r in page.table("pin")}
-    assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
+    assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a cycle as one says them, though this one starts at 60 deg"
     assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
     assert number(pins["C"][2]) == pytest.approx(fine["C.on.rocker.magnitude"].max(), rel=1e-3) and pins["C"][-1] == "yes"
     shaking = re.search(r"Shaking force on the ground up to ([0-9.]+) N", page.text)
@@ -156,7 +156,7 @@ TOGGLE: dict[str, Any] = {
 
 
 def test_both_dead_centers_of_a_toggle_press() -> None:
-    """O, C and D are in line twice in a turn: C is a known point then, and B one of two intersections of circles about A and C."""
+    """O, C and D are in line twice in a cycle: C is a known point then, and B one of two intersections of circles about A and C."""
     m = lw.load(TOGGLE)
     upper = np.hypot(20.0, 250.0)
     over = np.array([280.0, 250.0 - upper])  # from A to the C of the straight toggle
@@ -188,7 +188,7 @@ def test_what_acts_and_what_it_takes() -> None:
     assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
     assert report_forces.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
     said = next(said for said in report_tables.remarks(c, loads) if said.startswith("the torque of A jumps"))
-    # both strokes of a turn, down to each of the two dead centers, begin with the load
+    # both strokes of a cycle, down to each of the two dead centers, begin with the load
     assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
     assert report_forces.acting(lw.load("wiper").system, None) == []
     load = "loads: {both: {on: rocker.C, force: [3 N, -4 N], moment: -5 N m}}\n"

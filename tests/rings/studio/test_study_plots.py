@@ -20,7 +20,7 @@ from tests.sweeps import sweep
 STEPS = lw.Cycle(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
 HEIGHT = "max crank.B.y"
 TORQUE = "max A.torque"
-ROUND = 1e-9  # of a value: L1 comes back from a turn to round-off
+ROUND = 1e-9  # of a value: L1 comes back from a cycle to round-off
 
 
 def made(vary: dict[str, Any], measure: Any, plan: str | None = None, **options: Any) -> Study:

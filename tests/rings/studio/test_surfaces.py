@@ -105,9 +105,9 @@ def test_a_body_with_a_surface_has_no_bars_and_keeps_its_pins() -> None:
 
 def test_in_space_a_near_plate_hides_a_far_one(tmp_path: Path) -> None:
     """Seen from in front (-y, +x), a green plate before a red one of the same size."""
-    towards = np.array([np.cos(np.radians(-58)), np.sin(np.radians(-58)), 0.0])
+    toward = np.array([np.cos(np.radians(-58)), np.sin(np.radians(-58)), 0.0])
     plate = {"box": [0.05, 1.0, 1.0], "rpy": [0, 0, float(np.radians(-58))]}
-    near, far = ([float(x) for x in s * towards] for s in (0.1, -0.1))
+    near, far = ([float(x) for x in s * toward] for s in (0.1, -0.1))
     red, green = {**plate, "color": RED}, {**plate, "color": GREEN}
     places = ((far, near), (near, far))
     models = [arm(ground=[{**red, "at": a}], arm=[{**green, "at": b}]) for a, b in places]

@@ -39,7 +39,7 @@ def slider_point(r: Any, u: Any, place: Any, th0: Any, theta: Any, sigma: float)
 
 
 def engine_path(document: dict[str, Any], steps: int = 360) -> np.ndarray:
-    """Path of the coupler point over a turn, by the engine, complex."""
+    """Path of the coupler point over a cycle, by the engine, complex."""
     at = lw.load(document).cycle(steps=steps)["coupler.P"]
     return at[:, 0] + 1j * at[:, 1]
 
@@ -47,7 +47,7 @@ def engine_path(document: dict[str, Any], steps: int = 360) -> np.ndarray:
 def missed_in_the_engine(answer: Any) -> np.ndarray:
     """Distances of the wanted points from the path that the engine computes, at the crank angles of the answer.
 
-    The turn starts at the drawn position; between samples of 0.25 deg the path is interpolated by cubics, good to 1e-9 of its size.
+    The cycle starts at the drawn position; between samples of 0.25 deg the path is interpolated by cubics, good to 1e-9 of its size.
     """
     from scipy.interpolate import CubicSpline
 

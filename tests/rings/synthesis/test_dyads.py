@@ -196,7 +196,7 @@ def test_a_platform_on_three_links_closes_like_the_engine() -> None:
     f = known.pins["F"].value[0]
     assert c.full_turn and np.abs(c["platform.F.x"] + 1j * c["platform.F.y"] - f).max() < 1e-10
     (side,) = (s.value[0] for s in known.sides.values())
-    assert (side * side[0]).min() > 0.0  # no dead center over the turn: one sign
+    assert (side * side[0]).min() > 0.0  # no dead center over the cycle: one sign
 
 
 def test_the_root_at_a_dead_center_is_smooth_and_fades() -> None:

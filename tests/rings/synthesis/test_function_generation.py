@@ -75,7 +75,7 @@ def test_logarithm(turn: float, published: float) -> None:
     away -= 0.5 * (away.max() + away.min())
     assert np.abs(away).max() / DEG < published and notes == ()
     assert best.error == pytest.approx(np.abs(away).max(), rel=2e-3) and best.measures["link ratio"] < 10
-    # Chebyshev: a best approximation with five free numbers has its largest error at six places at least, with signs in turn.
+    # Chebyshev: a best approximation with five parameters has its largest error at six places at least, with signs in turn.
     peaks = np.flatnonzero(np.abs(away) > 0.98 * np.abs(away).max())
     signs = np.sign(away[peaks])
     assert 1 + np.count_nonzero(np.diff(signs)) >= 6

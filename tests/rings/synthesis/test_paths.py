@@ -163,7 +163,7 @@ def test_a_long_closed_curve() -> None:
     size = np.ptp(points.real) + np.ptp(points.imag)
     assert found.best.measures["largest deviation"] < 1e-6 * size * 1e-3 and found.best.usable and len(found.best.at) == 90
     curve = engine_path(found.best.document, 3600) * 1e3
-    # samples of the turn are 0.1 deg apart
+    # samples of the cycle are 0.1 deg apart
     assert max(np.abs(curve - z).min() for z in points[::9]) < 0.2
 
 

@@ -45,7 +45,7 @@ def check_arch(kind: str, starts: int) -> None:
     for x in found:
         assert x.measures["link ratio"] >= 1.0
         if "least transmission angle" in x.measures:
-            assert x.measures["least transmission angle"] > np.deg2rad(19.0)  # asked for: 20, at 24 positions of the turn
+            assert x.measures["least transmission angle"] > np.deg2rad(19.0)  # asked for: 20, at 24 positions of the cycle
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_limits_of_links_and_pivots_are_met() -> None:
         assert (pivots.real > -0.4 - 1e-5).all() and (pivots.real < 0.8 + 1e-5).all()
         assert (pivots.imag > -0.4 - 1e-5).all() and (pivots.imag < -0.05 + 1e-5).all()
         assert x.measures["longest link"] < 1.2 * (1.0 + 1e-5)
-        assert x.measures["least transmission angle"] > 0.48  # the limit holds at 24 positions of the turn and at the points
+        assert x.measures["least transmission angle"] > 0.48  # the limit holds at 24 positions of the cycle and at the points
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def candidate(form_name: str = "stephenson III") -> FormCandidate:
 def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
     whole = candidate()
     assert defects(traced(whole), whole.fit.angles(whole.x[None, :], np.array([whole.row]))[0]) == ()
-    # shorten the rod until the dyad opens over a part of the turn
+    # shorten the rod until the dyad opens over a part of the cycle
     place = whole.fit.names.index("l1")
     for factor in np.linspace(0.98, 0.3, 69):
         x = whole.x.copy()
@@ -148,7 +148,7 @@ def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
     # the engine agrees where the first point closes: it cannot turn
     if trace.closes[0]:
         assert not lw.load(made.document).cycle(steps=90).full_turn
-    # wanted angles on two parts of the turn that are not connected are two circuits; on one part they are not
+    # wanted angles on two parts of the cycle that are not connected are two circuits; on one part they are not
     inside = np.flatnonzero(trace.closes)
     one = trace.theta[inside[len(inside) // 2]] + np.array([0.0, 1e-3])
     assert defects(trace, one) == ("grashof",)
@@ -160,7 +160,7 @@ def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
 
 @pytest.mark.parametrize("kind", sorted(SIX_BAR_FORMS))
 def test_bounds_of_angles_lengths_and_places(kind: str) -> None:
-    """Increments of the crank go up to a turn, whatever the lengths; angles have no limits in practice, positions are within a box."""
+    """Increments of the crank go up to a cycle, whatever the lengths; angles have no limits in practice, positions are within a box."""
     limits, form = FormLimits(3.0, 0.02, 0.8), SIX_BAR_FORMS[kind][0]
     free, timed = (FormFit(form, np.zeros(4, dtype=complex), t, limits, {}) for t in (None, np.arange(4.0)))
     low, high = (dict(zip(free.names, x, strict=True)) for x in free.bounds())

@@ -27,7 +27,7 @@ def scraper():
 
 @pytest.mark.parametrize("name", [*STABILIZERS, *PAIRS, *OPTIONS])
 def test_every_stabilizer_keeps_the_contract(name):
-    """It tells its settings as JSON, and what it corrects reads the row of the time loop and moves a state towards the loops."""
+    """It tells its settings as JSON, and what it corrects reads the row of the time loop and moves a state toward the loops."""
     s, x = scraper(), create(name)
     assert x.name == name.partition("(")[0] == x.settings["stabilizer"] and x.text and json.dumps(x.settings)
     assert (x.gains is not None) == ("baumgarte" in name)

@@ -1,4 +1,4 @@
-"""The assembly gap: how far loops stay open at given positions of the drives, and steps towards its least value.
+"""The assembly gap: how far loops stay open at given positions of the drives, and steps toward its least value.
 
     f = w phi(q; drive)        residuals of the loops as lengths: angles times the characteristic length
     G = f'f/2                  zero where the mechanism closes; by the envelope theorem G_p = f'f_p at the least G, q held

@@ -160,7 +160,7 @@ class KinematicEquations:
         """One Newton step for q with the drives' coordinates given; at the q handed in v, the a that belongs to it, dq/dt, the
         coordinates of cut joints, and the determinant of the driven Jacobian, whose sign is that of the branch.
 
-        Iterated until `residual` is at round-off this closes a sample of a turn: see `walking`.
+        Iterated until `residual` is at round-off this closes a sample of a cycle: see `walking`.
         """
         skel, here = self.loops.skel, self.loops.skel.unpack(q, near)
         d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], here)

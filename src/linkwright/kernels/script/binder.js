@@ -12,7 +12,7 @@ const boundKernel = (m, name) => {
   /** @param {Blocks} blocks */
   const end = (blocks) => Object.keys(blocks).reduce((n, k) => Math.max(n, blocks[k][0] + blocks[k][1]), 0);
   const x = new Float64Array(end(f.inputs)), y = new Float64Array(end(f.outputs));
-  const { free, near, t } = f.inputs;
+  const { parameters, near, t } = f.inputs;
   return {
     x, y, to: f.outputs, from: f.inputs,
     put(key, a, first = 0) {
@@ -25,9 +25,9 @@ const boundKernel = (m, name) => {
       const block = f.inputs[key];
       if (block) x.fill(0, block[0], block[0] + block[1]);
     },
-    // references of cut joints (those of the mechanism if not given), free parameters and the time of the mechanism
+    // references of cut joints (those of the mechanism if not given), parameters and the time of the mechanism
     run(turns = m.near, first = 0) {
-      if (free) for (let i = 0; i < free[1]; i++) x[free[0] + i] = m.free[i];
+      if (parameters) for (let i = 0; i < parameters[1]; i++) x[parameters[0] + i] = m.parameters[i];
       if (near) for (let i = 0; i < near[1]; i++) x[near[0] + i] = turns[first + i];
       if (t) x[t[0]] = m.t;
       return f(x, y);

@@ -95,13 +95,14 @@ const addMotion = (m, forward) => {
 const mechanismOf = (kernels, data) => {
   const { names, eyes, plane } = data;
   const start = { q: Float64Array.from(data.start.q), drive: Float64Array.from(data.start.drive), near: Float64Array.from(data.start.near) };
-  const m = /** @type {Mechanism} */ ({ names, start, eyes, plane, kernels, t: 0, free: Float64Array.from(data.free), near: start.near.slice() });
-  // values of free parameters by name
+  const parameters = Float64Array.from(data.parameters), near = start.near.slice();
+  const m = /** @type {Mechanism} */ ({ names, start, eyes, plane, kernels, t: 0, parameters, near });
+  // values of parameters by name
   m.set = (values) => {
     for (const k in values) {
-      const i = names.free.indexOf(k);
-      if (i < 0) throw new RangeError(`no free parameter ${k}: ${names.free.join(", ")}`);
-      m.free[i] = values[k];
+      const i = names.parameters.indexOf(k);
+      if (i < 0) throw new RangeError(`no parameter ${k}: ${names.parameters.join(", ")}`);
+      m.parameters[i] = values[k];
     }
   };
   m.bind = (name) => boundKernel(m, name);

@@ -70,7 +70,7 @@ interface MechanismNames {
   q: string[];
   v: string[];
   lam: string[];
-  free: string[];
+  parameters: string[];
   drives: string[];
   joints: string[];
   points: string[];
@@ -83,7 +83,7 @@ interface MechanismData {
   start: { q: number[]; drive: number[]; near: number[] };
   plane: string | null;
   eyes: Record<string, Record<string, number[]>>;
-  free: number[];
+  parameters: number[];
   scale: number[];
   quaternions: number[];
 }
@@ -104,7 +104,7 @@ interface Mechanism {
   eyes: Record<string, Record<string, number[]>>;
   kernels: Record<string, Kernel>;
   t: number;
-  free: Float64Array;
+  parameters: Float64Array;
   near: Float64Array;
   solver: Solver;
   set(values: Record<string, number>): void;

@@ -113,8 +113,8 @@ def dead_center(loops: Loops, stopped: Instant, end: float) -> float:
     v, a = stopped.v / loops.columns, -loops.factored(c, 1e-12).solve(c.k / loops.row_scale)
     growth = float(v @ a)
     rest = float(v @ v) / (2.0 * growth) if growth != 0.0 else 0.0
-    towards = 0.0 < rest / (end - stopped.t) < 1e-2
-    return stopped.t + rest if towards else stopped.t
+    toward = 0.0 < rest / (end - stopped.t) < 1e-2
+    return stopped.t + rest if toward else stopped.t
 
 
 def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:
@@ -141,7 +141,7 @@ def _predict(loops: Loops, here: Walker, step: float, t: float) -> tuple[np.ndar
     """(move, its dimensionless length, whether the path bends too much for Taylor's formula).
 
     A drive that starts from rest or turns back has no useful tangent in time; at a regular position one Newton step
-    towards the new t takes its place.
+    toward the new t takes its place.
     """
     at = here.at
     move = at.v * step + 0.5 * at.a * step * step

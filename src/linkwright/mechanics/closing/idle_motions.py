@@ -214,15 +214,15 @@ def _axis(skel: Skeleton, m: Motion, spin: Spin) -> _Axis:
 
 
 def _hinge_rates(skel: Skeleton, m: Motion, chain: Sequence[str], line: _Axis) -> dict[str, tuple[Any, Any]] | None:
-    """(rate, its own rate) of three hinges at one point, in order towards a link, while it turns with u and what they hang on rests:
+    """(rate, its own rate) of three hinges at one point, in order toward a link, while it turns with u and what they hang on rests:
     A r = u, A r' = u' - A' r with their axes as columns of A. None where the axes lie in one plane."""
     d, axes, moved = skel.tree.description, [], []
     every = [d.joint(name) for name in chain]
     for k, j in enumerate(every):
         other = every[k + 1] if k < 2 else every[1]
-        towards = (j.second in (other.first, other.second)) == (k < 2)
+        toward = (j.second in (other.first, other.second)) == (k < 2)
         X, V, _ = node_motion(skel, m, skel.node(j.second))
-        axis = (X.R @ pose_of(j.frame_second).R)[:, 2] * (1.0 if towards else -1.0)
+        axis = (X.R @ pose_of(j.frame_second).R)[:, 2] * (1.0 if toward else -1.0)
         axes.append(axis)
         moved.append(cross(V[:3], axis))
     a, b, c = axes

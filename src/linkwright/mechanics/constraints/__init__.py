@@ -11,7 +11,7 @@ residual and derivatives at a motion:
 
 J = sum of G times the bodies' Jacobians, so `phi' = J v + b` and `(J v + b)' = J a + k` hold exactly,
 also where the loop is open. `references` maps joint names to reference coordinates: angles of cut joints
-are unwrapped towards them, so turns are counted. Adding a kind: one file, one line in `CONSTRAINTS`.
+are unwrapped toward them, so turns are counted. Adding a kind: one file, one line in `CONSTRAINTS`.
 """
 
 from __future__ import annotations

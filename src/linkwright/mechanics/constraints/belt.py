@@ -127,7 +127,7 @@ class BeltConstraint:
         if p.turn == 0.0:
             return 0.0
         R = node_motion(skel, m, skel.node(p.carrier))[0].R
-        angle = 0.25 * np.pi * p.towards[side]
+        angle = 0.25 * np.pi * p.toward[side]
         e = R @ array([np.cos(angle), np.sin(angle), 0.0])
         return p.turn * self.belt.radii[i] * arctan2(e[0] * u[1] - e[1] * u[0], e[0] * u[0] + e[1] * u[1])
 

@@ -96,7 +96,7 @@ class Spin(NamedTuple):
     first: str
     second: str
     entry: int = -1  # of v that is scaled to one, if the direction in v is the same in every position; -1: it depends on the position
-    chains: tuple[tuple[str, ...], ...] = ()  # ends that are three hinges at one point instead of a ball joint, towards the link
+    chains: tuple[tuple[str, ...], ...] = ()  # ends that are three hinges at one point instead of a ball joint, toward the link
 
 
 @dataclass(frozen=True)

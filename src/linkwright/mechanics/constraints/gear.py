@@ -105,7 +105,7 @@ class GearConstraint:
         return ConstraintRows(np.array([phi]), G, k, np.zeros(1))
 
     def pitch_point(self, skel: Skeleton, m: Motion) -> tuple[Any, Any, Any]:
-        """(world point, tangent along which phi grows with the first wheel, line of centers towards the first wheel)."""
+        """(world point, tangent along which phi grows with the first wheel, line of centers toward the first wheel)."""
         X = node_motion(skel, m, skel.node(self.carrier))[0]
         origin = skel.origin(skel.node(self.carrier))
         c_a, c_b = _center(self.first, self.carrier), _center(self.second, self.carrier)

@@ -115,7 +115,7 @@ def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
             f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.", name=name
         )
     chosen = choose(p, solved.lam, solved.u, given)
-    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name, notes=chosen.notes)
+    return Loads(p, chosen.lam, chosen.u, chosen.self_stresses, solved, name, notes=chosen.notes)
 
 
 def load_friction(loads: Loads) -> list[tuple[int, Any]]:

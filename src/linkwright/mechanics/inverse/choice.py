@@ -30,7 +30,7 @@ UNIQUE = 1e-9
 class ChosenLoads(NamedTuple):
     lam: np.ndarray
     u: np.ndarray
-    free: np.ndarray  # (nc + drives, number): self-stresses of (lam, u), before any choice
+    self_stresses: np.ndarray  # (nc + drives, number): self-stresses of (lam, u), before any choice
     notes: tuple[str, ...] = ()  # the weighting of efforts, where it decided something
 
 

@@ -65,9 +65,9 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
         _check(loads, left)
     resting = [i for i, name in enumerate(names) if np.any(acted.stops.get(name, 0.0))]  # rows like any others
     stress = InverseProblem(T, place, a, tuple(names[i] for i in resting), tuple(p.pushes[i] for i in resting)).self_stress
-    free = np.zeros((T.nc + len(names), stress.shape[1]))
-    free[[*range(T.nc), *(T.nc + i for i in resting)]] = stress
-    return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
+    stresses = np.zeros((T.nc + len(names), stress.shape[1]))
+    stresses[[*range(T.nc), *(T.nc + i for i in resting)]] = stress
+    return replace(loads, u=u, self_stresses=stresses, solved=Solved(lam, u, ()))
 
 
 def _rubbing(at: Instant, name: str, effort: Any) -> forces.Wrenches:

@@ -64,7 +64,7 @@ class Loads(Result):
     problem: InverseProblem = field(repr=False)
     lam_all: np.ndarray = field(repr=False)
     u: np.ndarray = field(repr=False)
-    free: np.ndarray = field(repr=False)  # self-stresses of (lam, u)
+    self_stresses: np.ndarray = field(repr=False)  # self-stresses of (lam, u)
     solved: Solved = field(repr=False)
     method: str = "subsystem"
     outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
@@ -95,7 +95,8 @@ class Loads(Result):
 
     @cached_property
     def tau_unique(self) -> dict[str, bool]:
-        touched = np.abs(self.free[self.problem.terms.nc :]).max(axis=1, initial=0.0) if self.free.shape[1] else np.zeros(len(self.u))
+        at_drives = np.abs(self.self_stresses[self.problem.terms.nc :])
+        touched = at_drives.max(axis=1, initial=0.0) if at_drives.shape[1] else np.zeros(len(self.u))
         return {name: bool(x <= UNIQUE) for name, x in zip(self.problem.drives, touched, strict=True)}
 
     @cached_property
@@ -122,7 +123,7 @@ class Loads(Result):
     def _stress_wrenches(self) -> list[dict[str, JointWrench]]:
         """The same for every self-stress: what may change without being noticed."""
         p = self.problem
-        columns = [c / max(np.abs(c).max(), 1e-300) for c in self.free.T]
+        columns = [c / max(np.abs(c).max(), 1e-300) for c in self.self_stresses.T]
         return [{w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, c, False)} for c in columns]
 
     @property
@@ -182,9 +183,9 @@ class Loads(Result):
         place = self.problem.place
         force = eye.side * line_force(self, eye) * forces.line(place, eye.part.between).n
         unique = np.full(3, self.tau_unique.get(eye.part.name, True) if eye.part.coordinate else True)
-        if eye.part.constraint and self.free.shape[1]:
+        if eye.part.constraint and self.self_stresses.shape[1]:
             rows = dict(zip(self.problem.terms.names, self.problem.terms.rows, strict=True))[eye.part.name]
-            unique[:] = np.abs(self.free[rows]).max() <= UNIQUE
+            unique[:] = np.abs(self.self_stresses[rows]).max() <= UNIQUE
         at = locate(self.skel, self.motion, eye.ref).position
         return Wrench(self._axes(frame).T @ force, np.zeros(3), at, eye.body, frame, unique, np.full(3, True))
 

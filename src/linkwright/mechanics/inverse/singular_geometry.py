@@ -287,7 +287,7 @@ class _Frame:
         return GivenLine(tuple(self._name(u) for u in names or chain), tuple(dict.fromkeys(named[s.name] for s in spots)), across)
 
     def _in_order(self, chain: Sequence[str]) -> Iterator[list[LinkTouch]]:
-        """The two contacts of every link of a chain, the one towards the link before it first."""
+        """The two contacts of every link of a chain, the one toward the link before it first."""
         before, *after = "", *chain[1:], ""
         for u, behind in zip(chain, after, strict=True):
             a, b = self.contacts[u]

@@ -357,7 +357,7 @@ def _twist_at(Rt: Any, p: Any) -> np.ndarray:
 
 
 def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> np.ndarray:
-    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped towards `references`."""
+    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped toward `references`."""
     node = skel.tree.node_of_joint.get(joint.name)
     if node is not None:
         return m.q[skel.tree.nodes[node].q]

@@ -71,10 +71,34 @@ def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -
 def trapezoidal(
     to: Any, duration: Any = None, *, speed: Any = None, acceleration: Any = None, start: Any = None, at: Any = None
 ) -> Trapezoidal:
-    """From rest to rest at a speed that rises, holds and falls in straight lines; the acceleration jumps.
+    """Move from rest to rest at a speed that rises, holds and falls in straight lines.
 
-    Either a duration, in thirds, or a top speed and an acceleration: as quick as they allow, a triangle where the way is short.
-    Several components go straight, all at once; speed and acceleration limit each of them (one for all, or one each).
+    Give either a duration, which is divided into thirds, or a top speed and an acceleration. Several components go straight, all at once.
+
+    Parameters
+    ----------
+    to : float, str or sequence
+        Target, with an entry for each component.
+    duration : float or str, optional
+        Duration of the motion.
+    speed : float, str or sequence, optional
+        Top speed, one for all components or one for each. A short motion does not reach it.
+    acceleration : float, str or sequence, optional
+        Acceleration, one for all components or one for each.
+    start : float, str or sequence, optional
+        Start (default: where the run begins).
+    at : float or str, optional
+        Time at which the motion begins (default: with the run).
+
+    Returns
+    -------
+    Trapezoidal
+        Reference for a controller or a drive.
+
+    Examples
+    --------
+    >>> lw.control.trapezoidal("90 deg", "1 s")
+    lw.control.trapezoidal('90 deg', '1 s')
     """
     return Trapezoidal(_frozen(to), duration, speed=_frozen(speed), acceleration=_frozen(acceleration), start=_frozen(start), at=at)
 

@@ -21,10 +21,9 @@ from linkwright.model.file.text_edits import SPECIAL, exchanged, quantity
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.unit_meaning import is_bare, with_point
 from linkwright.text.units import LENGTH, Dimension, shown
 
-COMMA = re.compile(r"\s*[-+]?\d+,\d+(?:[eE][-+]?\d+)?\s*(?:[A-Za-z°µ%].*)?\Z")  # a whole text that is a number with a decimal comma
-BARE = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*\Z")
 REPLACE, PARAMETER = "replace", "parameter:"
 
 
@@ -134,14 +133,14 @@ class Job:
         self.si(value, dimension, what, positive=positive)
         if not isinstance(value, str):
             return quantity(_finite(value, what), dimension, self.sheet.units)
-        text = decimal(value)
+        text = with_point(value)
         return f'"{text}"' if SPECIAL.search(text) else text
 
     def si(self, value: Any, dimension: Dimension, what: str, *, positive: bool = False) -> float:
         """A value in SI; raise UsageError for what is none."""
         if isinstance(value, str):
             context = self.sheet.context
-            node = FileNode(Source(self.sheet.file), text=decimal(value))
+            node = FileNode(Source(self.sheet.file), text=with_point(value))
             try:
                 found = context.numeric(context.number(node, dimension, what))
             except ModelError as error:
@@ -172,7 +171,7 @@ class Job:
             self.sheet.put(path, self.written(value, dimension, what))
             return
         old = number_or_none(self.sheet.context, node, dimension)
-        typed = isinstance(value, str) and not BARE.match(decimal(value))
+        typed = isinstance(value, str) and not is_bare(with_point(value))
         if old is not None and not typed and abs(new - old) <= ROUND_OFF * max(abs(new), abs(old)):
             return
         names = self._depends(node, dimension)
@@ -278,11 +277,6 @@ def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{what} is given by its name, a text, not by {type(value).__name__} {str(value)[:40]}.", name=what)
     return value
-
-
-def decimal(text: str) -> str:
-    """A typed text with a decimal point."""
-    return text.strip().replace(",", ".") if COMMA.match(text) else text.strip()
 
 
 def _finite(value: Any, what: str) -> float:

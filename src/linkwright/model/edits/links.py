@@ -10,12 +10,13 @@ from typing import Any
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.description import GROUND
 from linkwright.model.edits.drawing_draft import At
-from linkwright.model.edits.edit_in_progress import BARE, Job, decimal
+from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.points import make_pin, move_points, where
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.text_edits import key_text
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr
+from linkwright.text.unit_meaning import is_bare, with_point
 from linkwright.text.units import LENGTH, MASS
 
 MASS_KEYS = ("mass", "com", "inertia", "physical", "bar", "bars", "plate", "mesh")
@@ -84,7 +85,7 @@ def dimension(job: Job, body: str, a: str, b: str, length: Any) -> None:
     """Move b along the line from a to this distance. A length with parameters in it becomes the body's own, as `along:`."""
     size = job.si(length, LENGTH, f"the length {a}-{b}", positive=True)
     shape = job.draft.bodies[body].shape if body else ""
-    if isinstance(length, str) and not BARE.match(decimal(length)) and body and _has_names(job, decimal(length)):
+    if isinstance(length, str) and not is_bare(with_point(length)) and body and _has_names(job, with_point(length)):
         if shape == "drawn" and len(job.draft.bodies[body].points) == 2:
             job.sheet.add(
                 ("bodies", body, "along"), f"{{{key_text(a, True)}: 0, {key_text(b, True)}: {job.written(length, LENGTH, 'the length')}}}"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.edits.edit_in_progress import BARE, Job
+from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.edit_sheet import SECTIONS
 from linkwright.model.file.backdrop import FILES, KEYS, read_backdrop
 from linkwright.model.file.text_edits import SPECIAL, Edit, key_text, number, quantity
-from linkwright.text.unit_meaning import LITERAL
+from linkwright.text.unit_meaning import LITERAL, is_bare
 from linkwright.text.units import LENGTH, NONE
 
 LONGEST_TEXT = 1_000_000
@@ -57,7 +57,7 @@ def _single(job: Job, old: str | None, value: Any) -> str:
 def _as_typed(job: Job, old: str | None, typed: str) -> str:
     """The text as typed; a bare number takes the unit of the number that it replaces."""
     text = typed.strip()
-    if BARE.match(text.replace(",", ".", 1)):
+    if is_bare(text.replace(",", ".", 1)):
         text = text.replace(",", ".", 1)
         found = LITERAL.match((old or "").strip())
         if found is not None and found["unit"]:

@@ -223,7 +223,7 @@ class _BeltReader:
         for i, p in enumerate(places):
             before = spans[i - 1] if i or self.closed else spans[0]
             after = spans[i] if i < len(spans) else spans[-1]
-            out.append(replace(p.pulley, towards=(self._eighth(p, before), self._eighth(p, after))))
+            out.append(replace(p.pulley, toward=(self._eighth(p, before), self._eighth(p, after))))
         for (a, b), span in zip(self._pairs(places), spans, strict=True):
             if not span.length > 0.0:
                 one, two = (self._numbers(x) for x in (a, b))
@@ -284,7 +284,7 @@ class _BeltReader:
         if p.turn == 0.0:
             return 0.0
         x, y = self._in_carrier(places[i], u)
-        angle = EIGHTH * p.towards[side]
+        angle = EIGHTH * p.toward[side]
         c, s = math.cos(angle), math.sin(angle)
         return p.turn * places[i].radius * atan2(c * y - s * x, c * x + s * y)
 

@@ -1,7 +1,7 @@
 """From the drawing to bodies: where the points of each body are in its own frame.
 
 A shape is drawn (its points are taken from the drawing, the frame has its origin at the first pin
-and x towards the second) or exact (`along`, `sides`, own `points`): then the drawing is only the
+and x toward the second) or exact (`along`, `sides`, own `points`): then the drawing is only the
 sketch that says roughly where the body starts. Coordinates stay expressions where the file has them.
 """
 
@@ -245,7 +245,7 @@ def _ground(context: Context, shape: Shape, marked: list[str]) -> None:
 
 
 def _drawn(context: Context, shape: Shape, marked: list[str]) -> None:
-    """Origin at the first pin, x towards the second; with one pin parallel to the drawing."""
+    """Origin at the first pin, x toward the second; with one pin parallel to the drawing."""
     names = [*shape.pins, *marked]
     for name in names:
         _need_drawn(context, name, shape.node, f"{shape.name}: the point")
@@ -332,7 +332,7 @@ def _compare_with_drawing(context: Context, shape: Shape, numbers: dict[str, Tri
 
 
 def fit(own: list[Triple], drawn: list[Triple], planar: bool) -> tuple[Vec3, Mat3]:
-    """The pose that puts own[0] on drawn[0] and turns the others towards their drawn places.
+    """The pose that puts own[0] on drawn[0] and turns the others toward their drawn places.
 
     In a plane the direction from the first to the farthest other point decides; in space the
     rotation is the least-squares one (Kabsch).

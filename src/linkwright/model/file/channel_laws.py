@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from linkwright.model.file.reading_context import Context
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import Expr, evaluate, free_variables, variable
 from linkwright.text.quantities import Quantity, QuantityAlgebra, place, read_quantity
+from linkwright.text.unit_meaning import is_bare
 from linkwright.text.units import ANGLE, LENGTH, TIME, Dimension, multiply
 
 RATE = (0, 0, -1, 0, 0)
@@ -26,7 +26,6 @@ RATE = (0, 0, -1, 0, 0)
 TABLE_KEYS = ("table", "x", "y", "csv", "interpolation")
 MOST_BYTES = 5_000_000
 CURVES = {"spline": "cubic", "natural": "cubic", "pchip": "monotone", "smooth": "monotone", "lines": "linear", "closed": "periodic"}
-BARE = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\Z")  # a number without a unit
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def _csv_rows(context: Context, node: FileNode, what: str) -> FileNode:
     def cell(line: int, text: str, unit: str) -> FileNode:
         if not text:
             raise ModelError(f"{what}: a cell of this row is empty. Fill it or remove the row.", Source(table.path, line), name=what)
-        return FileNode(Source(table.path, line), text=f"{text} {unit}" if unit and BARE.match(text) else text)
+        return FileNode(Source(table.path, line), text=f"{text} {unit}" if unit and is_bare(text) else text)
 
     rows = [(line, [cell(line, text, unit) for text, unit in zip(cells, units, strict=True)]) for line, cells in table.rows]
     return FileNode(node.where, items=tuple(FileNode(Source(table.path, line), items=tuple(items)) for line, items in rows))

@@ -20,9 +20,8 @@ from linkwright import files
 from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
 from linkwright.model.file.key_hints import KEYS, instead, spaced
 from linkwright.text.expressions import Expr
+from linkwright.text.unit_meaning import halves_of_decimal
 
-WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
-FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
 MOST_BYTES = 5_000_000
 ENCODING = "\ufeff"  # mark of UTF-8 at the begin of a file, which some editors write
 DEEPEST = 40
@@ -80,7 +79,7 @@ class FileNode:
         glued = [other.glued for other in self.items[1:]]
         if not any(glued):
             return self.items
-        numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
+        numbers = all(halves_of_decimal(one.text or "", other.text or "") for one, other in list(self._pairs())[::2])
         if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
             raise self.error(
                 f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.", name=what
@@ -93,7 +92,7 @@ class FileNode:
     def decimal_comma(self) -> str:
         """A hint where two entries of this list look like one number with a decimal comma; empty if none do."""
         for one, other in self._pairs():
-            if other.glued and WHOLE.match(one.text or "") and FRACTION.match(other.text or ""):
+            if other.glued and halves_of_decimal(one.text or "", other.text or ""):
                 return f" Decimals are written with a point: {one.text}.{other.text}."
         return ""
 
@@ -274,7 +273,7 @@ class _Builder:
         before, number = "", ""
         for key, value in _whole_entries(keys, values):
             name = (key.text or "").strip()
-            if flow and value.text == "" and FRACTION.match(name) and WHOLE.match(number):
+            if flow and value.text == "" and halves_of_decimal(number, name):
                 raise key.error(
                     f"`{before}: {number},{name}`: decimals are written with a point, `{before}: {number}.{name}`. "
                     "Inside braces a comma begins the next entry."

@@ -2,7 +2,7 @@
 
 Triangles that face the viewer all run counter-clockwise on the paper, so the winding number of a place is how many of them cover
 it, and the edges that no two of them share in opposite directions are the border of that sum: filled by the nonzero rule, exactly
-the shadow of the surface, holes included. Of a closed surface the faces towards the viewer cover everything; of an open one those
+the shadow of the surface, holes included. Of a closed surface the faces toward the viewer cover everything; of an open one those
 from behind count as well, turned round.
 """
 

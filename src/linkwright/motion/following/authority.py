@@ -90,7 +90,7 @@ def _lost(loops: Loops, c: Trajectory, drives: Sequence[str], passed: Sequence[f
     motion = controllable(loops, st, drive_rows(loops, st, drives), drives).motion
     return [
         f"{_named(drives)} cannot hold the mechanism at t = {times} s: a singular position, in which no drive acts on the motion where "
-        f"{motion}. Towards it efforts and loads grow without bound: peak values depend on how close the nearest sample is. {SEE}"
+        f"{motion}. Toward it efforts and loads grow without bound: peak values depend on how close the nearest sample is. {SEE}"
     ]
 
 

@@ -155,7 +155,7 @@ SETTINGS = fields(
         "drive": named(text),
         "off": NAMES,
         "events": NAMES,
-        "free": named(finite),
+        "parameters": named(finite),
         "static": flag,
         "interpolated": flag,
         "control": fields(

@@ -1,6 +1,6 @@
 """Extremes of sampled curves between their samples, of many motions at once: one location for every number that is an extreme.
 
-A peak is not where a sample happens to lie: over 120 positions of a turn a torque seems to end at 99.87 N m, its curve goes to 100.32.
+A peak is not where a sample happens to lie: over 120 positions of a cycle a torque seems to end at 99.87 N m, its curve goes to 100.32.
 Around every local extreme that may be the outermost one, the polynomial through up to nine samples (Newton's form, nodes from the center
 out) is followed to its stationary point. Its coefficients also say whether samples resolve the curve. If they do not, the extreme is the
 sample, and `error` says how far the curve may go beyond it:

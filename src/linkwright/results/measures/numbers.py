@@ -9,7 +9,7 @@ DEPENDS = "the value depends on the number of samples"
 
 
 class MeasuredNumber(float):
-    """A number in SI as any other, with `error`, how far the curve may go beyond it between samples, and `grows_at`, the position towards
+    """A number in SI as any other, with `error`, how far the curve may go beyond it between samples, and `grows_at`, the position toward
     which it grows without bound (then `error` is infinite and its text ends with *)."""
 
     error: float
@@ -22,7 +22,7 @@ class MeasuredNumber(float):
 
     @property
     def grows(self) -> bool:
-        """True if the curve grows without bound towards a singular position: the number is that of the nearest sample."""
+        """True if the curve grows without bound toward a singular position: the number is that of the nearest sample."""
         return self.error == float("inf")
 
     @property

@@ -145,7 +145,7 @@ def _check_channels(c: Any, names: Sequence[str]) -> None:
 
 
 def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
-    """Measures of the turn: in SI, and as text in the units of the file."""
+    """Measures of the cycle: in SI, and as text in the units of the file."""
     from linkwright.results.measures import check, unit_of_measure
 
     out: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_run(word: str) -> bool:
-    """True if a word names a saved turn or run."""
+    """True if a word names a saved cycle or run."""
     return word.lower().endswith(files.RUNS)
 
 
@@ -54,7 +54,7 @@ def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_im
 
 
 def open_run(options: argparse.Namespace) -> Trajectory:
-    """A saved turn or run."""
+    """A saved cycle or run."""
     refuse_changes(options)
     existing(Path(options.model))
     from linkwright.api import Trajectory

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from linkwright.api import LinkwrightError, UsageError, files, nearest
+from linkwright.api import LinkwrightError, UsageError, files, nearest, readings
 from linkwright.rings.cli.parser import CliOption, option
 
 MOST_STEPS = 100_000
 STEPS_DEFAULT = 360
 TIMES = ("s", "ms", "us", "min", "h")
-TIME = re.compile(rf"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*({'|'.join(TIMES)})?")
 
 
 # -------------------------------------------------------------------- values
@@ -76,8 +75,9 @@ def tolerance(text: str) -> float:
 
 def time(text: str) -> str:
     """A time of zero or more; expressions are left to the model's reader."""
-    plain = TIME.fullmatch(text.strip())
-    if text.strip().startswith("-") or (plain is None and not (set(text) & set("*/(^") and any(c.isdigit() for c in text))):
+    found = readings.LITERAL.match(text.strip())
+    plain = found is not None and found["unit"].strip() in ("", *TIMES)
+    if text.strip().startswith("-") or (not plain and not (set(text) & set("*/(^") and any(c.isdigit() for c in text))):
         point = " (decimals are written with a point)" if "," in text else ""
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a time of zero or more: seconds, or a number with a unit, {', '.join(TIMES)}, such as '200 ms'{point}"

@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _motor(given: argparse.Namespace, m: Any) -> tuple[Any, errors.NoMotorError | None]:
-    """Return the best motor and gearbox of a catalog for the turn, or why there is none; no motor without --choose-motor."""
+    """Return the best motor and gearbox of a catalog for the cycle, or why there is none; no motor without --choose-motor."""
     if given.choose_motor is None:
         return None, None
     c = m.cycle() if given.steps is None else m.cycle(steps=given.steps)

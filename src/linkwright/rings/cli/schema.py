@@ -46,7 +46,7 @@ COMMAND = CliCommand(
     name="schema",
     help="the JSON Schema of the model file, or of the JSON that a command prints",
     about="Print the JSON Schema of the model file, or with the name of a command the schema of what it prints with --json ('page' is "
-    "linkwright MODEL). An editor with a YAML language server completes keys, explains them and marks misspelt ones. Name the schema in "
+    "linkwright MODEL). An editor with a YAML language server completes keys, explains them and marks misspelled ones. Name the schema in "
     "the first line of a model: # yaml-language-server: $schema=model.schema.json",
     examples=("linkwright schema", "linkwright schema cycle", "linkwright schema -o model.schema.json"),
     options=(

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from typing import Any
 
-from linkwright.api import UsageError, files
+from linkwright.api import UsageError, files, readings
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 from linkwright.rings.cli.verb_options import Verb, by_name
-
-_COMMA = re.compile(r"\d,\d")
-
 
 STUDY = Verb(
     "linkwright.rings.design.studies.request:study",
@@ -88,7 +84,7 @@ def _ranges(given: list[tuple[str, str]]) -> dict[str, Any]:
     for name, text in out.items():
         if not text:
             raise UsageError(f"--vary {name} has no range. Write one, such as --vary '{name}=180..260 mm / 20'.")
-        if _COMMA.search(text):
+        if readings.has_comma(text):
             raise UsageError(f"--vary {name}={text}: decimals are written with a point; values of a list have a space after each comma.")
         out[name] = [x.strip() for x in text.split(",")] if "," in text and "(" not in text else text
     return out

@@ -98,7 +98,7 @@ COMMAND = CliCommand(
     examples=(
         "linkwright workspace 3-rrr --over platform --at 'platform.angle=20 deg' --plot maps.png",
         "linkwright workspace stewart --over platform.x=-0.3..0.3 --over platform.y=-0.3..0.3 --over 'platform.z=0.6..0.8 / 5' "
-        "--speeds '0.5 m/s' --page atlas.html",
+        "--speeds '0.5 m/s' --page workspace.html",
     ),
     options=(
         options.MODEL,

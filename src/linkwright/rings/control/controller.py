@@ -20,9 +20,9 @@ class Controller:
     the efforts of its last step, which act until the new ones do; before the first step it reads what is wanted (or `begin=`).
     """
 
-    def __init__(self, written: Control, system: Any, st: State, free: Any = None):
-        self.system, self.free = system, free
-        self.bound: BoundControl = bind(written, system, st, free=free)
+    def __init__(self, written: Control, system: Any, st: State, parameters: Any = None):
+        self.system, self.parameters = system, parameters
+        self.bound: BoundControl = bind(written, system, st, parameters=parameters)
         self._own = np.array([s.start for s in self.bound.states])
         self.begin = st
         self.samples = 0
@@ -35,7 +35,7 @@ class Controller:
     def __setstate__(self, state: dict[str, Any]) -> None:
         written = state.pop("written")
         vars(self).update(state)
-        self.bound = bind(written, self.system, self.begin, free=self.free)
+        self.bound = bind(written, self.system, self.begin, parameters=self.parameters)
 
     def __repr__(self) -> str:
         drives = ", ".join(x.name for x in self.bound.targets)

@@ -183,7 +183,7 @@ class Hybrid(Projected):
 
     @staticmethod
     def _unwound(rate: Any, command: feedback.Command, k: int) -> Any:
-        """An integral does not grow towards what limits cut off, and does grow away from it."""
+        """An integral does not grow toward what limits cut off, and does grow away from it."""
         if not command.cut:
             return rate
         missing = 1.0 - command.share

@@ -1,4 +1,4 @@
-"""Impedance control: the coordinates followed behave towards outer forces as a mass, a damper and a spring would.
+"""Impedance control: the coordinates followed behave toward outer forces as a mass, a damper and a spring would.
 
     M (x'' - x_d'') + D (x' - x_d') + K (x - x_d) = f
 

@@ -160,7 +160,7 @@ class Plant:
     eq: Equations
     tasks: tuple[Task, ...]
     targets: tuple[drive_base.DriveTarget, ...]
-    fixed: Mapping[str, np.ndarray]  # t, near, free and the rest that does not move
+    fixed: Mapping[str, np.ndarray]  # t, near, parameters and the rest that does not move
     q: np.ndarray
     v: np.ndarray
     acting: Callable[[Mapping[str, Any]], tuple[Any, Any, Any, Any]] | None = None
@@ -310,17 +310,17 @@ def linearize(
     control: Control | None = None,
     actuators: Any = None,
     tau: Any = None,
-    free: np.ndarray | None = None,
+    parameters: np.ndarray | None = None,
 ) -> Linearized:
     """A system at a state; see `System.linearize`."""
-    values = np.array(system.kernels.defaults["free"] if free is None else free, dtype=float)
+    values = np.array(system.kernels.defaults["parameters"] if parameters is None else parameters, dtype=float)
     if control is None:
         return _open_loop(system, st, coordinates, drives, actuators, tau, values)
     for name, given in (("drives", drives), ("tau", tau)):
         if given is not None:
             raise UsageError(f"{name} is for the open loop; with control= the controller has its own drives and efforts.", name=name)
     loop = Controlling.of(control, actuators, None, None, st.t)
-    act = actuation(system, None, st, free=values, control=loop)
+    act = actuation(system, None, st, parameters=values, control=loop)
     armature = tuple(act.armature) if np.any(act.armature) else ()
     kernels = system.kernels.variant(kernel_sets.Variant(armature=armature))
     eq = kernels.equations(values if len(values) else ())
@@ -331,7 +331,7 @@ def linearize(
         return found[:nv], found[nv:], equations.efforts_of_control(equations.here(x), x), equations.margin(x)
 
     tasks = _coordinates(eq, st, coordinates, [x.name for x in bound.targets], bound.tasks)
-    fixed = {k: act.start[k] for k in ("t", "near", "free", "held")}
+    fixed = {k: act.start[k] for k in ("t", "near", "parameters", "held")}
     currents = [i for i, name in enumerate(act.x_names) if name.startswith("motor.")]
     retained = [n for n in act.notes if not n.startswith("controller:")]
     if bound.every:
@@ -348,14 +348,14 @@ def _bound(act: Any) -> Any:
     return act.equations.control.bound
 
 
-def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators: Any, tau: Any, free: np.ndarray) -> Linearized:
+def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators: Any, tau: Any, parameters: np.ndarray) -> Linearized:
     if actuators is not None:
         raise UsageError("actuators belong to a controller: control=lw.control.pd(...).", name="actuators")
     names = system.named_drives(drives)
     targets = tuple(drive_base.target(system.loops.skel, n) for n in names)
-    eq = system.kernels.equations(free if len(free) else ())
+    eq = system.kernels.equations(parameters if len(parameters) else ())
     tasks = _coordinates(eq, st, coordinates, names, ())
-    fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.references), "free": free}
+    fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.references), "parameters": parameters}
     plant = Plant(eq, tasks, targets, fixed, st.q, st.v)
     return linearized(plant, plant.holding() if tau is None else _efforts(tau, targets), plant.x)
 

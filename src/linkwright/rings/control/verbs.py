@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class SystemVerbs:
     """Controllers at a system."""
 
-    def control(self: System, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
+    def control(self: System, controller: Control, st: State | None = None, *, parameters: Any = None) -> Controller:
         """Return a controller of this mechanism, to be called alone: `c = s.control(lw.control.projected(...))`, then `c(st)["A"]`.
 
         st: where it begins (references that start from the present position, typical sizes); default the start of the model.
@@ -24,7 +24,7 @@ class SystemVerbs:
 
         begin = self.start if st is None else st
         compiled_of(self).need_closed(begin)
-        return Controller(controller, compiled_of(self), begin, _free(self, free))
+        return Controller(controller, compiled_of(self), begin, _values(self, parameters))
 
     def linearize(
         self: System,
@@ -35,7 +35,7 @@ class SystemVerbs:
         control: Control | None = None,
         actuators: Any = None,
         tau: Any = None,
-        free: Any = None,
+        parameters: Any = None,
     ) -> Linearized:
         """Linearize the mechanism, free or controlled, about a state on the loops.
 
@@ -53,8 +53,8 @@ class SystemVerbs:
             Actuators of the controller, whose motor currents are among the states.
         tau : mapping, optional
             Torques and forces of the open loop by drive. By default those that hold the state.
-        free : mapping or array, optional
-            Values of the free parameters of `lw.compile(free=...)`.
+        parameters : mapping or array, optional
+            Values of the parameters of `lw.compile(parameters=...)`.
 
         Returns
         -------
@@ -72,19 +72,19 @@ class SystemVerbs:
         from linkwright.simulation.run import explain
         from linkwright.simulation.start_states import closed_for
 
-        values = _free(self, free)
-        core.need_start(st, (), free is None)
+        values = _values(self, parameters)
+        core.need_start(st, (), parameters is None)
         there = closed_for(core, st, values)
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
         try:
-            return linearize(core, there, **about, free=values)
+            return linearize(core, there, **about, parameters=values)
         except UsageError as error:
             explain(error, core, there)
             raise
 
 
-def _free(system: System, free: Any) -> Any:
-    """Values of all free parameters."""
+def _values(system: System, parameters: Any) -> Any:
+    """Values of all parameters."""
     from linkwright.simulation.kernel_rows import entries
 
-    return entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
+    return entries("parameters", parameters, system.kernels.entries["parameters"], system.kernels.defaults["parameters"])

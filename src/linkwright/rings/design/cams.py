@@ -1,11 +1,11 @@
-"""Cams as designs: profile, base circle, pressure angle, curvature and undercutting, from the geometry alone, over the turn of the disc.
+"""Cams as designs: profile, base circle, pressure angle, curvature and undercutting, from the geometry alone, over the cycle of the disc.
 
     cam = m.cam("cam")            print(cam)            cam.profile      cam.undercut      cam.remedy
 
 Points are in the axes of the disc about its center, in meters; angles are the coordinate of the disc's hinge. Contact forces are
-channels of a turn or a run (`cams.py`).
+channels of a cycle or a run (`cams.py`).
 
-Contact force of a cam over a turn: smallest and largest, lift-off, the preload of springs and the speed up to which contact holds.
+Contact force of a cam over a cycle: smallest and largest, lift-off, the preload of springs and the speed up to which contact holds.
 
 The contact force is linear in every preload, N = N0 + p g; g comes from two static turns. With inertia alone beside forces of position it
 is N = N_static + (speed / speed now)^2 (N now - N_static).
@@ -73,7 +73,7 @@ class CamForces:
     at_most: float
     lift_off: tuple[tuple[float, float], ...]  # ranges of the disc's coordinate where it would have to pull; none in a groove
     groove: bool
-    closing: float  # effort in the follower's joint towards the disc that would hold the contact; 0 without lift-off
+    closing: float  # effort in the follower's joint toward the disc that would hold the contact; 0 without lift-off
     closing_kind: str  # "force" or "torque"
     preloads: tuple[NeededPreload, ...] = ()
     speed: float | None = None  # of the disc up to which the contact holds, where it is driven at a constant speed; inf: any
@@ -94,7 +94,7 @@ class CamForces:
         out = f"cam '{self.name}': the follower lifts off where {self.disc} is {where} (contact force down to {least})."
         shown = [(p.spring, _shown(p.needed, p.kind, units), _shown(p.now, p.kind, units)) for p in self.preloads]
         ways = [f"a preload of '{spring}' of {needed} (now {now})" for spring, needed, now in shown]
-        ways.append(f"{_shown(self.closing, self.closing_kind, units)} more on the follower towards the disc")
+        ways.append(f"{_shown(self.closing, self.closing_kind, units)} more on the follower toward the disc")
         if self.speed:
             ways.append(f"a speed of at most {_shown(self.speed, 'angular speed', units)}")
         return f"{out} The contact holds with {' or '.join(ways)}, or in a groove."
@@ -115,7 +115,7 @@ def sample_ranges(x: np.ndarray, wrong: np.ndarray, *, closed: bool) -> tuple[tu
 
 
 def cam_forces(system: System, c: Trajectory, coupling: description.Coupling) -> CamForces:
-    """The contact force of a cam over a turn."""
+    """The contact force of a cam over a cycle."""
     assert coupling.cam is not None
     force, angle = c[f"{coupling.name}.contact"], c[coupling.first]
     size = float(np.abs(force).max())
@@ -199,7 +199,7 @@ FLAT = 1e-9  # 1/m: curvatures below it are none
 
 @dataclass(frozen=True, eq=False)
 class CamDesign(Result):
-    """A cam over the turn of its disc: arrays of samples, `angle` first. Lengths in m, angles in rad."""
+    """A cam over the cycle of its disc: arrays of samples, `angle` first. Lengths in m, angles in rad."""
 
     name: str
     disc: str
@@ -221,7 +221,7 @@ class CamDesign(Result):
     geometry: CamGeometry
     coupling: Coupling
     description: Description
-    forces: CamForces | None = None  # over a turn; None without masses, or where the mechanism does not turn
+    forces: CamForces | None = None  # over a cycle; None without masses, or where the mechanism does not turn
 
     @cached_property
     def base(self) -> float:
@@ -293,7 +293,7 @@ class CamDesign(Result):
         if not self.closed:
             ends = f"{self._angle(float(self.angle[0]))} to {self._angle(float(self.angle[-1]))}"
             said = f"cam '{self.name}': its law covers {self.disc} from {ends} only; there is no profile beyond."
-            out.append(f"{said} Add a dwell for the rest of the turn.")
+            out.append(f"{said} Add a dwell for the rest of the cycle.")
         if self.undercut:
             where = ", ".join(f"{self._angle(a)} to {self._angle(b)}" for a, b in self.undercut)
             said = f"cam '{self.name}' is undercut where {self.disc} is {where}: the follower cannot follow its law there."

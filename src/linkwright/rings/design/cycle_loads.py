@@ -32,7 +32,7 @@ class CycleLoads(Result):
     within: tuple[float, float] | None = None  # the same if the machine's own frame took up the loads
     units: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
-    steps: int = 0  # of a turn; 0: a run
+    steps: int = 0  # of a cycle; 0: a run
 
     def __str__(self) -> str:
         if self.why:
@@ -113,5 +113,5 @@ def _sizes(wrenches: np.ndarray) -> np.ndarray:
 
 
 def _steps(c: Trajectory) -> int:
-    """Steps of a turn; 0 for a run, whose samples are not those of a cycle."""
+    """Steps of a cycle; 0 for a run, whose samples are not those of a cycle."""
     return len(c) - 1 if c.drive else 0

@@ -50,7 +50,7 @@ class JumpSamples:
 
 
 def jumps(c: Trajectory) -> tuple[Jump, ...]:
-    """Jumps of the drives' efforts in a turn, by loads that switch; none in a simulation, whose steps follow them."""
+    """Jumps of the drives' efforts in a cycle, by loads that switch; none in a simulation, whose steps follow them."""
     fewest = 12  # steps of a cycle below which differences of neighbors say nothing
     if c.proof is not None or len(c) <= fewest or not can_switch(c.skel.tree.description):
         return ()

@@ -38,7 +38,7 @@ class Flywheel(Result):
     at_fast: float
     fluctuation_without: float  # of the mechanism alone; inf if it would not even keep turning
     position: np.ndarray = field(repr=False, compare=False)
-    speeds: np.ndarray = field(repr=False, compare=False)  # over the turn, with the flywheel
+    speeds: np.ndarray = field(repr=False, compare=False)  # over the cycle, with the flywheel
     units: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         w = given
     if c.static and not np.any(h.effort):
         raise UsageError(
-            "the torque is zero over the whole static turn: loads over speeds (ram.C.vy) are those of a machine at rest there. "
+            "the torque is zero over the whole static cycle: loads over speeds (ram.C.vy) are those of a machine at rest there. "
             "Turn it at its speed, m.cycle(), or write the load over positions.",
             name="torque",
         )
@@ -154,7 +154,7 @@ def _mean_over(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _speeds(x: np.ndarray, E: np.ndarray, j: np.ndarray, w: float, I: float) -> np.ndarray | None:
-    """Speed over the turn with mean value w, or None if the energy does not carry it round."""
+    """Speed over the cycle with mean value w, or None if the energy does not carry it round."""
     total = I + j
     if total.min() <= 0.0:
         return None if np.ptp(E) > 0.0 else np.full(len(x), w)

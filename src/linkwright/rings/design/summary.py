@@ -47,7 +47,7 @@ STILL = 1e-7  # share of the largest rate that counts as none
 
 @dataclass(frozen=True)
 class Range:
-    """Smallest and largest value over the turn, and the place in the cycle (SI); `also_*` where else it is the same."""
+    """Smallest and largest value over the cycle, and the place in the cycle (SI); `also_*` where else it is the same."""
 
     name: str
     low: float
@@ -333,7 +333,7 @@ def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
 
 @dataclass(frozen=True)
 class ChannelCurve:
-    """A channel over the turn, or the difference of two; `folded`: an angle between two lines, 0 .. 90 deg."""
+    """A channel over the cycle, or the difference of two; `folded`: an angle between two lines, 0 .. 90 deg."""
 
     name: str
     channel: str
@@ -376,7 +376,7 @@ class Place:
 
 
 def ranges(c: Trajectory, curves: list[ChannelCurve]) -> list[Range]:
-    """Extremes over the turn, at the states of the motion itself: where a rate is zero, found by Newton's method between samples."""
+    """Extremes over the cycle, at the states of the motion itself: where a rate is zero, found by Newton's method between samples."""
     sampled = [curve.read(c) for curve in curves]
     places = [p for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)) for p in _places(i, curve, y, c.t)]
     drive = c[c.drive] if c.drive in c.channels and c[c.drive].ndim == 1 else np.arange(float(len(c)))

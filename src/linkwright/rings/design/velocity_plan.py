@@ -177,7 +177,7 @@ def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
 
 
 def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
-    """Return one sample of a turn at a position of the drive or a time, and its name."""
+    """Return one sample of a cycle at a position of the drive or a time, and its name."""
     text = str(at).strip() if at is not None else ""
     timed = text.endswith("s") and text[:-1].rstrip(" mu").replace(".", "").isdigit()
     over = c.drive if c.drive and not timed else "t"

@@ -114,6 +114,12 @@ class MechanismVerbs:
         -------
         Balanced
             The mechanism found, with its goals before and after.
+
+        Examples
+        --------
+        >>> found = lw.load("wiper").balance(steps=24, counterweights=["crank"])
+        >>> [x.body for x in found.counterweights]
+        ['crank']
         """
         from linkwright.rings.design.optimization.balancing import balance
 
@@ -362,8 +368,35 @@ class TrajectoryVerbs:
         lead: Any = None,
         top: int = 10,
     ) -> MotorChoices:
-        """Return suitable motors and gearboxes of a catalog (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
-        gearbox (True, False or ratios), efficiency, lead (of a spindle), top."""
+        """Return suitable motors and gearboxes of a catalog for this motion, the best first.
+
+        Parameters
+        ----------
+        catalog : Catalog or path, optional
+            Catalog of motors, a CSV file (default: typical data).
+        drive : str, optional
+            Drive that the motor moves (default: the only one).
+        sort : str, default "heat"
+            Order of the motors: "heat", "mass" or "price".
+        gearbox : bool, float or sequence of float, default True
+            True to choose the ratio, False for none, or the ratios that are tried.
+        efficiency : float, optional
+            Efficiency of the gearbox.
+        lead : float or str, optional
+            Travel per revolution of a spindle.
+        top : int, default 10
+            Number of motors that are returned.
+
+        Returns
+        -------
+        MotorChoices
+            Suitable motors with their gearboxes.
+
+        Examples
+        --------
+        >>> len(lw.load("wiper").cycle(steps=36).choose_motor(top=3))
+        3
+        """
         from linkwright.rings.design.motor_choice import choose_motor
 
         with_mechanism(self, "choose_motor")

@@ -99,12 +99,12 @@ class SystemVerbs:
 
         return pinocchio_model(self, floor=floor)
 
-    def jax(self: System, *, free: Names = (), native: bool = False, repair: bool = False, return_status: bool = False) -> Bridge:
+    def jax(self: System, *, parameters: Names = (), native: bool = False, repair: bool = False, return_status: bool = False) -> Bridge:
         """Return the equations as functions for JAX, with exact derivatives.
 
         Parameters
         ----------
-        free : str or sequence of str, default ()
+        parameters : str or sequence of str, default ()
             Numbers of the model, by name or pattern, that are an argument of the functions.
         native : bool, default False
             True for operations of JAX in place of compiled kernels: every order of derivatives and every device, but slow to compile.
@@ -120,14 +120,14 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(compiled_of(self), "jax", free, {"native": native, "repair": repair, "return_status": return_status})
+        return bridge(compiled_of(self), "jax", parameters, {"native": native, "repair": repair, "return_status": return_status})
 
-    def torch(self: System, *, free: Names = (), native: bool = False) -> Bridge:
+    def torch(self: System, *, parameters: Names = (), native: bool = False) -> Bridge:
         """Return the equations as functions for PyTorch, with exact derivatives.
 
         Parameters
         ----------
-        free : str or sequence of str, default ()
+        parameters : str or sequence of str, default ()
             Numbers of the model, by name or pattern, that are an argument of the functions.
         native : bool, default False
             True for operations of PyTorch in place of compiled kernels: every order of derivatives and every device.
@@ -139,14 +139,14 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(compiled_of(self), "torch", free, {"native": native})
+        return bridge(compiled_of(self), "torch", parameters, {"native": native})
 
-    def casadi(self: System, *, free: Names = (), compiled: bool = False, hessian: bool = False) -> Bridge:
+    def casadi(self: System, *, parameters: Names = (), compiled: bool = False, hessian: bool = False) -> Bridge:
         """Return the equations as functions for CasADi, with exact derivatives.
 
         Parameters
         ----------
-        free : str or sequence of str, default ()
+        parameters : str or sequence of str, default ()
             Numbers of the model, by name or pattern, that are an argument of the functions.
         compiled : bool, default False
             True to compile the functions with a C compiler.
@@ -160,4 +160,4 @@ class SystemVerbs:
         """
         from linkwright.rings.exchange.bridges import bridge
 
-        return bridge(compiled_of(self), "casadi", free, {"compiled": compiled, "hessian": hessian})
+        return bridge(compiled_of(self), "casadi", parameters, {"compiled": compiled, "hessian": hessian})

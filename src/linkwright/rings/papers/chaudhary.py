@@ -21,7 +21,7 @@ from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
 ANGLES = range(0, 360, 30)
-# torque of the crank at 0, 30, ... 330 deg, N m, and RMS over the turn, by gravity (tests/data/generate/chaudhary_scraper.py)
+# torque of the crank at 0, 30, ... 330 deg, N m, and RMS over the cycle, by gravity (tests/data/generate/chaudhary_scraper.py)
 TORQUE = {
     9.81: (
         -6.59974931748, -4.77643728978, -4.02818078102, -5.08130740918, 7.13829248499, 80.6770891118,
@@ -65,7 +65,7 @@ def scraper(g: float = 9.81) -> tuple[Any, list[Any]]:
 
 @cache
 def turned(g: float) -> tuple[np.ndarray, np.ndarray]:
-    """Crank angle in degrees and torque at 360 positions of a turn: more than RMS and extremes of so smooth a curve need."""
+    """Crank angle in degrees and torque at 360 positions of a cycle: more than RMS and extremes of so smooth a curve need."""
     run = load("carpet-scraper-2007", g=g).cycle(steps=360, speed=SPEED)
     return np.degrees(np.asarray(run["J1"])), np.asarray(run["J1.torque"])
 

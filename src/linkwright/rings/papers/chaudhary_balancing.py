@@ -1,7 +1,7 @@
 """Tables 2 and 3 of [Chaudhary2007], last column: shaking force and moment balanced, inverse dynamics by each of the three methods.
 
 The paper repeats its inverse dynamics in an optimization of masses (its ref. [33]) and prints seconds. Objective, variables and limits
-are not printed. Ours: the sum of (F/F0)^2 and (M/M0)^2, root mean squares over the turn of the force and the moment on ground over
+are not printed. Ours: the sum of (F/F0)^2 and (M/M0)^2, root mean squares over the cycle of the force and the moment on ground over
 those of the machine as it is, over counterweights on three links: a smaller problem than the paper's, whose iterations and evaluations
 are quoted next to ours. Force and moment are sums of the reactions that one method finds in the joints on ground. The motion does not
 change, so the operations of a method are of three kinds: from the motion alone (done once), from the masses alone (once for a set of
@@ -31,14 +31,14 @@ from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers import inverse_cost as counts
 from linkwright.rings.papers.operation_recording import COST, OperationGraph, Recorded, RecordedProgram
 
-STEPS = 36  # positions of a turn
+STEPS = 36  # positions of a cycle
 PLACES = (30.0, 90.0, 180.0, 270.0)  # deg: where pivots are looked at
 METHODS = tuple(counts.COUNTED)
 LIMITS = {  # kg, and m from the joint on ground or, for the coupler, from its first joint: ours
     "carpet-scraper-2007": {"crank": (10, 0.06), "rocker": (15, 0.12), "arm": (15, 0.35)},
     "rssr": {"crank": (2, 0.1), "coupler": (2, 0.1), "rocker": (2, 0.2)},
 }
-PAPER = {  # iterations, evaluations, positions of a turn, per cent of the time saved, as printed
+PAPER = {  # iterations, evaluations, positions of a cycle, per cent of the time saved, as printed
     "carpet-scraper-2007": (33, 1000, 134, "52.19, 52.19"),
     "rssr": (21, 500, 600, "3.70, 11.04"),
 }
@@ -108,7 +108,7 @@ def shaking(f: counts.Formed, method: str, z: Any, about: np.ndarray) -> np.ndar
 
 @dataclass(frozen=True, eq=False)
 class ShakingEvaluator:
-    """One method on one mechanism, recorded: shaking force and moment over the turn from the bodies' mass data."""
+    """One method on one mechanism, recorded: shaking force and moment over the cycle from the bodies' mass data."""
 
     method: str
     leaves: list[list[Recorded]]
@@ -172,7 +172,7 @@ def drive_point(system: Any, drive: str) -> np.ndarray:
 
 
 def pivot_orders(case: counts.CostCase, method: str) -> list[tuple[list[int], list[int]]]:
-    """Orders of elimination that suit the whole turn: where the crank is upright, entries vanish that are large elsewhere.
+    """Orders of elimination that suit the whole cycle: where the crank is upright, entries vanish that are large elsewhere.
 
     Entries are rounded, so that round-off does not choose among equal ones."""
     system, _ = machine(case)
@@ -189,7 +189,7 @@ def pivot_orders(case: counts.CostCase, method: str) -> list[tuple[list[int], li
 
 @cache
 def evaluator(case: counts.CostCase, method: str) -> ShakingEvaluator:
-    """Recorded at one position, prepared for all positions of the turn."""
+    """Recorded at one position, prepared for all positions of the cycle."""
     system, turn = machine(case)
     graph, solver = OperationGraph(), counts.Solver(pivot_orders(case, method))
     masses = mass_variables(system, graph)
@@ -256,7 +256,7 @@ class BalancingSearch:
         return out
 
     def squares(self, x: np.ndarray) -> np.ndarray:
-        """Mean squares of moment and force over the turn, (2, sets)."""
+        """Mean squares of moment and force over the cycle, (2, sets)."""
         self.evaluations += len(x)
         curves = self.curves(self.mass_data(x))
         half = len(curves) // 3 if self.system.description.planar else 3  # the plane has one moment and two forces

@@ -80,7 +80,7 @@ def rssr() -> Item:
         "Sec. 6.2, torque",
         "RSSR: crank torque",
         "compared with Bagci, not shown; no dimensions given",
-        f"12 angles, dimensions of our own; over the turn from {torque.low:.3f} to {torque.high:.3f} N m",
+        f"12 angles, dimensions of our own; over the cycle from {torque.low:.3f} to {torque.high:.3f} N m",
         float(np.abs(np.subtract(found, RSSR_TORQUE)).max()),
         1e-9,
         "18 x 18 Newton-Euler equations, closed form and power balance",

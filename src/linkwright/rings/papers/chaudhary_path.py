@@ -33,7 +33,7 @@ class StraightPart(NamedTuple):
 @cache
 def paths(model: str) -> dict[str, np.ndarray]:
     """Crank angle from -90 to 90 deg, and over it the coupler point S and the tool T, complex."""
-    steps = 720  # positions of a turn
+    steps = 720  # positions of a cycle
     turn = load(model).cycle(steps=steps)
     angle = np.asarray(turn["J1"])
     quarter = steps // 4

@@ -37,7 +37,7 @@ def _data(s: Any, st: Any, lengths: tuple[float, ...], masses: tuple[float, ...]
 
 
 def pantograph_error(s: Any, angles: range = range(0, 360, 30)) -> float:
-    """How far the tool is from O4 + 3.5 (S - O4) over a turn, m."""
+    """How far the tool is from O4 + 3.5 (S - O4) over a cycle, m."""
     worst = 0.0
     for x in angles:
         st = s.assemble(q={"J1": math.radians(x)})
@@ -64,7 +64,7 @@ def link_parameters() -> Item:
         f"[Chaudhary2007] tabulates within {100 * rods:.1f} %",
         off,
         1e-12,
-        "the table; T = O4 + 3.5 (S - O4) over a turn",
+        "the table; T = O4 + 3.5 (S - O4) over a cycle",
         "inertias, ground pivots, the place of joint 5 and the manipulator's base are not in the table",
     )
 

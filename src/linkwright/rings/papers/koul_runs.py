@@ -95,7 +95,7 @@ def free_scraper() -> Item:
 
 @cache
 def scraper_torque() -> tuple[np.ndarray, np.ndarray]:
-    """Angles over a turn, and the torque of the inverse at them."""
+    """Angles over a cycle, and the torque of the inverse at them."""
     s, st = scraper()
     t = np.linspace(0.0, 2.0 * math.pi / SPEED, 513)
     return SPEED * t, inverse_torque(s, st, {"J1": lambda t: SPEED * t}, t)[:, 0]

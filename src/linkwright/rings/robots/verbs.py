@@ -166,7 +166,39 @@ class SystemVerbs:
     ) -> Workspace | WorkspaceModes:
         """Compute reach, singularities and measures over poses of a robot, or channels at rest over positions of drives.
 
-        Parameters and results are those of `m.workspace`.
+        `m.workspace` explains the parameters with examples.
+
+        Parameters
+        ----------
+        over : mapping, sequence of str or str
+            Axes by name with their ranges, names whose ranges are found, a body, a point or drives.
+        what : str or sequence of str, optional
+            Measures, or over drives names of channels (default: all that the options allow).
+        orientations : mapping, optional
+            Orientation as a range, of which any value may hold.
+        at : mapping, optional
+            Pose coordinates that are fixed.
+        drives : sequence of str, optional
+            Drives: as many as degrees of freedom (default: the model's).
+        start : State, optional
+            State whose working mode and fixed coordinates count.
+        modes : str, default "start"
+            Working modes: "start" or "all".
+        limits : mapping, optional
+            Ranges of joints and cylinders by name.
+        stiffness : float, str or mapping, optional
+            Stiffness of the drives.
+        speeds : float, str or mapping, optional
+            Largest speeds of the drives.
+        efforts : float, str or mapping, optional
+            Largest torques or forces of the drives.
+        payload : float or str, optional
+            Mass at the origin of the body, or at the point.
+
+        Returns
+        -------
+        Workspace or WorkspaceModes
+            Measures over the grid, NaN out of reach.
 
         Examples
         --------
@@ -174,7 +206,7 @@ class SystemVerbs:
         >>> found["A.torque"].shape
         (4,)
         """
-        from linkwright.rings.robots.workspace import atlas, reach_in_any
+        from linkwright.rings.robots.workspace import reach_in_any, workspace
         from linkwright.rings.robots.workspace.drive_space_map import drive_map, over_drives
 
         shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
@@ -189,7 +221,7 @@ class SystemVerbs:
         measures, options = "all" if what is None else what, {**shared, **more}
         if over_drives(self.description, over):
             return drive_map(self, measures, over, {name: x for name, x in options.items() if x is not None})
-        return call_explained(atlas, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
+        return call_explained(workspace, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""

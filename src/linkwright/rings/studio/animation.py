@@ -145,7 +145,7 @@ def animate(
 ) -> Path:
     """Write one turn of a Mechanism or System as .gif (or .mp4), and return the path.
 
-    `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a turn
+    `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a cycle
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins. `resolution`: "720p", "1080p" (default of
     .mp4), "1440p", "2160p", "1280x720" or (width, height) in pixels; or `width` alone (default of .gif: 560) and the height that suits.
     """
@@ -157,7 +157,7 @@ def animate(
     system: System = getattr(mechanism, "system", mechanism)
     given = turn is not None
     turn, frames = _samples(system, turn, seconds, fps)
-    smooth = 150  # samples of a turn whose paths look smooth at any resolution
+    smooth = 150  # samples of a cycle whose paths look smooth at any resolution
     paths = turn if given or len(turn) > smooth else turned(system, 2 * smooth) or turn  # few frames would draw paths as polygons
     canvas = Canvas(system, turn=paths, trace=trace, dark=dark, labels=False, whole_turn=True, size=frame.inches)
     return Film(turn, canvas, loads, frame, [""] * len(frames)).write(path, frames, fps, progress)
@@ -187,7 +187,7 @@ def play(
         raise UsageError("an animation needs fps and speed above 0.")
     frame = frame_size(path, width, resolution)
     if len(run) < 2:
-        raise UsageError("one sample does not move: animate a turn or a run with at least two samples.")
+        raise UsageError("one sample does not move: animate a cycle or a run with at least two samples.")
     still = _frame_time(path, fps)
     span = float(run.t[-1] - run.t[0])
     count = round(span / speed / still) + 1

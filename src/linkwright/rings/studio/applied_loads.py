@@ -35,11 +35,11 @@ def applied_loads(scene: Scene, instant: Instant) -> list[AppliedLoad]:
 
 
 def largest_loads(scene: Scene, instant: Instant) -> tuple[float, float]:
-    """Return the largest force and moment of the loads over the turn of the scene, or at an instant where there is none."""
+    """Return the largest force and moment of the loads over the cycle of the scene, or at an instant where there is none."""
     if not elements.from_outside(scene.description):
         return 0.0, 0.0
     turn = scene.turn
-    looks = 24  # instants of a turn at which the largest load is looked for
+    looks = 24  # instants of a cycle at which the largest load is looked for
     instants = [instant, *(turn._instants[:: max(1, len(turn) // looks)] if turn is not None else ())]
     found = [x for i in instants for x in applied_loads(scene, i)]
     sizes = [(float(np.linalg.norm(x.force)), float(np.linalg.norm(x.moment))) for x in found]

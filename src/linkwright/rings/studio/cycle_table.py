@@ -13,7 +13,7 @@ ROWS = 13  # every 30 deg of a full turn
 
 
 def turn_channels(c: Trajectory) -> list[str]:
-    """Channels of the table of a turn: the drive (or t), sliders, angles of the other bodies, marked points."""
+    """Channels of the table of a cycle: the drive (or t), sliders, angles of the other bodies, marked points."""
     d = c.skel.tree.description
     first = natural_axis(c)
     drives = [x.joint for x in d.drives if x.joint in c.channels and c[x.joint].ndim == 1]
@@ -39,7 +39,7 @@ def _repeats(c: Trajectory, name: str, lead: Sequence[str]) -> bool:
 
 
 def turn_table(c: Trajectory, rows: int = ROWS) -> Table:
-    """A turn at about equal steps, in the file's units."""
+    """A cycle at about equal steps, in the file's units."""
     picked = np.unique(np.linspace(0, len(c) - 1, min(rows, len(c))).round().astype(int))
     columns = []
     for name in turn_channels(c):

@@ -49,8 +49,8 @@ class ViewDirection:
         return np.asarray(v, dtype=float) @ self.onto.T
 
     @property
-    def towards(self) -> np.ndarray:
-        """Towards the reader: the axis of moments drawn as turning."""
+    def toward(self) -> np.ndarray:
+        """Toward the reader: the axis of moments drawn as turning."""
         return np.cross(self.onto[0], self.onto[1])
 
 
@@ -261,7 +261,7 @@ def _turning(sheet: Sheet, v: Vector, body: Any, view: ViewDirection, vectors: l
     from matplotlib.patches import Polygon
 
     scale = body.scales[1]
-    amount = float(v.row.moment @ view.towards)
+    amount = float(v.row.moment @ view.toward)
     if abs(amount) < 1e-9 * scale:
         return
     symbol, size = unit_of(body.units, "torque")

@@ -1,6 +1,6 @@
 """A still picture of a mechanism, planar or spatial, at its start or at any state.
 
-draw(m, "wiper.png")                     the start position, marked points traced over a turn
+draw(m, "wiper.png")                     the start position, marked points traced over a cycle
 draw(m, at=s.assemble(q={"A": 1.0}))     another position; returns the matplotlib Figure
 """
 
@@ -20,7 +20,7 @@ from linkwright.rings.studio.planar_drawing import PlanarDrawing, drawn_bodies, 
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.spatial_drawing import SHARP, Spatial
 
-TURN_STEPS = 120  # of the turn that gives traces and travels
+TURN_STEPS = 120  # of the cycle that gives traces and travels
 
 
 def draw(
@@ -37,7 +37,7 @@ def draw(
 ) -> Any:
     """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
 
-    `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a turn are shown
+    `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a cycle are shown
     (default: marked points, without any the tip where links meet; `[]`: none, which also saves the turn); `turn` is that turn, if
     it is at hand; `size` in inches; `off` names rods that are not drawn.
     """

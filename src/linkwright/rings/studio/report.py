@@ -84,7 +84,7 @@ def report(
     measures: Sequence[str] | str | None = None,
     **texts: Any,
 ) -> Path:
-    """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a turn in `steps`; as a page (.html) or
+    """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a cycle in `steps`; as a page (.html) or
     as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `measures` single numbers ("dwell guide within 1
     mm"), `variants` mechanisms to compare with, `texts` those of the title block; what is not given is taken from `report:` in the
     model file."""
@@ -98,7 +98,7 @@ def report(
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError(
-            "steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.", name="steps"
+            "steps are those of the cycle a report makes; the run that is given has its own samples. Leave one of them out.", name="steps"
         )
     if tolerances is not None:
         from linkwright.rings.studio import report_tolerances  # here and below: few reports have them
@@ -130,7 +130,7 @@ def fragment(
     block = title_block(system.description.report, texts, curves)
     simulated = run is not None and run.proof is not None
     if simulated and others:
-        raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.", name="variants")
+        raise UsageError("variants are compared by a cycle, and this is the report of a run. Leave one of them out.", name="variants")
     content = ReportContent(system, run, motor, steps, block, others, report_measures.checked(measures))
     inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
     if tolerances is not None:
@@ -156,7 +156,7 @@ class ReportContent:
     system: System
     run: Trajectory | None
     motor: Any = None
-    steps: int | None = None  # of the turn, where no run is given
+    steps: int | None = None  # of the cycle, where no run is given
     block: ReportBlock = ReportBlock()
     variants: Mapping[str, System] = field(default_factory=dict)
     measures: tuple[str, ...] = ()

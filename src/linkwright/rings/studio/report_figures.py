@@ -46,7 +46,7 @@ def dimensions_section(system: System) -> str:
 
 def _explained(d: Any, drawn: bool) -> str:
     unit = unit_of(d.units, "length")[0]
-    said = "x and y of a place are seen from the first one of its link, x towards the second; of the ground along the axes of the drawing."
+    said = "x and y of a place are seen from the first one of its link, x toward the second; of the ground along the axes of the drawing."
     return (f"Drawn to scale, numbers in {unit}. " if drawn else "") + said
 
 
@@ -121,7 +121,7 @@ def mechanism(system: Any, c: Trajectory | None, *, width: float = 92.0, height:
     """The mechanism where the motion begins, without what is switched off there; with the paths of its points, unless it is a run."""
     scale = 1.25 if system.description.planar else 1.4  # names are that much smaller than in a picture of its own
     size = (width * MM * scale, height * MM * scale)
-    own = c is not None and not c.drive and c.skel.tree.cuts == system.tree.cuts  # a turn is drawn as the file is
+    own = c is not None and not c.drive and c.skel.tree.cuts == system.tree.cuts  # a cycle is drawn as the file is
     turn = c if c is not None and c.proof is None else None
     trace = None if turn is not None else []
     drawn = picture.draw(system, turn=turn, trace=trace, size=size, at=c.state(0) if c is not None and own else None, off=off_at_start(c))

@@ -113,7 +113,7 @@ def ranges(
     system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str,
     pressure: tuple[Range, ...] = (), ends: tuple[TravelEnds, ...] = (),
 ) -> str:  # fmt: skip
-    """Smallest and largest values over the turn; with one drive its position there: the dead centers of what swings. `ends`: of strokes."""
+    """Smallest and largest values over the cycle; with one drive its position there (dead centers of what swings). `ends`: of strokes."""
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
     moving = [r for r in found if r.high - r.low > 1e-9]

@@ -5,7 +5,7 @@
     GROUND     bearings of the fixed pins              GUIDES   guides of the ground;  RODS  rods of constant length
     SPRINGS, CYLINDERS, GEARS, BELTS                   NAMES    pins and links by name
     CAMS       profiles, rollers and faces             CONSTRUCTION   base circle, pitch curve and center of a cam drawn alone
-    PATHS      marked points over the turn             POSITIONS   center lines over the turn
+    PATHS      marked points over the cycle             POSITIONS   center lines over the cycle
     DIMENSIONS distances of pins on a link, on demand
 
 Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.reading.sketches`).
@@ -136,7 +136,7 @@ def _draw(out: ScaleDrawing, x: DimensionLine, taken: list[np.ndarray]) -> None:
     taken.append(_outline(out, x))
 
 
-STEPS = 360  # of the turn that gives paths
+STEPS = 360  # of the cycle that gives paths
 WIDTH = 0.045  # of a link over the size of the mechanism
 MOST_POSITIONS = 360
 MM = 1e3
@@ -261,7 +261,7 @@ def scale_drawing(
     cam: str | None = None,
 ) -> ScaleDrawing:
     """Return the drawing of a planar Mechanism at its start, or the profile of a `cam` alone. `positions`: center lines at that many places
-    of the turn; `trace`: points whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths;
+    of the cycle; `trace`: points whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths;
     default by size); `dimensions`: distances of the pins of every link."""
     system = getattr(mechanism, "system", mechanism)
     if cam is not None:

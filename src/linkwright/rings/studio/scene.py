@@ -301,13 +301,13 @@ class Scene:
         return [Telescope(name, ("", ""), pair, BARREL * self._shortest(pair)) for name, pair in pairs]
 
     def _shortest(self, ends: tuple[ScenePoint, ScenePoint]) -> float:
-        """The smallest distance of two places over the turn."""
+        """The smallest distance of two places over the cycle."""
         now = Stage(self.skel, self.start)
         first, second = (np.vstack([now.spot(end), self._path(end)]) for end in ends)
         return float(np.linalg.norm(first - second, axis=1).min())
 
     def _path(self, spot: ScenePoint) -> np.ndarray:
-        """(n, 3): where a place goes in the turn."""
+        """(n, 3): where a place goes in the cycle."""
         if self.turn is None:
             return np.zeros((0, 3))
         name = f"place {spot.node} {spot.at.tolist()}"
@@ -429,10 +429,10 @@ class Scene:
             return [Arrow(j.name, False, ScenePoint(self.skel.node(j.second), Y.p), Y.R[:, 0], None, sense)]
         return [Arrow(j.name, True, ScenePoint(node, X.p), X.R[:, 2], None, sense)]
 
-    # ---------------------------------------------------------------- over the turn
+    # ---------------------------------------------------------------- over the cycle
 
     def trace(self, names: Any) -> list[tuple[str, np.ndarray]]:
-        """(body, (n, 3) world positions over the turn) of the points named `body.point`; None: those worth it."""
+        """(body, (n, 3) world positions over the cycle) of the points named `body.point`; None: those worth it."""
         chosen = [(body, spot) for body, _, spot in self.marks if body not in self.driven]
         if not self.marks:
             chosen = [(ref[0], self._ref(ref)) for ref in tips(self.description)]
@@ -445,7 +445,7 @@ class Scene:
         return [] if self.turn is None else [(body, self._path(spot)) for body, spot in chosen]
 
     def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
-        """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
+        """(n, 3): every place that is drawn, now or also over the cycle (thinned out)."""
         instants = [at, *self.turn._instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
         nodes: list[tuple[int, np.ndarray]] = [(p.node, dense(p.points)) for p in self.pieces]
         nodes += [(s.node, s.corner_points) for s in self.surfaces]

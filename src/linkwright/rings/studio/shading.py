@@ -13,12 +13,12 @@ DARKEST = 0.2  # share of the light on a face that it only grazes
 DIM = 0.3  # luminance below which borders are lighter than the color
 
 
-def shaded(corners: np.ndarray, color: Any, towards: np.ndarray, look: Theme) -> np.ndarray:
+def shaded(corners: np.ndarray, color: Any, toward: np.ndarray, look: Theme) -> np.ndarray:
     """(n, 3) colors of triangles (n, 3, 3), lit from above the viewer's shoulder; both sides alike."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
-    normals *= np.where(normals @ towards < 0.0, -1.0, 1.0)[:, None]
-    light = towards + np.array([-0.35 * towards[1], 0.35 * towards[0], 0.75])
+    normals *= np.where(normals @ toward < 0.0, -1.0, 1.0)[:, None]
+    light = toward + np.array([-0.35 * toward[1], 0.35 * toward[0], 0.75])
     light /= np.linalg.norm(light)
     bright = DARKEST + (1.0 - DARKEST) * np.clip(normals @ light, 0.0, 1.0)
     base, dark = np.array(mixed(color, "#ffffff", 0.5 * look.lighten)), np.array(mixed(color, "#101820", 0.55))

@@ -133,7 +133,7 @@ class Spatial:
         for s, kind in zip(self.scene.surfaces, painted, strict=True):
             seen = Surface(self.seen(stage.place(s.node, s.surface.vertices)), s.surface.faces)
             corners.append(seen.corners)
-            colors.append(shaded(seen.corners, kind[1], _towards(axes), self.look))
+            colors.append(shaded(seen.corners, kind[1], _toward(axes), self.look))
             owners.append(np.full(len(seen.faces), kinds.index(kind)))
             shadows += [np.column_stack([line, np.full(len(line), floor)]) for line in outline(seen)[:1]]
         color = mixed(self.look.faint, self.look.paper, 0.7)
@@ -150,8 +150,8 @@ class Spatial:
     @staticmethod
     def _far_first(axes: Any, items: list[Any]) -> list[Any]:
         """Painter's order: by the distance of each item's middle from the viewer."""
-        towards = _towards(axes)
-        return sorted(items, key=lambda item: float(item[1].mean(axis=0) @ towards))
+        toward = _toward(axes)
+        return sorted(items, key=lambda item: float(item[1].mean(axis=0) @ toward))
 
     def _item(self, axes: Any, kind: str, p: np.ndarray, color: str, width: float, z: float) -> None:
         edge, fill = mixed(color, self.look.ink, 0.5), mixed(color, self.look.paper, self.look.lighten)
@@ -248,7 +248,7 @@ class Spatial:
             figure.text(0.055, 0.955 - 0.037 * k, name, fontsize=8, color=self.look.ink, parse_math=False)
 
 
-def _towards(axes: Any) -> np.ndarray:
+def _toward(axes: Any) -> np.ndarray:
     """Direction from the picture to the viewer."""
     azimuth, elevation = np.radians(axes.azim), np.radians(axes.elev)
     return np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])

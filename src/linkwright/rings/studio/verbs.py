@@ -34,7 +34,41 @@ class MechanismVerbs:
         dark: bool = False,
         progress: Callable[[int, int], Any] | None = None,
     ) -> Path:
-        """Write one cycle as an animated picture, .gif or .mp4, that repeats without a jump; `c.animate` shows a motion in its own time."""
+        """Write one cycle as an animated picture, .gif or .mp4, that repeats without a jump.
+
+        `c.animate` shows a motion in its own time.
+
+        Parameters
+        ----------
+        path : path
+            File to write, .gif or .mp4.
+        seconds : float, optional
+            Duration of the cycle in the picture (default: its own, limited to 2 to 6 s).
+        fps : int, default 25
+            Frames per second.
+        trace : sequence of str, optional
+            Points whose paths are drawn: "coupler.P".
+        loads : bool, default False
+            True to draw pin forces as arrows.
+        width : int, optional
+            Width in pixels.
+        resolution : str or sequence of int, optional
+            Width and height in pixels.
+        dark : bool, default False
+            True for a dark background.
+        progress : callable, optional
+            Function of (frames drawn, frames in all).
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Examples
+        --------
+        >>> lw.load("wiper").animate("wiper.gif", seconds=1, fps=5).name
+        'wiper.gif'
+        """
         from linkwright.rings.studio import animation
 
         look: dict[str, Any] = {"width": width, "resolution": resolution, "dark": dark, "progress": progress}
@@ -198,6 +232,12 @@ class MechanismVerbs:
         -------
         Path
             The file.
+
+        Examples
+        --------
+        >>> m = lw.load("four-bar")
+        >>> m.compare(m.with_(L1="0.28 m"), "designs.html", names=["L1"], steps=36).name
+        'designs.html'
         """
         from linkwright.rings.studio.compare_page import write
 
@@ -255,7 +295,45 @@ class TrajectoryVerbs:
         company: str | None = None,
         date: str | None = None,
     ) -> Path:
-        """Write the report of this motion as a page or .pdf, with the options of `m.report`."""
+        """Write the report of this motion as a page with sheets for print, or as PDF.
+
+        Parameters
+        ----------
+        path : path
+            File to write, .html or .pdf.
+        motor : mapping, optional
+            Motor as for `c.drive_sizing(motor=...)`, in place of the one in the file.
+        tolerances : mapping, optional
+            Tolerances whose effects are listed, as for `m.tolerances`.
+        curves : sequence of str, optional
+            Channels that are drawn over the motion.
+        variants : mapping, optional
+            Designs that are compared, {name: mechanism or parameters}.
+        measures : sequence of str, optional
+            Measures of the comparison.
+        title : str, optional
+            Title of the report.
+        number : str, optional
+            Number of the document.
+        revision : str, optional
+            Revision of the document.
+        author : str, optional
+            Author.
+        company : str, optional
+            Company.
+        date : str, optional
+            Date.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Examples
+        --------
+        >>> lw.load("wiper").cycle(steps=36).report("cycle.html", title="Wiper").name
+        'cycle.html'
+        """
         from linkwright.rings.studio.report import report
 
         content: dict[str, Any] = {"tolerances": tolerances, "curves": curves, "variants": variants, "measures": measures}
@@ -284,7 +362,39 @@ class TrajectoryVerbs:
         dark: bool = False,
         progress: Callable[[int, int], Any] | None = None,
     ) -> Path:
-        """Write this motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
+        """Write this motion in its own time as an animated picture, .gif or .mp4.
+
+        Parameters
+        ----------
+        path : path
+            File to write, .gif or .mp4.
+        speed : float, default 1
+            Factor of the time: 0.5 is half as fast.
+        fps : int, default 25
+            Frames per second.
+        trace : sequence of str, optional
+            Points whose paths are drawn: "coupler.P".
+        loads : bool, default False
+            True to draw pin forces as arrows.
+        width : int, optional
+            Width in pixels.
+        resolution : str or sequence of int, optional
+            Width and height in pixels.
+        dark : bool, default False
+            True for a dark background.
+        progress : callable, optional
+            Function of (frames drawn, frames in all).
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Examples
+        --------
+        >>> lw.load("wiper").cycle(steps=36).animate("cycle.gif", fps=5).name
+        'cycle.gif'
+        """
         from linkwright.rings.studio.animation import play
 
         with_mechanism(self, "animate")

@@ -1,4 +1,4 @@
-"""The page of a robot's atlas: the page of a study whose designs are poses, with the located curves on its map.
+"""The page of a robot's workspace: the page of a study whose designs are poses, with the located curves on its map.
 
 Axes beyond the first two are sliders, and so is the working mode where there are several. Above MOST_POSES the page holds fewer values of
 the longest axes, and says so; curves are complete.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import UsageError, files
-from linkwright.rings.robots.workspace.result import AtlasAxis, Workspace, WorkspaceModes
+from linkwright.rings.robots.workspace.result import Workspace, WorkspaceAxis, WorkspaceModes
 from linkwright.rings.studio.study_page import filled, rounded_values
 from linkwright.rings.studio.style import RAMP
 from linkwright.rings.studio.workspace_plots import FIRST, shades
@@ -24,13 +24,13 @@ MOST_POSES = 40_000
 DIGITS = 7  # of points of curves
 
 
-def write(atlas: Workspace | WorkspaceModes, path: str | os.PathLike[str]) -> Path:
-    """Write the page of an atlas."""
+def write(workspace: Workspace | WorkspaceModes, path: str | os.PathLike[str]) -> Path:
+    """Write the page of a workspace."""
     files.checked(path, files.PAGES)
-    every = list(atlas) if isinstance(atlas, WorkspaceModes) else [atlas]
+    every = list(workspace) if isinstance(workspace, WorkspaceModes) else [workspace]
     if len(every[0].axes) < 2:
-        raise UsageError("the page of an atlas needs two axes; a.plot() draws measures over one.")
-    return files.write_text(path, files.PAGES, filled(contents(every), every[0].name, "atlas"))
+        raise UsageError("the page of a workspace needs two axes; a.plot() draws measures over one.")
+    return files.write_text(path, files.PAGES, filled(contents(every), every[0].name, "workspace"))
 
 
 def contents(every: Sequence[Workspace]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def contents(every: Sequence[Workspace]) -> dict[str, Any]:
     total = first.reach.size * len(every)
     return {
         "name": first.name,
-        "plan": "atlas",
+        "plan": "workspace",
         "total": total,
         "done": total,
         "rows": list(range(len(reach))),
@@ -57,11 +57,11 @@ def contents(every: Sequence[Workspace]) -> dict[str, Any]:
         "reasons": list(first.reasons),
         "failed": {str(k): int(why[k]) for k in np.flatnonzero(~reach)},
         "ramp": list(RAMP),
-        "atlas": {"curves": _curves(every, places), "notes": _notes(every)},
+        "workspace": {"curves": _curves(every, places), "notes": _notes(every)},
     }
 
 
-def _places(axes: Sequence[AtlasAxis], modes: int) -> list[np.ndarray]:
+def _places(axes: Sequence[WorkspaceAxis], modes: int) -> list[np.ndarray]:
     """Places of the values of each axis that the page holds."""
     lengths = [len(a.values) for a in axes]
     while np.prod(lengths, dtype=float) * modes > MOST_POSES:
@@ -70,7 +70,7 @@ def _places(axes: Sequence[AtlasAxis], modes: int) -> list[np.ndarray]:
     return [np.unique(np.round(np.linspace(0, len(a.values) - 1, n)).astype(int)) for a, n in zip(axes, lengths, strict=True)]
 
 
-def _axis(a: AtlasAxis, at: np.ndarray) -> dict[str, Any]:
+def _axis(a: WorkspaceAxis, at: np.ndarray) -> dict[str, Any]:
     return {"name": a.name, "symbol": a.unit, "values": rounded_values(a.values[at] / a.size), "of": len(a.values)}
 
 

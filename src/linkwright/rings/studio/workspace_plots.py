@@ -26,19 +26,19 @@ class Shades(NamedTuple):
     cut: bool  # values beyond the limits
 
 
-def maps(atlas: Workspace | WorkspaceModes, what: Any = None, path: Place = None, **paper: Unpack[Paper]) -> Any:
-    """Draw measures of an atlas; `what` names them, by default up to six that it has. Of several modes one measure, a panel for each."""
-    if isinstance(atlas, WorkspaceModes):
-        return _modes(atlas, what, path, **paper)
-    if len(atlas.axes) == 3 and what in (None, SURFACES):
-        return _volume(atlas, path, **paper)
-    if len(atlas.axes) == 1:
-        return _lines(atlas, what, path, **paper)
-    if len(atlas.axes) != 2:
+def maps(workspace: Workspace | WorkspaceModes, what: Any = None, path: Place = None, **paper: Unpack[Paper]) -> Any:
+    """Draw measures of a workspace; `what` names them, by default up to six that it has. Of several modes one measure, a panel for each."""
+    if isinstance(workspace, WorkspaceModes):
+        return _modes(workspace, what, path, **paper)
+    if len(workspace.axes) == 3 and what in (None, SURFACES):
+        return _volume(workspace, path, **paper)
+    if len(workspace.axes) == 1:
+        return _lines(workspace, what, path, **paper)
+    if len(workspace.axes) != 2:
         raise UsageError(
-            f"a map has two axes; this atlas has {len(atlas.axes)}: take a slice, a.slice({{'{atlas.axes[-1].name}': ...}}).plot()."
+            f"a map has two axes, this one has {len(workspace.axes)}: take a slice, a.slice({{'{workspace.axes[-1].name}': ...}}).plot()."
         )
-    chosen = _chosen(atlas, what)
+    chosen = _chosen(workspace, what)
 
     def make(frame: Frame) -> Any:
         columns = min(len(chosen), 1 if len(chosen) == 1 else 2 if len(chosen) <= 4 else 3)
@@ -46,25 +46,25 @@ def maps(atlas: Workspace | WorkspaceModes, what: Any = None, path: Place = None
         figure = frame.figure(6.4 if columns == 1 else 5.2 * columns, 5.0 if rows == 1 else 4.4 * rows)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, name in zip(grid, chosen, strict=False):
-            _panel(frame, axes, atlas, name)
+            _panel(frame, axes, workspace, name)
         for axes in grid[len(chosen) :]:
             axes.set_axis_off()
-        _legend(frame, figure, [atlas])
+        _legend(frame, figure, [workspace])
         return figure
 
     return drawn(make, path, **paper)
 
 
-def _chosen(atlas: Workspace, what: Any) -> list[str]:
-    known = ["reach", *atlas.measures]
+def _chosen(workspace: Workspace, what: Any) -> list[str]:
+    known = ["reach", *workspace.measures]
     most_maps = 6
     if what is None:
-        found = [n for n in FIRST if n in atlas.values]
-        return found or [n for n in atlas.measures if n not in ("type1", "type2")][:most_maps] or ["reach"]
+        found = [n for n in FIRST if n in workspace.values]
+        return found or [n for n in workspace.measures if n not in ("type1", "type2")][:most_maps] or ["reach"]
     names = [what] if isinstance(what, str) else [str(x) for x in what]
     for name in names:
         if name not in known:
-            raise UsageError(f"the atlas has no '{name}'.", nearest(name, known, "It has"))
+            raise UsageError(f"the workspace has no '{name}'.", nearest(name, known, "It has"))
     if not 1 <= len(names) <= most_maps:
         raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {most_maps} are possible.")
     return names
@@ -112,7 +112,7 @@ def _panel(frame: Frame, axes: Any, a: Workspace, name: str, title: str = "", ba
     x, y = a.axes
     values = np.where(a.reach, 1.0, np.nan) if name == "reach" else a.values[name] / a.unit(name)[1]
     s = shades(values)
-    tint = ListedColormap([RAMP[3]]) if name == "reach" else LinearSegmentedColormap.from_list("atlas", list(RAMP))
+    tint = ListedColormap([RAMP[3]]) if name == "reach" else LinearSegmentedColormap.from_list("workspace", list(RAMP))
     places = (x.values / x.size, y.values / y.size)
     if np.isfinite(s.values).any():
         high = s.high if s.high > s.low else s.low + 1.0

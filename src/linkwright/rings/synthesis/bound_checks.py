@@ -86,7 +86,7 @@ def _lengths(x: SynthesizedLinkage, name: str, value: Any, unit: str) -> Iterato
 
 
 def _point(x: SynthesizedLinkage, value: Any, unit: str) -> Iterator[str]:
-    """The traced point in the frame of the coupler: origin at B, x axis towards C."""
+    """The traced point in the frame of the coupler: origin at B, x axis toward C."""
     pins = x.linkage.pins
     if not {"B", "C", "P"} <= set(pins):
         return

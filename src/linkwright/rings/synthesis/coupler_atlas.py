@@ -120,7 +120,7 @@ def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, Pat
     rows = np.array([m.row for m in found])
     choices = PathChoices(stored.kind[rows], np.array([m.sigma for m in found]), np.array([m.direction for m in found]))
     angle = np.stack(list(_angles(found, points)))
-    if len(points) < len(problem.points):  # the last point is the first one after a turn
+    if len(points) < len(problem.points):  # the last point is the first one after a cycle
         angle = np.column_stack([angle, angle[:, 0] + TURN * choices.direction])
     increments = np.clip(np.diff(angle, axis=1) * choices.direction[:, None], SMALLEST_INCREMENT, TURN)
     return projected(problem, choices, stored.shape[rows, 1:], angle[:, 0], increments), choices

@@ -40,7 +40,7 @@ class Chain(Protocol):
         ...
 
     def transmission(self, shape: Array, kind: Array, least: float) -> tuple[Array, Array]:
-        """Return values (N, rows) that are 0 or less where the transmission angle is at least `least` over the turn, and derivatives."""
+        """Return values (N, rows) that are 0 or less where the transmission angle is at least `least` over the cycle, and derivatives."""
         ...
 
 

@@ -5,7 +5,7 @@ ends of travel under the angle theta = pi (q - 1)/(q + 1) for strokes that last 
 
     (B_far - A) / (B_near - A) = rho exp(+- i theta),   rho = (b + a)/(b - a),   A = (B_far - rho e B_near) / (1 - rho e)
 
-with e = exp(+- i theta): one family with the parameter rho > 1. The member of the best least transmission angle over the turn is the first
+with e = exp(+- i theta): one family with the parameter rho > 1. The member of the best least transmission angle over the cycle is the first
 listed (VDI 2130 charts the same optimum).
 """
 

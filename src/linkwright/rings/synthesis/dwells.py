@@ -1,4 +1,4 @@
-"""Dwell linkages from their plain description: stroke, part of the turn in which the output rests, and how exactly.
+"""Dwell linkages from their plain description: stroke, part of the cycle in which the output rests, and how exactly.
 
 Dwell linkages: a four-bar whose coupler or rocker moves an output that rests while the crank turns through a window.
 
@@ -190,7 +190,7 @@ STARTS = 4096
 ROUNDS = ((128, 20), (32, 60))  # candidates and iterations of Levenberg-Marquardt
 POLISHED, TRIED = 4, 8  # answers, and attempts of one form: some runs end outside of a limit
 PEAKS = (33, 96)  # samples in the window and outside for the largest deviation and the limits
-DENSE = 720  # samples of the final measures over a turn
+DENSE = 720  # samples of the final measures over a cycle
 LONGEST = 6.0  # links over the stroke of a slider
 ROCKER_SIZE = 0.2  # m, longest link where only angles are given
 REPOLISHED = 3  # times that an optimum is polished again, where limits are passed between the samples
@@ -353,7 +353,7 @@ def _search(
 
 
 def _largest_cosine(fit: DwellFit, row: int, x: Array) -> float:
-    """The largest cosine of a transmission angle over a turn, at the samples of the final measures."""
+    """The largest cosine of a transmission angle over a cycle, at the samples of the final measures."""
     inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
     theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
     known = fit.known(x[None, :], np.array([row]), theta[None, :], slopes=False)

@@ -17,7 +17,7 @@ from linkwright.rings.synthesis.final_improvement import SmoothProblem
 from linkwright.rings.synthesis.linkage_forms import LinkageForm
 
 Array = np.ndarray
-ROUND = 24  # positions over a turn at which the dyads have to close
+ROUND = 24  # positions over a cycle at which the dyads have to close
 PLACING = ("w.re", "w.im", "p.re", "p.im", "turn", "start")
 LEAST_SIDE = 0.1  # of the determinant of a coupled closure, rows of size 1
 ANGLE = 40.0  # bound of angles that are free, rad

@@ -32,7 +32,7 @@ from linkwright.rings.synthesis.results import SynthesizedLinkage, ranked
 TRANSMISSION = np.deg2rad(20.0)
 STARTS = 4096
 
-TRACED = 720  # positions of the trace over a turn
+TRACED = 720  # positions of the trace over a cycle
 
 
 def six_bar_paths(
@@ -106,7 +106,7 @@ def geared_paths(
     )  # fmt: skip
 
 
-GRID = 72  # positions of a walk over the turn, coupled closures
+GRID = 72  # positions of a walk over the cycle, coupled closures
 ROUNDS = ((96, 25), (24, 200))  # candidates and iterations of Levenberg-Marquardt: dyads
 COUPLED_ROUNDS = ((64, 25), (16, 120))
 POLISHED = 5
@@ -480,7 +480,7 @@ def traced(candidate: FormCandidate) -> CycleTrace:
 
 
 def defects(trace: CycleTrace, wanted: Array) -> tuple[str, ...]:
-    """Name what is wrong: the crank cannot turn fully, or the wanted crank angles are on parts of the turn that are not connected.
+    """Name what is wrong: the crank cannot turn fully, or the wanted crank angles are on parts of the cycle that are not connected.
 
     The sign of every dyad is the same at all points, so that a branch changes only where a dyad opens; increments of the crank
     angle have one sign, so that points are met in order.

@@ -32,7 +32,7 @@ def starts(problem: PathProblem, choices: PathChoices, seed: int, *, closed: boo
 
 
 def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Array:
-    """Crank angles between the points: by chord lengths to a power, uneven by chance, over a part of the turn."""
+    """Crank angles between the points: by chord lengths to a power, uneven by chance, over a part of the cycle."""
     n = len(problem.points)
     chord = np.abs(np.diff(problem.points))
     exponent = EXPONENTS[0] + (EXPONENTS[1] - EXPONENTS[0]) * u[:, 1:2]

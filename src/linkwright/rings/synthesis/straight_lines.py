@@ -1,6 +1,6 @@
 """Straight-line linkages: named four-bars with the least largest deviation, and linkages whose line is exact.
 
-Straightness is the width of the strip that holds the path. Hoeken's linkage has a crank that turns fully, and a share of the turn in which
+Straightness is the width of the strip that holds the path. Hoeken's linkage has a crank that turns fully, and a share of the cycle in which
 its point is on the line; the others swing, and their longest link over the length of the line is limited instead.
 
 Linkages whose point runs along an exact straight line: Peaucellier, Hart's inversor, Scott-Russell.
@@ -403,7 +403,7 @@ def _evans(x: Mapping[str, Dual]) -> tuple[Dual, Dual, Dual, Dual, Dual]:
 
 
 def hoeken_start(share: float) -> tuple[float, float]:
-    """Return ground and coupler over the crank near the optimum for a share of the turn: L3 = (3 L1 - 1)/2."""
+    """Return ground and coupler over the crank near the optimum for a share of the cycle: L3 = (3 L1 - 1)/2."""
     ground = 3.0 - 0.8 * (2.0 * share) ** 2
     return ground, (3.0 * ground - 1.0) / 2.0
 

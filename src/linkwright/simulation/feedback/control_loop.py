@@ -76,7 +76,7 @@ class Controlling:
         system: Any,
         st: State,
         *,
-        free: Any,
+        parameters: Any,
         drivers: Sequence[str],
         armature: np.ndarray,
         off: Sequence[str],
@@ -85,7 +85,7 @@ class Controlling:
     ) -> tuple[BoundFeedback, list[Bound]]:
         """The loop at a mechanism and a state, and the drives it commands."""
         acting = self._actuators(control_targets(self.written, system, drivers), system.description)
-        now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first, "others": others}
+        now: dict[str, Any] = {"parameters": parameters, "drivers": drivers, "off": off, "first": first, "others": others}
         now["ratings"] = {a.target.name: a.rating for a in acting}
         bound = bind(self.written, system, st, armature=armature, **now)
         rotors = np.array(armature, dtype=float)
@@ -219,7 +219,7 @@ class FeedbackOutput:
 
     def __init__(self, loop: BoundFeedback, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
         self.loop, self.here, self.states, self.held = loop, here, states, held
-        self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
+        self.x = {k: x[k] for k in ("q", "v", "t", "near", "parameters")} | {**beside, "state": states}
 
     @cached_property
     def read(self) -> dict[str, Any]:

@@ -88,11 +88,11 @@ class Believed:
     """A mechanism's equations: as it is, or as a controller believes it to be; with rotors, without the constraints left out."""
 
     kernels: Kernels
-    values: np.ndarray | None = None  # of free parameters, where they are not those of the run
+    values: np.ndarray | None = None  # of parameters, where they are not those of the run
 
     def equations(self, x: Arrays) -> Equations:
-        free = x["free"] if self.values is None else self.values
-        eq = self.kernels.equations(free if len(self.kernels.free) else ())
+        parameters = x["parameters"] if self.values is None else self.values
+        eq = self.kernels.equations(parameters if len(self.kernels.parameters) else ())
         if not self.kernels.chosen.drivers:
             return eq
         n = len(self.kernels.chosen.drivers)

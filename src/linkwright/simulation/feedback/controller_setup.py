@@ -92,7 +92,7 @@ def bind(
     system: Any,
     st: State,
     *,
-    free: Any = None,
+    parameters: Any = None,
     drivers: Sequence[str] = (),
     armature: Any = (),
     off: Sequence[str] = (),
@@ -116,13 +116,13 @@ def bind(
     targets = control_targets(written, system, drivers)
     names, who = [x.name for x in targets], f"{written.kind}: "
     weights = effort_weights(system.description, names, system.loops.kappa, rated=written.rated, actuators=ratings, who=who)
-    default = system.kernels.defaults["free"]
+    default = system.kernels.defaults["parameters"]
     start = {
         "q": np.array(st.q, dtype=float),
         "v": np.array(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
         "near": skel.pack(st.references),
-        "free": np.array(default if free is None else free, dtype=float),
+        "parameters": np.array(default if parameters is None else parameters, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
     _check_inertia(written, system, believed, start)
@@ -205,13 +205,13 @@ def _check_inertia(written: Control, system: Any, believed: Believed, start: Map
 
 
 def _less(system: Any, variant: Variant, loads: Sequence[str]) -> Believed:
-    """The mechanism itself without some loads, at the free parameters of the run."""
+    """The mechanism itself without some loads, at the parameters of the run."""
     if not loads:
         return Believed(system.kernels.variant(variant))
     described = without(system.described, loads)
-    free = [p.name for p in system.free]
-    known = not any(n.partition(".")[0] in loads for n in free)  # else parameters are those of the file: some are of what is left out
-    less = LawCache.of(system).get(("less", tuple(loads)), lambda: system.described_by(described, free if known else ()))
+    parameters = [p.name for p in system.parameters]
+    known = not any(n.partition(".")[0] in loads for n in parameters)  # else parameters are those of the file: some are of what is left out
+    less = LawCache.of(system).get(("less", tuple(loads)), lambda: system.described_by(described, parameters if known else ()))
     return Believed(less.kernels.variant(variant), None if known else np.zeros(0))
 
 
@@ -260,7 +260,7 @@ def control_targets(written: Control, system: Any, drivers: Sequence[str]) -> tu
 
 
 def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
-    """The loops of this moment: with the free parameters of the run, without what is off, with the rows of prescribed motions."""
+    """The loops of this moment: with the parameters of the run, without what is off, with the rows of prescribed motions."""
     return of.equations({**start, "moved": np.ones(len(start["moved"]))}).loops
 
 

@@ -51,7 +51,35 @@ def _deviates(*numbers: int) -> np.random.Generator:
 def noise(
     angle: Any = 0.0, length: Any = 0.0, angular_speed: Any = 0.0, speed: Any = 0.0, force: Any = 0.0, torque: Any = 0.0, *, seed: int = 0
 ) -> Noise:
-    """Noise of the sensors of a sampled controller: standard deviations of what is measured ("0.01 deg", "5 um", "1 deg/s")."""
+    """Describe the noise of the sensors of a sampled controller by standard deviations.
+
+    Parameters
+    ----------
+    angle : float or str, default 0
+        Standard deviation of measured angles ("0.01 deg").
+    length : float or str, default 0
+        Of measured lengths ("5 um").
+    angular_speed : float or str, default 0
+        Of measured angular speeds ("1 deg/s").
+    speed : float or str, default 0
+        Of measured speeds.
+    force : float or str, default 0
+        Of measured forces.
+    torque : float or str, default 0
+        Of measured torques.
+    seed : int, default 0
+        Random seed.
+
+    Returns
+    -------
+    Noise
+        Noise for `simulate(noise=...)`.
+
+    Examples
+    --------
+    >>> lw.control.noise(angle="0.01 deg", seed=3).seed
+    3
+    """
     given = {"angle": angle, "length": length, "angular_speed": angular_speed, "speed": speed, "force": force, "torque": torque}
     sizes = {k: quantity(x, KINDS[k.replace("_", " ")], f"noise: {k}") for k, x in given.items()}
     for name, size in sizes.items():

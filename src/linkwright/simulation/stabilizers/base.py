@@ -23,7 +23,7 @@ Inputs = dict[str, np.ndarray]
 
 
 class Correction(NamedTuple):
-    """Correction after a step. The kernel reads the row q, v, t, tau, [gains], free, near of the time stepper and gives
+    """Correction after a step. The kernel reads the row q, v, t, tau, [gains], parameters, near of the time stepper and gives
     q, v, residual, rate_residual, correction (dimensionless).
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
@@ -209,7 +209,7 @@ def step_kernel(
     pushed: bool = False,
 ) -> Kernel:
     """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
-    where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
+    where the rates of the run have them, parameters, near. `key`: whatever else the function depends on, as JSON; `answer`: who
     answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from; `pushed`: it reads tau."""
     from linkwright.kernels.kernel import Kernel
 
@@ -239,7 +239,7 @@ class _Trace:
         law = [g.input(k, n.drivers) for k in LAW]
         if self.gains:
             g.input("gains", 2)
-        free, near = g.input("free", n.free), g.input("near", n.near)
+        parameters, near = g.input("parameters", n.parameters), g.input("near", n.near)
         more = {"tau": tau} if self.pushed else {}
-        found = self.function(self.kernels.equations(free, self.solve).moved(*law), q, v, t, near, **more)
+        found = self.function(self.kernels.equations(parameters, self.solve).moved(*law), q, v, t, near, **more)
         return without_unused(g.program(list(found.items())), ("near",))

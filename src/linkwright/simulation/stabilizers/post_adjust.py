@@ -1,4 +1,4 @@
-"""Post-adjusting: after a step only the dependent coordinates are moved towards the loops  [Hoang2023 (26)-(34)].
+"""Post-adjusting: after a step only the dependent coordinates are moved toward the loops  [Hoang2023 (26)-(34)].
 
 With q* and v* as integrated, d the dependent entries and phi, J with the rows of all loops, the adjusted state minimizes
 
@@ -178,7 +178,7 @@ class PostAdjust(Occasional):
         return Weights(dependent, M, A, Mv, Av, self.position, self.velocity, self.steps)
 
     def correction(self, kernels: Kernels, q: Any, near: Any, drives: Sequence[str] = (), gains: bool = False) -> Correction | None:
-        eq = kernels.equations(kernels.defaults["free"])
+        eq = kernels.equations(kernels.defaults["parameters"])
         still = np.zeros(len(eq.drivers))
         loops = eq.moved(still, still, still).loops  # prescribed values do not change J
         if not len(loops.row_scale):
@@ -188,7 +188,7 @@ class PostAdjust(Occasional):
         w = replace(w, order=least_fill(loops, q, near, w))
 
         def answer(x: Inputs) -> dict[str, Any]:
-            there = kernels.equations(x.get("free", kernels.defaults["free"])).moved(*(x.get(k, still) for k in LAW))
+            there = kernels.equations(x.get("parameters", kernels.defaults["parameters"])).moved(*(x.get(k, still) for k in LAW))
             return adjust(there, x["q"], x["v"], x.get("t", np.zeros(1)), x.get("near", kernels.defaults["near"]), w)
 
         names = velocity_names(loops.skel)
@@ -210,8 +210,42 @@ def post_adjust(
     every: int = 1,
     above: float | None = None,
 ) -> PostAdjust:
-    """Adjust only dependent coordinates after a step, with the weights `M` of their change and `A` of the gaps. `position=False` or
-    `velocity=False` leave one level alone; `every` n steps, and only where loops are open by more than `above`."""
+    """Correct only dependent coordinates after a step.
+
+    Parameters
+    ----------
+    dependent : str or sequence of str, optional
+        Coordinates that are corrected (default: those that the loops determine best).
+    M : array or mapping, optional
+        Weights of the changes of positions.
+    A : array or mapping, optional
+        Weights of the gaps of positions.
+    position : bool, default True
+        False to leave positions as they are.
+    velocity : bool, default True
+        False to leave velocities as they are.
+    M_velocity : array or mapping, optional
+        Weights of the changes of velocities (default: M).
+    A_velocity : array or mapping, optional
+        Weights of the gaps of velocities (default: A).
+    steps : int
+        Iterations of a correction at most.
+    every : int, default 1
+        Correction after every so many steps.
+    above : float, optional
+        Gap of the loops below which nothing is corrected.
+
+    Returns
+    -------
+    PostAdjust
+        Stabilizer for `simulate(stabilizer=...)`.
+
+    Examples
+    --------
+    >>> run = lw.load("wiper").simulate("0.1 s", stabilizer=lw.stabilizers.post_adjust(every=2))
+    >>> bool(run.certificate.position_residual < 1e-9)
+    True
+    """
     return PostAdjust(dependent, M, A, position, velocity, M_velocity, A_velocity, steps, every=every, above=above)
 
 

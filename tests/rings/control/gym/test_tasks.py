@@ -82,7 +82,7 @@ def test_draws_that_cannot_be_assembled_are_drawn_again() -> None:
     assert low < angles.min() and angles.max() < high
     single = task(rocker, start={"A": (low - 1.0, high + 1.0)}).env()
     assert [float(single.reset(seed=1 + i)[0][0]) for i in range(8)] == angles[:8].tolist()
-    with pytest.raises(lw.UsageError, match=r"no start or goal that can be assembled .* 100 draws \(start: A\)"):
+    with refused(lw.UsageError, name="start"):
         task(rocker, start={"A": (high + 0.2, high + 0.3)}).vector(3).reset(seed=0)
 
 
@@ -230,7 +230,7 @@ def test_starts_beyond_rigid_stops_are_drawn_again() -> None:
         x = envs.episodes.sample()
         seen += [*x["A"], *x["goal.A"]]
     assert max(seen) <= np.radians(92.0) and min(seen) < np.radians(84.0) and max(seen) > np.radians(90.0)
-    with pytest.raises(lw.UsageError, match=r"the start of the model: A = .* is beyond its rigid stop at 0\.698132, so that every episode"):
+    with refused(lw.UsageError, name="start"):
         task(with_stop({"max": "40 deg"}), start=None, goal=None, observe=["A"]).env().reset(seed=0)
     said = r"m.limits.* One of the draws was refused because A = .* is beyond its rigid stop at 0\.698132\."
     with pytest.raises(lw.UsageError, match=said):
@@ -244,7 +244,7 @@ def test_a_refusal_has_no_reason_of_earlier_episodes() -> None:
     env.reset(seed=0)
     while not env.episodes.stopped:  # half of the draws are
         env.reset()
-    with pytest.raises(lw.UsageError, match="no start or goal that can be assembled") as found:
+    with refused(lw.UsageError, name="start") as found:
         env.reset(options={"A": -3.0, "E": 0.1})
     assert "stop" not in str(found.value)
 

@@ -120,7 +120,7 @@ def test_indices_of_a_mechanism_add_up() -> None:
     found = s.indices()
     np.testing.assert_allclose(found.first, [1.0, 0.0], atol=0.2)  # 64 samples; the stroke depends on r alone
     assert found.total[1] < 1e-9
-    with pytest.raises(UsageError, match="need rows made for them"):
+    with refused(UsageError, name="plan"):
         lw.study(lw.load(SLIDER), {"r": ["49 mm", "51 mm"]}, "range slide").indices()
 
 

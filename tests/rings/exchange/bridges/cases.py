@@ -113,20 +113,20 @@ def driven(tools: Tools, model: str, by: float = 0.1) -> None:
 def free_numbers(tools: Tools, stack: Callable[[Sequence[Any]], Any]) -> None:
     """A length and a mass of the four-bar: positions of all joints, accelerations, and their derivatives."""
     m = lw.load("four-bar")
-    f = tools.bridge(m.system, free=["L1", "rocker.mass"])
-    base = np.array(list(f.free.values()))
-    assert list(f.free) == ["L1", "rocker.mass"]
+    f = tools.bridge(m.system, parameters=["L1", "rocker.mass"])
+    base = np.array(list(f.parameters.values()))
+    assert list(f.parameters) == ["L1", "rocker.mass"]
 
     def motion(x: Any) -> Any:
-        q = f.kinematics(tools.array(np.array([0.9])), free=x).q
-        a = f.forward(q, tools.array(np.zeros(3)), tools.array(np.array([1.0, 0.0, 0.0])), free=x).a
+        q = f.kinematics(tools.array(np.array([0.9])), parameters=x).q
+        a = f.forward(q, tools.array(np.zeros(3)), tools.array(np.array([1.0, 0.0, 0.0])), parameters=x).a
         return stack([q, a])
 
     def exact(x: np.ndarray) -> np.ndarray:
         other = lw.compile(lw.load("four-bar", L1=float(x[0])))
         st = other.assemble(q={"A": 0.9})
-        k = lw.compile(lw.load("four-bar", L1=float(x[0])), free=["rocker.mass"]).kernel("forward")
-        return np.concatenate([st.q, k(st.q, np.zeros(3), np.array([1.0, 0.0, 0.0]), free=x[1:]).a])
+        k = lw.compile(lw.load("four-bar", L1=float(x[0])), parameters=["rocker.mass"]).kernel("forward")
+        return np.concatenate([st.q, k(st.q, np.zeros(3), np.array([1.0, 0.0, 0.0]), parameters=x[1:]).a])
 
     same(tools.numpy(motion(tools.array(base))).reshape(-1), exact(base), 1e-9)
     same(tools.jacobian(motion, base), differences(exact, base), 1e-6)  # accelerations of 100 rad/s^2 by lengths of 0.1 m

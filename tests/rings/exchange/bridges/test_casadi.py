@@ -152,7 +152,7 @@ def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPat
 
 def test_positions_that_do_not_exist_are_not_a_number() -> None:
     """A crank of five meters in a four-bar: the rod does not reach."""
-    found = lw.compile("four-bar").casadi(free="L1").kinematics(np.array([0.9]), free=np.array([5.0]))
+    found = lw.compile("four-bar").casadi(parameters="L1").kinematics(np.array([0.9]), parameters=np.array([5.0]))
     assert all(np.isnan(np.array(x)).all() for x in found)
 
 
@@ -163,11 +163,11 @@ def test_what_is_wrong_is_said() -> None:
         f.forward(q, v[:2], tau)
     with refused(UsageError, name="E", allowed=("A", "B", "D")):
         f.forward(q, v, {"E": 1.0})
-    with pytest.raises(UsageError, match=r"free=\.\.\. needs free numbers"):
-        f.forward(q, v, tau, free=np.ones(1))
+    with refused(UsageError, name="parameters"):
+        f.forward(q, v, tau, parameters=np.ones(1))
     with refused(UsageError, name="forwards"):
         f.function("forwards")
-    with refused(UsageError, name="compile", allowed=("free", "compiled", "hessian")):
+    with refused(UsageError, name="compile", allowed=("parameters", "compiled", "hessian")):
         s.casadi(compile=True)
     with refused(UsageError, name="compiled", value="yes"):
         s.casadi(compiled="yes")

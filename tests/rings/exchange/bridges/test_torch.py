@@ -139,10 +139,10 @@ def test_states_without_an_answer() -> None:
         s.torch().forward(singular, np.zeros(2), tau)
     found = s.torch().forward(np.array([s.start.q, singular]), np.zeros(2), tau).a.numpy()
     assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
-    f = lw.compile("four-bar").torch(free="L1")
+    f = lw.compile("four-bar").torch(parameters="L1")
     with pytest.raises(SingularityError, match="do not close"):
-        f.kinematics(np.array([0.9]), free=np.array([5.0]))  # a crank of five meters
-    both = f.kinematics(np.array([0.9]), free=np.array([[5.0], [f.free["L1"]]])).q.numpy()
+        f.kinematics(np.array([0.9]), parameters=np.array([5.0]))  # a crank of five meters
+    both = f.kinematics(np.array([0.9]), parameters=np.array([[5.0], [f.parameters["L1"]]])).q.numpy()
     assert np.isnan(both[0]).all() and np.isfinite(both[1]).all()
 
 

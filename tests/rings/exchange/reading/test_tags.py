@@ -1,4 +1,4 @@
-"""Misspelt tags and attributes are errors with their line; unknown ones are left out and listed."""
+"""Misspelled tags and attributes are errors with their line; unknown ones are left out and listed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright.rings.exchange.reading.tags import misspelt
+from linkwright.rings.exchange.reading.tags import misspelled
 from tests.rings.exchange.reading.urdf.robots import DIALECTS, robot
 
 SDF = """<sdf version="1.9"><model name="m">
@@ -22,7 +22,7 @@ SDF = """<sdf version="1.9"><model name="m">
     ("axis", ""), ("gazebo", ""), ("light", ""), ("constrain", "constraint"),
 ])  # fmt: skip
 def test_guesses(name: str, meant: str) -> None:
-    assert misspelt(name, ("axis", "loop", "inertial", "pose", "link", "joint", "constraint")) == meant
+    assert misspelled(name, ("axis", "loop", "inertial", "pose", "link", "joint", "constraint")) == meant
 
 
 @pytest.mark.parametrize("right, wrong, message", [
@@ -31,7 +31,7 @@ def test_guesses(name: str, meant: str) -> None:
     ("inertial>", "intertial>", "<intertial>: there is no such element in <link>. Did you mean <inertial>?"),
     ("<axis xyz", "<axis xzy", "<axis>: there is no attribute xzy. Did you mean xyz?"),
 ])  # fmt: skip
-def test_a_misspelt_tag_of_urdf_is_an_error(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+def test_a_misspelled_tag_of_urdf_is_an_error(tmp_path: Path, right: str, wrong: str, message: str) -> None:
     text = robot(DIALECTS["loop"])
     assert right in text
     text = text.replace("</loop>", "</loopp>") if "loopp" in wrong else text
@@ -47,7 +47,7 @@ def test_a_misspelt_tag_of_urdf_is_an_error(tmp_path: Path, right: str, wrong: s
     ("axis>", "axsi>", 4, "axis"), ("pose>", "psoe>", 2, "pose"), ("link", "lnk", 2, "link"), ("lower>", "lwoer>", 4, "lower"),
     ("mass>", "mas>", 2, "mass"),
 ])  # fmt: skip
-def test_a_misspelt_tag_of_sdf_is_an_error(tmp_path: Path, right: str, wrong: str, line: int, meant: str) -> None:
+def test_a_misspelled_tag_of_sdf_is_an_error(tmp_path: Path, right: str, wrong: str, line: int, meant: str) -> None:
     (tmp_path / "m.sdf").write_text(SDF.replace(right, wrong))
     with pytest.raises(lw.errors.ModelError, match=rf"m\.sdf:{line}: .*Did you mean <{meant}>\?"):
         lw.load(tmp_path / "m.sdf")

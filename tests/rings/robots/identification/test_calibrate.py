@@ -131,8 +131,8 @@ def test_orientations_in_space() -> None:
     data |= {f"{point}.{a}": [s.point(z, point)[i] for z in st] for i, a in enumerate("xyz")}
     turned = Rotation.from_matrix([s.pose(z, "platform").R for z in st]).as_rotvec()
     data |= {f"platform.r{a}": turned[:, i] for i, a in enumerate("xyz")}
-    number = next(f.name for f in lw.compile(m, free=["ground.*.x"]).free)
-    value = next(f.value for f in lw.compile(m, free=[number]).free)
+    number = next(f.name for f in lw.compile(m, parameters=["ground.*.x"]).parameters)
+    value = next(f.value for f in lw.compile(m, parameters=[number]).parameters)
     found = lw.calibrate(m, data, [number], offsets=True)
     np.testing.assert_allclose(found.values, [value, *offsets], atol=1e-9)
 

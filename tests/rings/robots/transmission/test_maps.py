@@ -231,9 +231,9 @@ def test_joints_that_the_motors_do_not_determine() -> None:
     with refused(UsageError, name="J4"):
         shovel.transmission("J3", "J8")
     leg = lw.load(LEG).system
-    with pytest.raises(UsageError, match="do not determine each other: with the joints held, hip can still move"):
+    with refused(UsageError, name="motors"):
         leg.transmission("hip", "knee")
-    with pytest.raises(UsageError, match="do not determine the joints: with all of them held, J6 can still move"):
+    with refused(UsageError, name="motors"):
         shovel.transmission(["J13", "J12"], ["J7", "J6"])  # both belong to the stick
 
 

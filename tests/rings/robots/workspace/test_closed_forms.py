@@ -1,4 +1,4 @@
-"""Atlases of robots whose reach and singularities are known in closed form."""
+"""Workspaces of robots whose reach and singularities are known in closed form."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def slice_of_3rrr():
     return robot("3-rrr").workspace(OVER, "all", at={"platform.angle": "20 deg"}, efforts="200 N m", payload="5 kg")
 
 
-def points_of(atlas, kind):
-    found = [x for x in atlas.located if x.kind == kind]
+def points_of(workspace, kind):
+    found = [x for x in workspace.located if x.kind == kind]
     return [np.concatenate(parts) for parts in zip(*((x.points, x.q, x.determinant) for x in found), strict=True)]
 
 

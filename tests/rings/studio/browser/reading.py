@@ -63,7 +63,7 @@ def size_of(unit: str) -> float:
 
 
 def scale(places: list[float], labels: list[str]) -> np.poly1d:
-    """From pixels to values through the first and the last tick; angles that begin again after a turn go on."""
+    """From pixels to values through the first and the last tick; angles that begin again after a cycle go on."""
     values = [number(label) for label in labels]
     turn = 360.0 if "°" in labels[-1] else 2 * np.pi
     for k in range(1, len(values)):

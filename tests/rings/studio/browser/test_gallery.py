@@ -25,7 +25,7 @@ IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
 PLAIN = [s for s in SCRIPTS if s != FORTY]
-ATLASES = ("atlas_3rrr",)  # pages of poses: nothing moves by itself
+WORKSPACES = ("workspace_3rrr",)  # pages of poses: nothing moves by itself
 MOST = 40_000  # bytes of a picture in the docs
 
 
@@ -48,7 +48,7 @@ def pages(
 
     def look(name: str) -> None:
         page = tmp_path / "out" / f"{name}.html"
-        if name in ATLASES:
+        if name in WORKSPACES:
             slides(desk(page, width=1000, height=900))
         elif name not in plain:
             opens_and_moves(desk(tmp_path / "out" / f"{name}.html", width=1000, height=640))
@@ -109,7 +109,7 @@ def plays_and_swings(here: Desk) -> None:
     here.page.get_by_text("Free swing", exact=True).click()
     opens_and_moves(here)
     here.page.get_by_role("tab", name="Loads").click()
-    assert "joints beforehand takes long" in here.text("body") and "Loads of the turn" not in here.text("body")
+    assert "joints beforehand takes long" in here.text("body") and "Loads of the cycle" not in here.text("body")
 
 
 def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *more: str) -> re.Match[str]:

@@ -38,7 +38,7 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     tabs = here.page.locator("#tabs [role=tab]:not([hidden])").all_inner_texts()
     assert tabs == ["Motion", "Loads", "Drive", "Dimensions", "Internals"]
 
-    # the slider's travel and velocity are there from the start, with the values of the turn and their extremes
+    # the slider's travel and velocity are there from the start, with the values of the cycle and their extremes
     assert [x[0:3] for x in shown(here)] == [("length", "Travel of slide", 1), ("speed", "Velocity of slide", 1)]
     names = [
         "slide",

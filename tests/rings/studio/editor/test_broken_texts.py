@@ -85,7 +85,7 @@ def test_every_text_is_answered(tmp_path: Path, seed: int) -> None:
     assert whole and stale  # both happen
 
 
-def test_a_misspelt_section_leaves_the_last_drawing_on_the_screen(tmp_path: Path) -> None:
+def test_a_misspelled_section_leaves_the_last_drawing_on_the_screen(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(FOUR_BAR)
     session = Session(path)

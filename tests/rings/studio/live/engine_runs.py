@@ -37,7 +37,7 @@ class Page(NamedTuple):
 
 
 def made(system: System, *, static: bool = False) -> Page:
-    """As `live.contents`, with the turn kept: its loads are what the engine's are compared with."""
+    """As `live.contents`, with the cycle kept: its loads are what the engine's are compared with."""
     motion = cycle_data.motion_of(system, static=static)
     scene, free = Scene(system, motion.turn), sliders.sliders(system)
     script = mechanism_script.script(system, motion.drives, [p["name"] for p in free], scene)

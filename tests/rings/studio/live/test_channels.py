@@ -1,4 +1,4 @@
-"""Motion channels of the page's engine against those of the turn in Python: every name, kind and value."""
+"""Motion channels of the page's engine against those of the cycle in Python: every name, kind and value."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
 
 @pytest.mark.slow
 def test_peaks_beside_a_dead_center_are_marked_and_finite_limits_are_not() -> None:
-    """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
+    """The change-point four-bar carries 1/d toward its stretched position, the slider-crank with equal links a finite load."""
     pole, finite = checked("change-point-four-bar"), checked("slider-crank-equal")
     assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
     said = pole["by"]["singularities"]

@@ -54,7 +54,7 @@ def test_names_of_bodies_pins_and_points_are_those_of_the_kernels() -> None:
     assert told is not None
     names = json.loads(told[1])
     assert [b["name"] for b in d["bodies"]] == ["ground", *names["bodies"]] and d["bodies"][0]["ground"]
-    assert [p["name"] for p in d["parameters"]] == names["free"]
+    assert [p["name"] for p in d["parameters"]] == names["parameters"]
     pins = {p["name"]: p for p in d["pins"]}
     assert pins["S"]["bodies"] == ["link5", "coupler", "link7"] and pins["S"]["joints"] == ["J9", "J10"] and not pins["S"]["grounded"]
     assert pins["O1"]["grounded"] and all(pins["O1"]["unique"].values())

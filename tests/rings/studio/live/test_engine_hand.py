@@ -63,7 +63,7 @@ return{r,first,d,out};
     got = run({"chain": shipped("parallelogram-chain")}, [("chain", code, x) for x in (3.5, 2 * np.pi)])
     assert got[0]["r"] == {"moved": True, "stopped": ""} and got[0]["first"] * got[0]["d"] != 0
     assert got[1]["r"] == {"moved": True, "stopped": ""}
-    assert np.abs(np.angle(np.exp(1j * np.array(got[1]["out"])))).max() < 1e-9  # a whole turn: back where it began
+    assert np.abs(np.angle(np.exp(1j * np.array(got[1]["out"])))).max() < 1e-9  # a whole cycle: back where it began
 
 
 def test_reset_brings_back_a_position_by_hand_after_values_that_cannot_be_built() -> None:
@@ -120,7 +120,7 @@ const right=pins(),q=e.state.q.slice();
 e.set({L1:.35});
 const during=pins(),held=e.state.q.slice();
 e.go(30);
-const after=pins(),value=e.mechanism.free[e.mechanism.names.free.indexOf("L1")],A=at("crank","A"),B=at("crank","B");
+const after=pins(),value=e.mechanism.parameters[e.mechanism.names.parameters.indexOf("L1")],A=at("crank","A"),B=at("crank","B");
 e.play(2);
 const again=pins();
 const r=e.drag("rocker",[.1,0,0],[5,5,0]);

@@ -20,7 +20,7 @@ from linkwright.system.system import System
 from tests.sweeps import every_model, sweep
 
 SAME = 1e-12  # meters: coordinates are written with 15 digits after the point, mechanisms are meters in size
-CLOSED = 1e-9  # meters: how well loops are closed at the samples of a turn
+CLOSED = 1e-9  # meters: how well loops are closed at the samples of a cycle
 
 
 @cache

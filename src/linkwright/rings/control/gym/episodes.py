@@ -38,7 +38,7 @@ class Stock(NamedTuple):
 
     q: np.ndarray
     v: np.ndarray
-    free: np.ndarray
+    parameters: np.ndarray
     goals: dict[str, np.ndarray]
     ready: np.ndarray
 
@@ -61,12 +61,12 @@ class Episodes:
         task, core = self.task, compiled_of(self.system)
         self.stepper = self.system.stepper(self.n, dt=task.dt, substeps=task.substeps, integrator=task.integrator, threads=threads)
         names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomize")}
-        self.free = list(core.kernels.entries["free"])
+        self.parameters = list(core.kernels.entries["parameters"])
         self.posed = [name for name in names["goal"] if name in core.drive_names]
         plain = [f"{GOAL}{name}" for name in names["goal"] if name not in self.posed]
         efforts = {name: int(place) for name, place in zip(self.act.names, self.act.columns, strict=True)}
         wanted = list(dict.fromkeys([*task.observe, *task.read]))
-        own = {*plain, *task.define, *self.free, ACTION}
+        own = {*plain, *task.define, *self.parameters, ACTION}
         for name in wanted:
             if task.goal is None and name.startswith(GOAL) and name not in own:
                 raise UsageError(
@@ -84,7 +84,7 @@ class Episodes:
         self.goals = {name: np.zeros((self.n, *shape)) for name, shape in shapes.items()}
         self.goals |= {name: np.zeros(self.n) for name in plain}
         ahead = {name: x.copy() for name, x in self.goals.items()}
-        empty = (np.zeros((self.n, x.shape[1])) for x in (self.stepper.q, self.stepper.v, self.stepper.free))
+        empty = (np.zeros((self.n, x.shape[1])) for x in (self.stepper.q, self.stepper.v, self.stepper.parameters))
         self.stock = Stock(*empty, ahead, np.zeros(self.n, dtype=bool))
         self._prepare_draws(names)
         self.factors, self.offsets = scales(task, self._dimension)
@@ -126,10 +126,10 @@ class Episodes:
             self._draw(np.flatnonzero(~stock.ready), {})  # next episodes of others, too: many are drawn as quickly as a few
         if not stock.ready[which].all():
             self._refuse(which[~stock.ready[which]])
-        free = stock.free[which] if stock.free.shape[1] else None
+        parameters = stock.parameters[which] if stock.parameters.shape[1] else None
         mask = np.zeros(self.n, dtype=bool)
         mask[which] = True
-        self.stepper.reset(mask, stock.q[which], stock.v[which], t=0.0, free=free)
+        self.stepper.reset(mask, stock.q[which], stock.v[which], t=0.0, parameters=parameters)
         for name, x in stock.goals.items():  # samples hold the arrays before
             self.goals[name] = np.where(mask.reshape(-1, *[1] * (x.ndim - 1)), x, self.goals[name])
             self.goals[name].flags.writeable = False
@@ -143,10 +143,10 @@ class Episodes:
         self.stopped = ""
         for attempt in range(ATTEMPTS):
             random = RowRandom(self.seeds[left], self.episodes[left], attempt)
-            start, goal, free = ({**draw(random)} for draw in self.draws)
-            for kind, values in (("start", start), ("goal", goal), ("randomize", free)):
+            start, goal, parameters = ({**draw(random)} for draw in self.draws)
+            for kind, values in (("start", start), ("goal", goal), ("randomize", parameters)):
                 values.update({name: x[left] for (owner, name), x in given.items() if owner == kind})
-            left = left[~self._put(left, start, goal, free)]
+            left = left[~self._put(left, start, goal, parameters)]
             if not len(left):
                 return
 
@@ -187,19 +187,21 @@ class Episodes:
             out[known[name]] = every
         return out
 
-    def _put(self, which: np.ndarray, start: dict[str, np.ndarray], goal: dict[str, np.ndarray], free: dict[str, np.ndarray]) -> np.ndarray:
+    def _put(
+        self, which: np.ndarray, start: dict[str, np.ndarray], goal: dict[str, np.ndarray], parameters: dict[str, np.ndarray]
+    ) -> np.ndarray:
         """Put drawn numbers into the stock; return the mask of those that can be assembled."""
         kernels, stock = compiled_of(self.system).kernels, self.stock
-        numbers = np.tile(kernels.defaults["free"], (len(which), 1))
-        for name, x in free.items():
-            numbers[:, list(kernels.entries["free"]).index(name)] = x
+        numbers = np.tile(kernels.defaults["parameters"], (len(which), 1))
+        for name, x in parameters.items():
+            numbers[:, list(kernels.entries["parameters"]).index(name)] = x
         found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
         posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
         ok = found.ok & posed.ok
         for made in ((found, posed) if self.posed else (found,)) if self.ends else ():
             ok &= self._within_stops(made.q, numbers, ok)
         rows = which[ok]
-        stock.q[rows], stock.v[rows], stock.free[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
+        stock.q[rows], stock.v[rows], stock.parameters[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
         if self.posed and len(rows):
             for name, x in self._goal_values(self._posed_rows(posed.q[ok], numbers[ok])).items():
                 stock.goals[name][rows] = x
@@ -207,23 +209,23 @@ class Episodes:
             stock.goals[f"{GOAL}{name}"][rows] = goal[name][ok]
         return ok
 
-    def _within_stops(self, q: np.ndarray, free: np.ndarray, ok: np.ndarray) -> np.ndarray:
+    def _within_stops(self, q: np.ndarray, parameters: np.ndarray, ok: np.ndarray) -> np.ndarray:
         """The mask of positions that are not beyond a rigid stop, where steps would end at once."""
-        x = self.end_reader(self._posed_rows(q, free))
+        x = self.end_reader(self._posed_rows(q, parameters))
         out = beyond(self.ends, x, len(q))
         wrong = np.flatnonzero(out & ok)
         if len(wrong):
             self.stopped = reason(self.ends, x, int(wrong[-1]))
         return ~out
 
-    def _posed_rows(self, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    def _posed_rows(self, q: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """Rows of a stepper at rest in these positions."""
         span = self.stepper.row.spans
         rows = np.tile(self.stepper.environments.rows[0], (len(q), 1))
         rows[:, span["q"]], rows[:, span["v"]], rows[:, span["t"]], rows[:, span["tau"]] = q, 0.0, 0.0, 0.0
         rows[:, span["near"]] = compiled_of(self.system).packed_references(self.system.start)
-        if free.shape[1]:
-            rows[:, span["free"]] = free
+        if parameters.shape[1]:
+            rows[:, span["parameters"]] = parameters
         return rows
 
     # ---------------------------------------------------------------- steps
@@ -236,7 +238,7 @@ class Episodes:
             rows[:, self.stepper.row.spans["tau"]] = self.tau
         arrays = self.reader(rows)
         arrays |= self.goals
-        arrays |= {name: self.stepper.free[:, k].copy() for k, name in enumerate(compiled_of(self.system).kernels.entries["free"])}
+        arrays |= {name: self.stepper.parameters[:, k].copy() for k, name in enumerate(self.parameters)}
         arrays[ACTION] = self.action
         self.last = NamedArrays(arrays, self.task.define, self.n)
         return self.last

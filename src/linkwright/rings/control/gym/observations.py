@@ -37,7 +37,7 @@ def inner(name: str) -> tuple[str, str]:
 
 
 class ChannelReader:
-    """Channels of a mechanism by name, read from rows [q v t tau free near] of a stepper.
+    """Channels of a mechanism by name, read from rows [q v t tau parameters near] of a stepper.
 
     `efforts` has the places in tau of the coordinates that are driven, by name: their torques and forces can be read, too.
     """
@@ -75,7 +75,7 @@ class ChannelReader:
         known = {"row": rows}
         if self.needs_forward:
             x = self.row.named(rows)
-            optional = {name: x[name] for name in ("t", "near", "free") if name in x}
+            optional = {name: x[name] for name in ("t", "near", "parameters") if name in x}
             forward = self.core.kernels.get("forward")
             found = forward.batch((x["q"], x["v"], x["tau"]), {k: v for k, v in optional.items() if k in forward.reads})
             known |= {"a": np.nan_to_num(found.a), "lam": np.nan_to_num(found.lam)}
@@ -93,7 +93,7 @@ class ChannelReader:
         kernels, g = self.core.kernels, TraceGraph()
         x = self.row.named(g.input("row", self.row.n))
         a, lam = g.input("a", kernels.sizes.nv), g.input("lam", kernels.sizes.nc)
-        loops = kernels.equations(x.get("free", ())).loops
+        loops = kernels.equations(x.get("parameters", ())).loops
         skel = loops.skel
 
         def loads(at: Instant) -> Any:

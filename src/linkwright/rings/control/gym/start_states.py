@@ -1,6 +1,6 @@
 """States on the loops for positions and speeds of named coordinates: many at once, in lanes, or one by one.
 
-The drives are moved from the start of the model to where they are wanted, on the branch of the start, with the free parameters of each row.
+The drives are moved from the start of the model to where they are wanted, on the branch of the start, with the parameters of each row.
 Where other coordinates than the drives are named, every state is assembled by itself.
 """
 
@@ -51,16 +51,16 @@ class RowCloser:
     def __init__(self, core: Compiled, threads: int | None = None):
         self.core, self.threads = core, threads
 
-    def __call__(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
-        """States whose coordinates q and speeds v (arrays by name) are as given; free: (n, free parameters)."""
+    def __call__(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], parameters: np.ndarray) -> ClosedRows:
+        """States whose coordinates q and speeds v (arrays by name) are as given; parameters: (n, their number)."""
         drives = set(self.core.drive_names)
-        as_drawn = not any(p.geometry for p in self.core.free)
+        as_drawn = not any(p.geometry for p in self.core.parameters)
         if not q and not v and as_drawn:
-            start, n = self.core.start, len(free)
+            start, n = self.core.start, len(parameters)
             return ClosedRows(np.tile(start.q, (n, 1)), np.tile(start.v, (n, 1)), np.ones(n, dtype=bool))
         moving = bool(v) or bool(np.any(self.core.start.v))
         walk = self._walk("walk" if moving else "stride") if drives and {*q, *v} <= drives else None
-        return self._one_by_one(q, v, free) if walk is None else self._walked(walk, q, v, free)
+        return self._one_by_one(q, v, parameters) if walk is None else self._walked(walk, q, v, parameters)
 
     def _walk(self, name: str) -> LaneWalking | None:
         """Kernel walk, or at rest stride, in lanes; None where the drives do not determine the motion, or without native code."""
@@ -73,26 +73,26 @@ class RowCloser:
                 stores[key] = None
         return stores[key]
 
-    def _walked(self, walk: LaneWalking, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
-        core, n = self.core, len(free)
+    def _walked(self, walk: LaneWalking, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], parameters: np.ndarray) -> ClosedRows:
+        core, n = self.core, len(parameters)
         start, at = core.start, core.drive_positions(core.start)
         to, speed = np.tile(at, (n, 1)), np.tile([float(start[f"{name}.v"]) for name in core.drive_names], (n, 1))
         for k, name in enumerate(core.drive_names):
             to[:, k] = q.get(name, to[:, k])
             speed[:, k] = v.get(name, speed[:, k])
-        way = Homotopy(start.q, core.packed_references(start), at, to, speed, core.kernels.defaults["free"], free)
+        way = Homotopy(start.q, core.packed_references(start), at, to, speed, core.kernels.defaults["parameters"], parameters)
         found = walk.begun(way, self.threads)
         return ClosedRows(found.q, found.v if found.v.shape[1] else np.zeros((n, core.tree.nv)), found.ok)
 
-    def _one_by_one(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
+    def _one_by_one(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], parameters: np.ndarray) -> ClosedRows:
         """By the float path: always the same bits, whatever code has been made."""
-        core, n = self.core, len(free)
+        core, n = self.core, len(parameters)
         Q, V, ok = np.zeros((n, len(core.start.q))), np.zeros((n, core.tree.nv)), np.zeros(n, dtype=bool)
         for i in range(n):
             try:
                 named: list[dict[str, Any]] = [{k: float(x[i]) for k, x in given.items()} for given in (q, v)]
                 st = core.assembler.assemble(*named) if named[0] or named[1] else core.start
-                st = closed_for(core, st, free[i]) if free.shape[1] else st
+                st = closed_for(core, st, parameters[i]) if parameters.shape[1] else st
             except LinkwrightError:
                 continue
             Q[i], V[i], ok[i] = st.q, st.v, True

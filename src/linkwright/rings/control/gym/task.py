@@ -133,14 +133,15 @@ class Task:
     @cached_property
     def system(self) -> System:
         """The mechanism ready to compute, with the randomized parameters as inputs."""
-        free = sorted(self.drawn_names(self.randomize))
+        parameters = sorted(self.drawn_names(self.randomize))
         given = self.model
         if isinstance(given, System):
-            if not free:
+            if not parameters:
                 return given
-            return System(compiled_of(given).described, given.tree.cuts, compiled_of(given).loops.kappa, free=free, engine=given.engine)
+            core = compiled_of(given)
+            return System(core.described, given.tree.cuts, core.loops.kappa, parameters=parameters, engine=given.engine)
         m = given if isinstance(given, (Mechanism, Description)) else load(given)
-        return compile(m, free=free)
+        return compile(m, parameters=parameters)
 
     @staticmethod
     def drawn_names(drawn: Drawn) -> list[str]:

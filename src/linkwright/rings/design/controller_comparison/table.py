@@ -308,7 +308,7 @@ def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]
             name=name,
             value=given,
         )
-    options_of(out, f"'{name}': ")
+    options_of(out, f"'{name}':")
     return out
 
 

@@ -34,7 +34,7 @@ NO_MOTION = "it has no motion"
 
 @dataclass(frozen=True)
 class DesignCycle:
-    """The turn of one design, as far as goals and limits read it: what `Measure` asks of a motion."""
+    """The cycle of one design, as far as goals and limits read it: what `Measure` asks of a motion."""
 
     found: Any
     nominal: Trajectory

@@ -54,7 +54,7 @@ def problem(
     except LinkwrightError as found:
         raise UsageError(f"the model with the numbers of its file cannot be computed: {found}") from found
     if isinstance(c, State):
-        raise UsageError("an equilibrium has no exact gradients here; optimize a turn or a run: case='cycle', case=lw.Run('2 s').")
+        raise UsageError("an equilibrium has no exact gradients here; optimize a cycle or a run: case='cycle', case=lw.Run('2 s').")
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
     limits, full = reading.limits(_with_reach(require, described))

@@ -76,7 +76,7 @@ class Requirements(Result):
 
 
 def requirements(c: Trajectory, given: str | goals.Requirement | Sequence[str | goals.Requirement]) -> Requirements:
-    """Compare a turn or run with requirements: constraints of `m.optimize` on channels and measures. Raise UsageError for one that
+    """Compare a cycle or run with requirements: constraints of `m.optimize` on channels and measures. Raise UsageError for one that
     cannot be read, or whose units do not fit."""
     return Requirements(tuple(_row(c, wanted) for wanted in goals.requirements(given)))
 

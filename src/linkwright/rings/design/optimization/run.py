@@ -113,7 +113,7 @@ def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
 # Back to designs that close: where the file's own design does not turn as it should, the assembly gap is made zero first.
 #
 # At every position of the drives the loops are closed as far as they can be; the length that remains, the gap, is zero for a design that
-# can be assembled there (`motion.assembly_gaps`, with exact derivatives by the envelope theorem). Its squares over the turn are minimized,
+# can be assembled there (`motion.assembly_gaps`, with exact derivatives by the envelope theorem). Its squares over the cycle are minimized,
 # and the way is continued a little beyond the border, because a design on it has a dead center. The search then begins with that design.
 
 

@@ -184,7 +184,7 @@ class Equilibrium(Case):
 
 @dataclass(frozen=True)
 class Calling(Case):
-    """Any function of a mechanism that gives a turn, a run or a state."""
+    """Any function of a mechanism that gives a cycle, a run or a state."""
 
     function: Callable[[Any], Any]
     kind = "function"
@@ -192,7 +192,7 @@ class Calling(Case):
     def run(self, system: System) -> Trajectory | State:
         found = self.function(Mechanism(compiled_of(system).described))
         if not isinstance(found, Trajectory | State):
-            raise UsageError(f"case: the function gave {type(found).__name__}; a turn, a run or a state is needed.")
+            raise UsageError(f"case: the function gave {type(found).__name__}; a cycle, a run or a state is needed.")
         return found
 
     def described(self) -> dict[str, Any]:

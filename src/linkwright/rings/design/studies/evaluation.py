@@ -93,7 +93,7 @@ class BatchedRuns:
 
     @cached_property
     def system(self) -> System:
-        return System(self.numbers.described, free=[t.inner for t in self.numbers.targets if not t.where])
+        return System(self.numbers.described, parameters=[t.inner for t in self.numbers.targets if not t.where])
 
     @cached_property
     def _parameters(self) -> list[int]:
@@ -107,7 +107,7 @@ class BatchedRuns:
     def _begun(self, starts: list[State] | None, values: np.ndarray, threads: int | None) -> BatchRun:
         drive, options = self.case.driven(self.system)
         begin = self.system._starting(drive) if starts is None else starts
-        own: dict[str, Any] = {"free": values[:, self._parameters]} if self._parameters else {}
+        own: dict[str, Any] = {"parameters": values[:, self._parameters]} if self._parameters else {}
         return run_batch(compiled_of(self.system), begin, self.case.duration, threads=threads, drive=drive, **own, **options)
 
     @property
@@ -149,9 +149,9 @@ class BatchedRuns:
     def _program(self) -> tuple[Batch, channel_kinds.Channels]:
         """The mechanism on symbols, its numbers among them."""
         core = compiled_of(self.system)
-        sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "free": len(core.free)}
+        sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "parameters": len(core.parameters)}
         batch = Batch(
-            core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda free: core.kernels.equations(list(free)).loops
+            core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda x: core.kernels.equations(list(x)).loops
         )
         batch.native = native.available()
         return batch, channel_kinds.Channels(batch.skel)
@@ -186,7 +186,7 @@ class BatchedRuns:
             q, v = found.q[k : k + block], found.v[k : k + block]
             n = len(q)
             rows = {"q": q.reshape(n * samples, -1), "v": v.reshape(n * samples, -1), "t": np.tile(t, (n, 1))}
-            batch.take({**rows, "free": np.repeat(values[k : k + block][:, self._parameters], samples, axis=0)})
+            batch.take({**rows, "parameters": np.repeat(values[k : k + block][:, self._parameters], samples, axis=0)})
             for name, x in batch.read([table[name] for name in names]).items():
                 parts[name].append(x.reshape(n, samples, *x.shape[1:]))
         return {name: np.concatenate(x) for name, x in parts.items()}
@@ -465,7 +465,7 @@ class Work:
 
     @cached_property
     def of_file(self) -> Trajectory | State:
-        """The turn, run or state with the numbers of the file."""
+        """The cycle, run or state with the numbers of the file."""
         return self.result(np.array([t.nominal for t in self.numbers.targets]))
 
     def measured(self, result: Trajectory | State) -> list[float]:
@@ -474,30 +474,30 @@ class Work:
             return [_read(m, result) for m in self.measures]
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
-        """The turn, run or state of one row."""
+        """The cycle, run or state of one row."""
         with self._alone():  # a thread of its own does not have what its caller has set
             described, case = self.numbers.design(self.case, numbers)
-            if isinstance(case, Run) and self._free is not None:
-                return self._simulated(self._free, described, case, numbers)
+            if isinstance(case, Run) and self._varied is not None:
+                return self._simulated(self._varied, described, case, numbers)
             return case.run(System(described))
 
     @cached_property
-    def _free(self) -> System | None:
+    def _varied(self) -> System | None:
         """The mechanism whose parameters that vary are inputs of its code, so that runs of all designs share it; None without any."""
         names = [t.inner for t in self.numbers.targets if not t.where]
-        if not names or not isinstance(self.case, Run) or self.case.options.get("free") is not None:
+        if not names or not isinstance(self.case, Run) or self.case.options.get("parameters") is not None:
             return None
-        found = System(self.numbers.described, free=names)
+        found = System(self.numbers.described, parameters=names)
         return found if native.available() else None
 
-    def _simulated(self, free: System, described: Description, case: Run, numbers: np.ndarray) -> Trajectory:
+    def _simulated(self, shared: System, described: Description, case: Run, numbers: np.ndarray) -> Trajectory:
         """A run of a design from its own start, on the code that all designs share."""
-        own = System(described, free.tree.cuts)
+        own = System(described, shared.tree.cuts)
         drive, options = case.driven(own)
         there = own._starting(drive)
-        st = State(compiled_of(free).skel, there.q, there.v, there.references, there.t)
+        st = State(compiled_of(shared).skel, there.q, there.v, there.references, there.t)
         values = np.array([x for t, x in zip(self.numbers.targets, numbers, strict=True) if not t.where])
-        return free.simulate(st, case.duration, drive=drive, free=values, **options)
+        return shared.simulate(st, case.duration, drive=drive, parameters=values, **options)
 
     def _trace(self, result: Trajectory | State) -> dict[str, np.ndarray]:
         if not self.traced or not isinstance(result, Trajectory):

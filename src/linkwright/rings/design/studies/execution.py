@@ -87,7 +87,7 @@ class Chunks:
         while self.left:
             first, last = self.left[0]
             size = self.block if self.cost is None else max(1, int(SECONDS / max(self.cost, 1e-9) / self.block)) * self.block
-            parts = 1 if self.workers == 1 else 3 * self.workers  # chunks become smaller towards the end, so that all workers end together
+            parts = 1 if self.workers == 1 else 3 * self.workers  # chunks become smaller toward the end, so that all workers end together
             share = -(-(last - first) // (parts * self.block)) * self.block
             size = min(size, most_rows // self.block * self.block or self.block, max(share, self.block))
             end = min(first + size, last)

@@ -9,18 +9,16 @@ with f_ABi at the rows of A whose variable i is that of B; V is the variance ove
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linkwright.api import Cell, Result, Table, UsageError, counted
+from linkwright.api import Cell, Result, Table, UsageError, counted, readings
 from linkwright.results.measures.numbers import DEPENDS, STATED
 
 CONSTANT_SHARE = 1e-11  # of the largest: what differs by less does not vary
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 
 
@@ -157,7 +155,7 @@ def _reasons(found: Mapping[str, int], verdict: str) -> list[str]:
     """Lines of the most common reasons; those that differ only in their numbers are one."""
     alike: dict[str, list[tuple[str, int]]] = {}
     for why, n in found.items():
-        alike.setdefault(_NUMBER.sub("#", why), []).append((why, n))
+        alike.setdefault(readings.without_numbers(why), []).append((why, n))
     most = sorted(alike.values(), key=lambda x: -sum(n for _, n in x))[:5]
     return [f"  {sum(n for _, n in x):,} {verdict}: {x[0][0]}{' (and the like)' if len(x) > 1 else ''}" for x in most]
 

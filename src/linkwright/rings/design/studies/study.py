@@ -117,7 +117,7 @@ class Study(Result):
 
     def sampling_errors(self, name: str) -> np.ndarray:
         """Return how far a measure that is an extreme may go beyond its value between samples, over all rows, in SI: 0 where it is located,
-        infinite where it grows without bound towards a singular position."""
+        infinite where it grows without bound toward a singular position."""
         at = self._place(name)
         return self._gathered(lambda p: p.errors[:, at])
 

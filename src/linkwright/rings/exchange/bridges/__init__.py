@@ -1,7 +1,7 @@
 """Functions of JAX, PyTorch and CasADi that compute one mechanism, with exact derivatives.
 
-    f = s.jax(free=["L1", "crank.mass"])        # s.torch(), s.casadi()
-    f.forward(q, v, tau, free=x).a              # inside jit, grad, vmap of the library
+    f = s.jax(parameters=["L1", "crank.mass"])        # s.torch(), s.casadi()
+    f.forward(q, v, tau, parameters=x).a              # inside jit, grad, vmap of the library
 
 `differentiable_kernels` says what a kernel takes, gives and is differentiated by; a library (`jax_library`, `torch_library`,
 `casadi_library`) makes a function of it; `mechanism_functions` composes these into positions of the drives and time steps,
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from linkwright.rings.exchange.bridges.mechanism_functions import Bridge, Library
 
 
-def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
-    """Return the functions of a mechanism for "jax", "torch" or "casadi"; numbers of the model by name or pattern are free."""
+def bridge(core: Compiled, library: str, parameters: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
+    """Return the functions of a mechanism for "jax", "torch" or "casadi"; `parameters`, by name or pattern, are inputs."""
     from linkwright.rings.exchange.bridges.mechanism_functions import Bridge
 
     for key, value in options.items():
         if not isinstance(value, bool):
             raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.", name=key, value=value)
     chosen = _library(library, options)
-    if free:
-        names = [p.name for p in core.chosen(free)]
-        if names != [p.name for p in core.free]:
-            core = core.freed(names)
+    if parameters:
+        names = [p.name for p in core.chosen(parameters)]
+        if names != [p.name for p in core.parameters]:
+            core = core.with_parameters(names)
     return Bridge(core, chosen)
 
 

@@ -141,8 +141,8 @@ class KernelCall:
         for key in more:
             if key not in [*needed, *optional]:
                 raise UsageError(f"'{self.name}' has no input '{key}'.", nearest(str(key), [*needed, *optional], "Inputs"))
-        if more.get("free") is not None and not self.kernels.free:
-            raise UsageError("free=... needs free numbers: name them, for example s.jax(free=['L1', 'crank.mass']).", name="free")
+        if more.get("parameters") is not None and not self.kernels.parameters:
+            raise UsageError("no parameter is an input: name some, for example s.jax(parameters=['L1', 'crank.mass']).", name="parameters")
         values = {**self.kernels.defaults, **{k: x for k, x in more.items() if x is not None}, **dict(zip(needed, given, strict=False))}
         missing = [name for name in needed if name not in values]
         if missing:

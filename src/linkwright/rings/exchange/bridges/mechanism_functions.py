@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.api import UsageError, calls_explained, tolerances
+from linkwright.api import UsageError, calls_explained, errors, tolerances
 from linkwright.integrators.environments import scheme_of
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 from linkwright.simulation.step_inputs import interval
@@ -127,7 +127,7 @@ class NextState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BridgedFunction:
-    """A kernel as a function of a library: inputs in order or by name, outputs as a named tuple. t, near and free are optional."""
+    """A kernel as a function of a library: inputs in order or by name, outputs as a named tuple. t, near and parameters are optional."""
 
     call: KernelCall
     library: Library
@@ -138,7 +138,7 @@ class BridgedFunction:
 
     @cached_property
     def function(self) -> Any:
-        """The function of all inputs in order, t, near and free included where it reads them; in CasADi a casadi.Function."""
+        """The function of all inputs in order, t, near and parameters included where it reads them; in CasADi a casadi.Function."""
         return self.library.function(self.call)
 
     @cached_property
@@ -159,7 +159,7 @@ class BridgedFunction:
 
 @calls_explained
 @dataclass(frozen=True, eq=False)
-class Bridge:
+class Bridge(errors.Renamed):
     """Functions of one mechanism for one library. Arrays are in the order of `names`, in SI and radians."""
 
     core: Compiled
@@ -176,9 +176,9 @@ class Bridge:
         return {**self.core.kernels.entries, "position": points, "velocity": points}
 
     @cached_property
-    def free(self) -> dict[str, float]:
-        """Free numbers of the model and their values."""
-        return {p.name: float(p.value) for p in self.core.free}
+    def parameters(self) -> dict[str, float]:
+        """Parameters of the model and their values."""
+        return {p.name: float(p.value) for p in self.core.parameters}
 
     def function(
         self, name: str, *, formulation: str | None = None, drives: Names | None = None, baumgarte: bool = False, tasks: Names = ()
@@ -195,25 +195,67 @@ class Bridge:
 
     # ---------------------------------------------------------------- kernels
 
-    def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedAccelerations:
-        """Return accelerations a and multipliers lam under efforts tau."""
-        return self.function("forward")(q, v, tau, t=t, near=near, free=free)
+    def forward(self, q: Any, v: Any, tau: Any, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedAccelerations:
+        """Return accelerations a and multipliers lam under efforts tau.
 
-    def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedEfforts:
-        """Return drive torques and forces u and multipliers lam of a motion."""
-        return self.function("inverse")(q, v, a, t=t, near=near, free=free)
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        tau : array or mapping
+            Torques and forces, by name or in the order of `names`.
+        t : scalar, optional
+            Time, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
 
-    def points(self, q: Any, v: Any = None, *, free: Any = None) -> BridgedPoints:
+        Returns
+        -------
+        BridgedAccelerations
+            Accelerations `a` and multipliers `lam`.
+        """
+        return self.function("forward")(q, v, tau, t=t, near=near, parameters=parameters)
+
+    def inverse(self, q: Any, v: Any, a: Any, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedEfforts:
+        """Return drive torques and forces u and multipliers lam of a motion.
+
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        a : array or mapping
+            Accelerations.
+        t : scalar, optional
+            Time, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
+
+        Returns
+        -------
+        BridgedEfforts
+            Torques and forces of the drives `u` and multipliers `lam`.
+        """
+        return self.function("inverse")(q, v, a, t=t, near=near, parameters=parameters)
+
+    def points(self, q: Any, v: Any = None, *, parameters: Any = None) -> BridgedPoints:
         """Return position and velocity of every named point, in the order of `names["position"]`."""
-        return self.function("points")(q, self._still if v is None else v, free=free)
+        return self.function("points")(q, self._still if v is None else v, parameters=parameters)
 
-    def closure(self, q: Any, v: Any = None, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedLoops:
+    def closure(self, q: Any, v: Any = None, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedLoops:
         """Return phi, J, k and b of the loops: phi = 0, J v + b = 0, J a + k = 0."""
-        return self.function("closure")(q, self._still if v is None else v, t=t, near=near, free=free)
+        return self.function("closure")(q, self._still if v is None else v, t=t, near=near, parameters=parameters)
 
-    def energy(self, q: Any, v: Any, *, t: Any = None, near: Any = None, free: Any = None) -> BridgedEnergies:
+    def energy(self, q: Any, v: Any, *, t: Any = None, near: Any = None, parameters: Any = None) -> BridgedEnergies:
         """Return kinetic and potential energy."""
-        return self.function("energy")(q, v, t=t, near=near, free=free)
+        return self.function("energy")(q, v, t=t, near=near, parameters=parameters)
 
     @cached_property
     def _still(self) -> np.ndarray:
@@ -222,7 +264,7 @@ class Bridge:
     # ---------------------------------------------------------------- positions of the drives
 
     def kinematics(
-        self, drive: Any, speed: Any = None, acceleration: Any = None, *, guess: Any = None, near: Any = None, free: Any = None
+        self, drive: Any, speed: Any = None, acceleration: Any = None, *, guess: Any = None, near: Any = None, parameters: Any = None
     ) -> DrivenMotion:
         """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
 
@@ -230,7 +272,7 @@ class Bridge:
         the loops from there.
         """
         newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
-        more = {"near": near, "free": free}
+        more = {"near": near, "parameters": parameters}
         guess = self.core.start.q if guess is None else guess
         if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
             raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.")
@@ -257,11 +299,35 @@ class Bridge:
         integrator: Any = "rk4",
         t: Any = None,
         near: Any = None,
-        free: Any = None,
+        parameters: Any = None,
     ) -> NextState:
-        """Return q and v after dt in `substeps` equal steps under constant efforts tau (default zero), as `s.step` does.
+        """Return q and v after dt in `substeps` equal steps under constant efforts, as `s.step` does.
 
-        dt is a number, a quantity ("1 ms") or a scalar of the library. NaN where loops stay open or a position is singular.
+        Parameters
+        ----------
+        q : array
+            Positions.
+        v : array
+            Velocities.
+        tau : array or mapping, optional
+            Torques and forces (default zero).
+        dt : float, str or scalar of the library, default 1e-3
+            Time step, a number in s or a quantity ("1 ms").
+        substeps : int, default 1
+            Number of equal steps within dt.
+        integrator : str, default "rk4"
+            Method of integration.
+        t : scalar, optional
+            Time at the begin, where a load depends on it.
+        near : array, optional
+            References of cut joints.
+        parameters : array or mapping, optional
+            Values of the parameters that are arguments.
+
+        Returns
+        -------
+        NextState
+            q and v, NaN where loops stay open or a position is singular.
         """
         table, lib = scheme_of(integrator), self.library
         kernels = [self.function("rates"), *([self._function("projection", True)] if len(self.core.loops.row_scale) else [])]
@@ -272,7 +338,7 @@ class Bridge:
                 allowed=self.core.tree.cuts,
             )
         h = interval(dt, substeps) if isinstance(dt, (str, int, float, np.number)) else dt / substeps
-        more = {"near": near, "free": free}
+        more = {"near": near, "parameters": parameters}
         rates = kernels[0].call.arguments([q, v, np.zeros(self.core.tree.nv) if tau is None else tau], {}, lib.stack)
         given = [lib.array(x) for x in rates[:3]]
 

@@ -45,7 +45,7 @@ def texts(
         found = transmission_sources.c(t.core.kernels, t._sides, name=prefix, precision=precision)
     else:
         warn_of_losses(mechanism, "C", laws=False)
-        ways: dict[str, Any] = {"free": parameters, "drives": drives, "moved": moved or ()}
+        ways: dict[str, Any] = {"parameters": parameters, "drives": drives, "moved": moved or ()}
         options: dict[str, Any] = {**ways, "precision": precision, "fallback": fallback is not False}
         found = c_sources.c(getattr(mechanism, "system", mechanism).kernels, kernels, name=prefix, **options)
     included = f'#include "{prefix}.h"', f'#include "{stem}.h"'

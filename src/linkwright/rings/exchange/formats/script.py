@@ -35,7 +35,7 @@ def texts(
         return ExportedTexts({file: transmission_sources.javascript(t.core.kernels, t._sides, name=name or "transmission")})
     warn_of_losses(mechanism, "script", laws=False)
     known = getattr(mechanism, "system", mechanism).kernels
-    return ExportedTexts({file: export.javascript(known, kernels, free=parameters, drives=drives, name=name or "mechanism")})
+    return ExportedTexts({file: export.javascript(known, kernels, parameters=parameters, drives=drives, name=name or "mechanism")})
 
 
 FORMAT = ExportFormat(

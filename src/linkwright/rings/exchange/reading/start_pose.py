@@ -108,7 +108,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         return system.closure(at).phi if limits is None else np.concatenate([system.closure(at).phi, limits.excess(at.q)])
 
     phi, damping = residuals(state), 1e-3
-    flat = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
+    flat = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps toward a closed position leave far less
     for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
         if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
             break

@@ -1,6 +1,6 @@
-"""Tags of a format by the element around them: what is read, what is left out, and what was probably misspelt.
+"""Tags of a format by the element around them: what is read, what is left out, and what was probably misspelled.
 
-A misspelt tag would change the mechanism without a word (`<axsi>` leaves the axis at its default), so an unknown tag or attribute that
+A misspelled tag would change the mechanism without a word (`<axsi>` leaves the axis at its default), so an unknown tag or attribute that
 is one or two letters away from one of its place is an error. Others are programs' own, and are left out and listed with their lines.
 """
 
@@ -28,7 +28,7 @@ class TagPlace:
 
 
 def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: ImportNotes, around: str = "") -> None:
-    """Refuse misspelt tags and attributes in an element and all inside it, and note the tags that are left out.
+    """Refuse misspelled tags and attributes in an element and all inside it, and note the tags that are left out.
 
     `places` are by tag, or by `outer/tag` where it depends on the element around it. Elements without a place are not looked into.
     """
@@ -37,14 +37,14 @@ def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: Impor
         return
     every = (*place.read, *place.left, *place.known)
     for name in element.attributes if place.attributes else ():
-        meant = misspelt(name, place.attributes)
+        meant = misspelled(name, place.attributes)
         if meant:
             raise element.error(f"there is no attribute {name}. Did you mean {meant}?")
     for child in element:
         if child.tag in place.left:
             notes.drop(place.left[child.tag])
         elif child.tag not in every:
-            meant = misspelt(child.tag, every)
+            meant = misspelled(child.tag, every)
             if meant:
                 raise child.error(f"there is no such element in <{element.tag}>. Did you mean <{meant}>?")
             notes.drop(place.unknown.format(child.tag), str(child.where))
@@ -66,7 +66,7 @@ def only_a_picture(element: XmlElement, notes: ImportNotes) -> Generator[None]:
         notes.warn(f"{str(problem).rstrip('.')}; this <{element.tag}> is not drawn")
 
 
-def misspelt(name: str, known: Collection[str]) -> str:
+def misspelled(name: str, known: Collection[str]) -> str:
     """The known name that an unknown one was meant to be; empty where it is known, or like none."""
     if name in known:
         return ""

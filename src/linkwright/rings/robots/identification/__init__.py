@@ -115,9 +115,39 @@ def excitation(
 ) -> Excitation:
     """Design a motion of the drives for `lw.identify`: a Fourier series from rest with a small condition number of the base regressor.
 
-    limits: {"A": {"position": ("30 deg", "150 deg"), "speed": "3 rad/s", "torque": "2 N m"}} by drive; loops stay closed.
-    bodies, friction, armature: what will be sought, as in `lw.identify`. `tries` random motions, then `evaluations` of a local search
-    from the best; the same seed gives the same motion.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism whose drives move.
+    duration : float or str, default "5 s"
+        Period of the series.
+    harmonics : int, default 5
+        Harmonics of the series.
+    limits : mapping, optional
+        Limits by drive: {"A": {"position": ("30 deg", "150 deg"), "speed": "3 rad/s", "torque": "2 N m"}}.
+    bodies : sequence of str, optional
+        Bodies whose masses are sought, as in `lw.identify`.
+    friction : str, sequence of str or mapping, default ()
+        Kinds of friction that are sought, as in `lw.identify`.
+    armature : sequence of str, default ()
+        Joints whose armature is sought.
+    tries : int, default 40
+        Random motions that are tried first.
+    evaluations : int, default 400
+        Evaluations of the local search from the best of them.
+    seed : int, default 0
+        Random seed. The same seed gives the same motion.
+
+    Returns
+    -------
+    Excitation
+        Motion of the drives, with its condition number.
+
+    Examples
+    --------
+    >>> e = lw.excitation(lw.load("wiper"), duration="2 s", harmonics=2, tries=2, evaluations=5)
+    >>> bool(e.condition > 1)
+    True
     """
     from linkwright.rings.robots.identification.fit import sought_parameters
     from linkwright.rings.robots.identification.fourier_excitation import excitation as designed

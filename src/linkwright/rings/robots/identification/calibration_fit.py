@@ -46,7 +46,7 @@ TURN = ("rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class _CalibrationProblem:
-    """Poses and columns, and the kernels with the numbers free."""
+    """Poses and columns, and the kernels whose inputs are the parameters."""
 
     system: System
     near: np.ndarray
@@ -57,12 +57,12 @@ class _CalibrationProblem:
     def poses(self, x: np.ndarray, q: np.ndarray, p: np.ndarray) -> ClosedPoses | None:
         """Closed states at these drive coordinates and numbers, near q; None where the loops cannot be closed."""
         s = self.system
-        plain, slopes = s.kernel("kinematics"), s.kernel("kinematics", by=("drive", "free"))
-        still, none, free = np.zeros((len(x), s.tree.nv)), np.zeros_like(x), np.tile(p, (len(x), 1))
+        plain, slopes = s.kernel("kinematics"), s.kernel("kinematics", by=("drive", "parameters"))
+        still, none, parameters = np.zeros((len(x), s.tree.nv)), np.zeros_like(x), np.tile(p, (len(x), 1))
 
         def call(kernel: Any, *arrays: np.ndarray) -> Any:
             more = {"near": self.near} if any(b.name == "near" for b in kernel.inputs) else {}
-            return kernel(*arrays, free=free, **more)
+            return kernel(*arrays, parameters=parameters, **more)
 
         for _ in range(NEWTON):
             out = call(plain, q, still, x, none, none)
@@ -74,10 +74,10 @@ class _CalibrationProblem:
         else:
             return None
         at = call(slopes, q, still, x, none, none)
-        points = call(s.kernel("points", by=("q", "free")), q, still)
-        poses = call(s.kernel("poses", by=("q", "free")), q)
-        along = (velocity_directions(s, q, slope) for slope in (at.q_drive, at.q_free))
-        return ClosedPoses(x, q, at.q_drive, at.q_free, *along, points, poses)
+        points = call(s.kernel("points", by=("q", "parameters")), q, still)
+        poses = call(s.kernel("poses", by=("q", "parameters")), q)
+        along = (velocity_directions(s, q, slope) for slope in (at.q_drive, at.q_parameters))
+        return ClosedPoses(x, q, at.q_drive, at.q_parameters, *along, points, poses)
 
     def rows(self, poses: ClosedPoses, o: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weighted errors (n, columns), and the derivatives of the predictions by x and by (p, o)."""
@@ -104,13 +104,13 @@ def calibrate(
     columns: Mapping[str, str] | None = None,
 ) -> Calibration:
     """See `lw.calibrate`."""
-    system = System(description, free=_names(vary), engine="python")
+    system = System(description, parameters=_names(vary), engine="python")
     table = measured_table(poses, columns, "poses")
     seen = observations(system, table)
     chosen = _offsets(seen, offsets)
     sigma = _deviations(seen, noise)
     x = _drive_readings(system, seen)
-    _need_enough(system, seen, len(x), len(system.free) + len(chosen))
+    _need_enough(system, seen, len(x), len(system.parameters) + len(chosen))
     start = System(description).assemble_batch(dict(zip(compiled_of(system).drive_names, x.T, strict=True)))
     if not start.ok.all():
         k = int(np.flatnonzero(~start.ok)[0])
@@ -119,7 +119,7 @@ def calibrate(
         )
     near = np.asarray(start.near) if start.near is not None and np.size(start.near) else np.zeros((len(x), 0))
     problem = _CalibrationProblem(system, near, seen, sigma, chosen)
-    p0, size = (np.array([getattr(f, name) for f in system.free], dtype=float) for name in ("value", "size"))
+    p0, size = (np.array([getattr(f, name) for f in system.parameters], dtype=float) for name in ("value", "size"))
     return _solved(problem, np.array(x), np.asarray(start.q), p0, np.append(np.abs(size), np.ones(len(chosen))), description, noise)
 
 
@@ -157,15 +157,15 @@ def _solved(
     V = (Vt[:rank].T / s[:rank]) * size[:, None]
     covariance = V @ V.T * (1.0 if noise is not None else variance)
     residual = dict(zip([o.name for o in problem.seen], (np.sqrt((r**2).mean(axis=0)) * problem.sigma).tolist(), strict=True))
-    names = tuple(f.name for f in problem.system.free)
+    names = tuple(f.name for f in problem.system.parameters)
     written, T = _as_written(d, names, u[:P], size[:P])
     u, covariance = np.append(written, u[P:]), _turned_covariance(covariance, T)
     return Calibration(names, tuple(problem.offsets), u, u0, covariance, s, Vt[rank:], residual, variance, iterations, d)
 
 
 def _as_written(d: Description, names: Sequence[str], p: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers as `with_` and the file take them, and their derivatives by the free ones: the length of a link between pins that move as
-    well is its own, while as a free number it is the change beside that of the pins."""
+    """Numbers as `with_` and the file take them, and their derivatives by the parameters: the length of a link between pins that move as
+    well is its own, while as a parameter it is the change beside that of the pins."""
     lengths = [n for n in names if n.endswith(LINK_LENGTH) and n in d.drawn_numbers]
     if not lengths or len(lengths) == len([n for n in names if n in d.drawn_numbers]):
         return p, np.eye(len(p))
@@ -273,16 +273,16 @@ def _need_enough(system: System, seen: Sequence[Observation], n: int, unknowns: 
 
 @dataclass(frozen=True)
 class ClosedPoses:
-    """States of all poses on the loops, with derivatives by the drives' coordinates x and the free numbers p."""
+    """States of all poses on the loops, with derivatives by the drives' coordinates x and the parameters p."""
 
     x: np.ndarray  # (n, drives)
     q: np.ndarray  # (n, nq)
     q_x: np.ndarray  # (n, nq, drives)
-    q_p: np.ndarray  # (n, nq, free)
+    q_p: np.ndarray  # (n, nq, parameters)
     v_x: np.ndarray  # (n, nv, drives): the same in the directions of the velocities, by which kernels differentiate
-    v_p: np.ndarray  # (n, nv, free)
-    points: Any  # of kernel `points` by q and free
-    poses: Any  # of kernel `poses` by q and free
+    v_p: np.ndarray  # (n, nv, parameters)
+    points: Any  # of kernel `points` by q and parameters
+    poses: Any  # of kernel `poses` by q and parameters
 
     def chained(self, value_q: np.ndarray, value_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives by x and p of something that depends on q and p, (n, ..)."""
@@ -298,7 +298,7 @@ def velocity_directions(system: System, q: np.ndarray, slopes: np.ndarray) -> np
     return np.linalg.pinv(maps) @ slopes
 
 
-Prediction = tuple[np.ndarray, np.ndarray, np.ndarray]  # values (n,), by x (n, drives), by p (n, free)
+Prediction = tuple[np.ndarray, np.ndarray, np.ndarray]  # values (n,), by x (n, drives), by p (n, parameters)
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ def _of_coordinate(k: int) -> Callable[[ClosedPoses], Prediction]:
 
 def _of_point(k: int, axis: int) -> Callable[[ClosedPoses], Prediction]:
     def predict(s: ClosedPoses) -> Prediction:
-        return s.points.position[:, k, axis], *s.chained(s.points.position_q[:, k, axis], s.points.position_free[:, k, axis])
+        return s.points.position[:, k, axis], *s.chained(s.points.position_q[:, k, axis], s.points.position_parameters[:, k, axis])
 
     return predict
 
@@ -391,7 +391,7 @@ def _of_distance(first: int, second: int) -> Callable[[ClosedPoses], Prediction]
         if not (length > 0.0).all():
             raise UsageError("a distance of two points is zero at a pose; measure between points apart.")
         along = gap / length[:, None]
-        parts = (getattr(s.points, name) for name in ("position_q", "position_free"))
+        parts = (getattr(s.points, name) for name in ("position_q", "position_parameters"))
         by_q, by_p = (np.einsum("ni,nik->nk", along, x[:, second] - x[:, first]) for x in parts)
         return length, *s.chained(by_q, by_p)
 
@@ -407,7 +407,7 @@ def _angle(R: np.ndarray, R_x: np.ndarray, R_p: np.ndarray) -> Prediction:
 def _body(s: ClosedPoses, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rotation of a body with its derivatives; of ground constant."""
     if node >= 0:
-        return s.poses.R[:, node], *s.chained(s.poses.R_q[:, node], s.poses.R_free[:, node])
+        return s.poses.R[:, node], *s.chained(s.poses.R_q[:, node], s.poses.R_parameters[:, node])
     n, still = len(s.x), np.zeros((len(s.x), 3, 3, 1))
     return np.tile(np.eye(3), (n, 1, 1)), np.repeat(still, s.q_x.shape[2], 3), np.repeat(still, s.q_p.shape[2], 3)
 

@@ -37,7 +37,7 @@ class _Block:
 def consistent(columns: Sequence[RegressorColumn], G: np.ndarray, beta: np.ndarray, covariance: np.ndarray, prior: float) -> np.ndarray:
     """Return theta of bodies with positive definite pseudo-inertia, and friction and armatures above zero, nearest to the base parameters.
 
-    Nearest in the metric of their covariance; `prior` draws what cannot be known weakly towards the model, one unit of its logarithms
+    Nearest in the metric of their covariance; `prior` draws what cannot be known weakly toward the model, one unit of its logarithms
     counting as much as `prior` standard deviations.
     """
     from scipy.optimize import least_squares

@@ -87,7 +87,7 @@ class Polynomials(Result):
         return self._fitted(*self._samples(FITTED)[::-1], *self._samples(CHECKED)[::-1], self.t.motors, self.t.joints)
 
     def _samples(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """(joints, motors) at positions of the range, those of the fit towards its edges, where polynomials are worst."""
+        """(joints, motors) at positions of the range, those of the fit toward its edges, where polynomials are worst."""
         rows = self.t.grid(most)
         if most == FITTED:
             low, high = rows.min(axis=0), rows.max(axis=0)

@@ -155,7 +155,7 @@ class Ranges:
         return np.array(list(product(*(np.linspace(*box[name], each) for name in self.t.joints))))
 
     def _shrunk(self, box: Mapping[str, tuple[float, float]], names: Sequence[str]) -> dict[str, tuple[float, float]] | None:
-        """The largest box without dead centers in which the ranges of these joints are drawn towards the start; None without one."""
+        """The largest box without dead centers in which the ranges of these joints are drawn toward the start; None without one."""
         start = dict(zip(self.t.joints, map(float, self.t.core.drive_positions(self.t.core.start, self.t.joints)), strict=True))
         for share in np.linspace(0.95, 0.05, 19):
             ends = {n: tuple(start[n] + float(share) * (end - start[n]) for end in box[n]) for n in names}

@@ -45,7 +45,7 @@ ROOM = 0.04  # share of the reach that is left free around it
 NODES = {1: 61, 2: 25, 3: 13, 4: 9}
 
 
-def atlas(
+def workspace(
     core: Compiled,
     freedoms: int,
     what: Any,

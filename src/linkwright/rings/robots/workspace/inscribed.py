@@ -22,22 +22,22 @@ class Inscribed(NamedTuple):
     radius: float
 
 
-def inscribed(atlas: Workspace, shape: str) -> Inscribed:
+def inscribed(workspace: Workspace, shape: str) -> Inscribed:
     """See `Workspace.inscribed`."""
     from scipy.spatial import KDTree  # here, because importing it takes longer than reading a model
 
     if shape not in SHAPES:
         raise UsageError(f"shape is 'circle', 'sphere' or 'box', not {shape!r}.", name="shape", value=shape)
-    if len(atlas.axes) not in (2, 3) or len({a.kind for a in atlas.axes}) != 1:
+    if len(workspace.axes) not in (2, 3) or len({a.kind for a in workspace.axes}) != 1:
         raise UsageError("inscribed needs a slice or a volume whose axes have one unit; take a slice: a.slice({...}).")
-    border = _border(atlas)
-    places = atlas.grid.poses
-    inside = _side(atlas)
+    border = _border(workspace)
+    places = workspace.grid.poses
+    inside = _side(workspace)
     if not inside.any():
-        raise UsageError("no pose of this atlas is in reach, so that nothing can be inscribed: choose other ranges or another mode.")
+        raise UsageError("no pose of this workspace is in reach, so that nothing can be inscribed: choose other ranges or another mode.")
     norm = SHAPES[shape]
     tree = KDTree(border) if len(border) else None
-    low, high = (np.array([end(a.values) for a in atlas.axes]) for end in (np.min, np.max))
+    low, high = (np.array([end(a.values) for a in workspace.axes]) for end in (np.min, np.max))
 
     def room(x: np.ndarray) -> np.ndarray:
         own = np.minimum(x - low, high - x).min(axis=-1)
@@ -47,7 +47,7 @@ def inscribed(atlas: Workspace, shape: str) -> Inscribed:
     radii = room(nodes)
     candidates = 24
     best = nodes[np.argsort(-radii)[:candidates]]
-    step = np.array([float(np.diff(a.values).max()) for a in atlas.axes])
+    step = np.array([float(np.diff(a.values).max()) for a in workspace.axes])
     moves = np.concatenate([np.eye(len(step)), -np.eye(len(step)), np.zeros((1, len(step)))])
     moves = np.concatenate([moves, np.array(np.meshgrid(*[[-1, 1]] * len(step))).reshape(len(step), -1).T])
     polished = 40  # halvings of the step of the search
@@ -62,31 +62,31 @@ def inscribed(atlas: Workspace, shape: str) -> Inscribed:
     return Inscribed(shape, best[k], float(sizes[k]))
 
 
-def _border(atlas: Any) -> np.ndarray:
+def _border(workspace: Any) -> np.ndarray:
     """Located points, and points between them along curves so that no gap is wider than a tenth of a cell."""
-    parts = [x.points for x in atlas.located]
-    for c in atlas.curves:
+    parts = [x.points for x in workspace.located]
+    for c in workspace.curves:
         a, b = c.points[:-1], c.points[1:]
         parts += [a + s * (b - a) for s in np.linspace(0.1, 0.9, 9)]
-    for s in atlas.surfaces:
+    for s in workspace.surfaces:
         corners = s.points[s.triangles]
         weights = [(i, j, 4 - i - j) for i in range(5) for j in range(5 - i)]
         parts += [np.einsum("k,tkd->td", np.array(w) / 4.0, corners) for w in weights]
-    n = len(atlas.axes)
+    n = len(workspace.axes)
     return np.concatenate([p.reshape(-1, n) for p in parts]) if parts else np.zeros((0, n))
 
 
-def _side(atlas: Any) -> np.ndarray:
+def _side(workspace: Any) -> np.ndarray:
     """Nodes in reach that neighbors connect with the start without a change of sign of the determinant of type II."""
     from scipy.ndimage import label
 
-    sign = atlas.values["type2"] if "type2" in atlas.values else np.ones(atlas.shape)
+    sign = workspace.values["type2"] if "type2" in workspace.values else np.ones(workspace.shape)
     regions: list[np.ndarray] = []
-    for mask in (atlas.reach & (sign > 0.0), atlas.reach & (sign < 0.0)):
+    for mask in (workspace.reach & (sign > 0.0), workspace.reach & (sign < 0.0)):
         marked, count = label(mask)
         regions += [marked == k for k in range(1, count + 1)]
     if not regions:
-        return np.zeros(atlas.reach.size, bool)
-    off = ((atlas.grid.poses - atlas.home) ** 2).sum(axis=1)
+        return np.zeros(workspace.reach.size, bool)
+    off = ((workspace.grid.poses - workspace.home) ** 2).sum(axis=1)
     nearest = [float(off[r.ravel()].min()) for r in regions]
     return regions[int(np.argmin(nearest))].ravel()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 KIND_NAMES = ("type I", "type II", "limit")
 
 
-class AtlasAxis(NamedTuple):
+class WorkspaceAxis(NamedTuple):
     """An axis of the grid: pose coordinate, values in SI, and the unit in which it is shown."""
 
     name: str
@@ -51,7 +51,7 @@ class AtlasAxis(NamedTuple):
         return f"{value / self.size:.4g} {self.unit}"
 
 
-class AtlasCurve(NamedTuple):
+class WorkspaceCurve(NamedTuple):
     """A curve of singular poses or of a limit. `points` (n, axes) in SI, in order; `determinant` there; `q` the states."""
 
     kind: str
@@ -61,7 +61,7 @@ class AtlasCurve(NamedTuple):
     closed: bool
 
 
-class AtlasSurface(NamedTuple):
+class WorkspaceSurface(NamedTuple):
     """A surface of singular poses or of a limit: points (n, 3) in SI, and triangles by their rows."""
 
     kind: str
@@ -93,7 +93,7 @@ class Workspace(Result):
     """
 
     name: str
-    axes: tuple[AtlasAxis, ...]
+    axes: tuple[WorkspaceAxis, ...]
     fixed: Mapping[str, float]  # pose coordinates that are the same in all poses, SI
     reach: np.ndarray
     values: Mapping[str, np.ndarray] = field(repr=False)
@@ -127,7 +127,7 @@ class Workspace(Result):
             return self.reach
         found = {**{a.name: a.values for a in self.axes}, **self.values}
         if name not in found:
-            raise UsageError(f"the atlas has no '{name}'.", nearest(name, ["reach", *found], "It has"))
+            raise UsageError(f"the workspace has no '{name}'.", nearest(name, ["reach", *found], "It has"))
         return found[name]
 
     @property
@@ -158,21 +158,21 @@ class Workspace(Result):
     # ---------------------------------------------------------------- curves and surfaces
 
     @cached_property
-    def curves(self) -> tuple[AtlasCurve, ...]:
+    def curves(self) -> tuple[WorkspaceCurve, ...]:
         """Located curves of a slice; of a stack of slices those of all slices. Empty for a volume: see `surfaces` and `slice`."""
         return self._curves(self.grid.simplices) if self.grid.divided == 2 else ()
 
-    def _curves(self, triangles: np.ndarray) -> tuple[AtlasCurve, ...]:
+    def _curves(self, triangles: np.ndarray) -> tuple[WorkspaceCurve, ...]:
         out = []
         for x in self.located:
             mine, nodes = (triangles, self.reach.size) if x.simplices is None else (x.simplices, x.nodes)
             for line in level_sets.polylines(mine, x.edges, nodes):
                 closed = len(line) > 3 and line[0] == line[-1]
-                out.append(AtlasCurve(x.kind, x.points[line], x.determinant[line], x.q[line], closed))
+                out.append(WorkspaceCurve(x.kind, x.points[line], x.determinant[line], x.q[line], closed))
         return tuple(out)
 
     @cached_property
-    def surfaces(self) -> tuple[AtlasSurface, ...]:
+    def surfaces(self) -> tuple[WorkspaceSurface, ...]:
         """Located surfaces of a volume, one of each kind."""
         if self.grid.divided != 3:
             return ()
@@ -180,7 +180,7 @@ class Workspace(Result):
         for x in self.located:
             found = level_sets.triangles(self.grid.simplices, x.edges, self.reach.size)
             if len(found):
-                out.append(AtlasSurface(x.kind, x.points, x.determinant, found))
+                out.append(WorkspaceSurface(x.kind, x.points, x.determinant, found))
         return tuple(out)
 
     def slice(self, at: Mapping[str, Any]) -> Workspace:
@@ -339,13 +339,13 @@ class Workspace(Result):
         return shown("workspace", lambda place: write(self, place), path)
 
 
-def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:
+def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> WorkspaceAxis:
     """Return an axis in the units of a model's file."""
     symbol, per_si = display_unit(units, KINDS[kind])
-    return AtlasAxis(name, values, kind, symbol, 1.0 / per_si)
+    return WorkspaceAxis(name, values, kind, symbol, 1.0 / per_si)
 
 
-# Atlases of all working modes of a robot over the same poses.
+# Workspaces of all working modes of a robot over the same poses.
 
 
 @calls_explained
@@ -373,7 +373,7 @@ class WorkspaceModes(Result):
         return np.any([a.reach for a in self.modes], axis=0)
 
     @property
-    def curves(self) -> tuple[AtlasCurve, ...]:
+    def curves(self) -> tuple[WorkspaceCurve, ...]:
         """Curves of all modes."""
         return tuple(c for a in self.modes for c in a.curves)
 

@@ -1,4 +1,4 @@
-"""The atlas of one working mode over a grid: states, reach, located points of all kinds, measures."""
+"""The workspace of one working mode over a grid: states, reach, located points of all kinds, measures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Kernels for the editor's page: built for a complete mechanism, used again as long as edits only change numbers.
 
-A set of kernels leaves many numbers free: parameters, pins of the drawing, masses. For a new text the newest set is looked for whose
+A set of kernels has many inputs: parameters, pins of the drawing, masses. For a new text the newest set is looked for whose
 mechanism with other values is the same as the text's; only where there is none new kernels are compiled, and only when the page asks.
 """
 
@@ -38,19 +38,19 @@ class KernelSet:
         return bool(self.script)
 
     @cached_property
-    def free(self) -> dict[str, Parameter]:
+    def parameters(self) -> dict[str, Parameter]:
         """Numbers that are left open, in the order of the page's parameters."""
         known = every_parameter(self.described)
         return {p["name"]: known[p["name"]] for p in self.data["parameters"]}
 
     def ready(self) -> None:
-        """Compute beforehand what the first edit would wait for: the free numbers, and the mechanism as a function of them."""
-        self.described.numbers({name: p.value for name, p in self.free.items() if p.placed is None})
+        """Compute beforehand what the first edit would wait for: the parameters, and the mechanism as a function of them."""
+        self.described.numbers({name: p.value for name, p in self.parameters.items() if p.placed is None})
 
     def values(self, wanted: Description, there: Mapping[str, Any]) -> dict[str, float] | None:
-        """Values of the free numbers with which this mechanism is the wanted one, whose fingerprint is `there`; None if there are none."""
+        """Values of the parameters with which this mechanism is the wanted one, whose fingerprint is `there`; None if there are none."""
         if sliders.same(self.fingerprint, there):
-            return {name: p.value for name, p in self.free.items()} if self.built else {}
+            return {name: p.value for name, p in self.parameters.items()} if self.built else {}
         if not self.built or self.fingerprint.keys() != there.keys():
             return None
         try:
@@ -61,15 +61,15 @@ class KernelSet:
     def _values(self, wanted: Description, there: Mapping[str, Any]) -> dict[str, float] | None:
         """Named numbers and pins as they are wanted; what these leave over is put in singly, each by its difference."""
         numbers = wanted.numbers()
-        first = {n: _value(numbers, n) for n, p in self.free.items() if p.placed is None}
+        first = {n: _value(numbers, n) for n, p in self.parameters.items() if p.placed is None}
         found = self.described.numbers(first)
         out = dict(first)
-        for name, p in self.free.items():
+        for name, p in self.parameters.items():
             if p.placed is not None:
                 difference = _value(numbers, name) - _value(found, name)
                 out[name] = p.value + difference
                 found = p.placed(found, difference) if difference else found
-        return {n: out[n] for n in self.free} if sliders.same(sliders.fingerprint(found), there) else None
+        return {n: out[n] for n in self.parameters} if sliders.same(sliders.fingerprint(found), there) else None
 
 
 def _value(d: Description, name: str) -> float:
@@ -98,7 +98,7 @@ class KernelSets:
         self._count = 0
 
     def suiting(self, described: Description, fresh: bool = False) -> tuple[KernelSet, dict[str, float] | None]:
-        """The set for a mechanism and the values of its free numbers; a new one, to be built, where none suits. `fresh`: one that was made
+        """The set for a mechanism and the values of its parameters; a new one, to be built, where none suits. `fresh`: one that was made
         from just these numbers."""
         there = sliders.fingerprint(described.numbers())
         with self._lock:

@@ -88,7 +88,7 @@ def contents(
     *,
     drawn: bool = False,
 ) -> tuple[str, dict[str, Any]]:
-    """The script of the mechanism and DATA: what a page computes with. `drawn`: pins of the drawing and mass properties are free too."""
+    """The script of the mechanism and DATA: what a page computes with. `drawn`: also by pins of the drawing and mass properties."""
     from linkwright.rings.studio.live import cycle_data, mechanism_script, sliders
     from linkwright.rings.studio.live.page_data import data
     from linkwright.rings.studio.scene import Scene
@@ -96,9 +96,9 @@ def contents(
     with process.one_thread(system.tree.nv + 1):
         motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
-        free = sliders.sliders(system, drawn=drawn) if designs is None else designs.sliders(system)
-        made = mechanism_script.script(system, motion.drives, [p["name"] for p in free], scene)
-        found = data(system, motion, scene, made, free, run)
+        parameters = sliders.sliders(system, drawn=drawn) if designs is None else designs.sliders(system)
+        made = mechanism_script.script(system, motion.drives, [p["name"] for p in parameters], scene)
+        found = data(system, motion, scene, made, parameters, run)
         return made.text, found if designs is None else {**found, "designs": designs.as_json()}
 
 

@@ -1,8 +1,8 @@
-"""The script of a mechanism for its page: which kernels, with which parameters left free, moved by which coordinates.
+"""The script of a mechanism for its page: which kernels, with which parameters as inputs, moved by which coordinates.
 
 Kinematics, loads, free motion and energy come from `kernels.export`; beside them a page needs poses and twists for drawing and
 dragging, the loop Jacobian, what acts on each body, the side of the branch, and the places of the drawing as functions of the
-free parameters.
+parameters.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Script:
     names: tuple[str, ...]  # kernels inside
     acting: list[dict[str, Any]]  # rows of the kernel `acting`
     why: str  # what it cannot do
-    shape: list[dict[str, Any]]  # places of bodies that move with the free parameters, in the order of `shape` of the kernel `places`
+    shape: list[dict[str, Any]]  # places of bodies that move with the parameters, in the order of `shape` of the kernel `places`
 
 
-def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Scene) -> Script:
+def script(system: System, drives: Sequence[str], parameters: Sequence[str], scene: Scene) -> Script:
     """Everything the page computes with."""
     kernels = export.chosen(system.kernels, None, tuple(drives))
     names, why = _possible(kernels, system)
@@ -48,12 +48,12 @@ def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Sc
         d = eq.loops.skel.tree.description
         return {"places": np.array(places(d, refs)), "shape": np.array(places(d, [r for r, _ in spots]))}
 
-    more = {"places": TracedKernel(moved, ())} if free else {}
-    text = export.javascript(kernels, names, free=list(free), more=more)
+    more = {"places": TracedKernel(moved, ())} if parameters else {}
+    text = export.javascript(kernels, names, parameters=list(parameters), more=more)
     rows = _acting(kernels, system) if "acting" in names else []
     numbers = np.array(places(system.description, [r for r, _ in spots]), dtype=float).reshape(-1, 3)
     shape = [{"body": node + 1, "at": at.tolist()} for (_, node), at in zip(_with_nodes(system, spots), numbers, strict=True)]
-    return Script(text, tuple(names), rows, why, shape if free else [])
+    return Script(text, tuple(names), rows, why, shape if parameters else [])
 
 
 def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], str]:

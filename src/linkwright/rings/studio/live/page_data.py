@@ -38,8 +38,10 @@ from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.traced_points import tips
 
 
-def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
-    """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
+def data(
+    system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, parameters: list[dict[str, Any]], run: Any
+) -> dict[str, Any]:
+    """Everything the page knows; `parameters` are its sliders, `run` a trajectory to play or None."""
     core = compiled_of(system)
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
@@ -62,7 +64,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "kinds": cycle_data.kinds(system, motion.drives),
         "cycle": cycle_data.cycle_json(system, motion),
         "channels": channel_data(system, motion),
-        "parameters": free,
+        "parameters": parameters,
         "shape": made.shape,
         "acting": made.acting,
         "applied": list(largest_loads(scene, scene.start)) if made.acting else [0.0, 0.0],
@@ -71,7 +73,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
             idle_rows(system.kernels.plan, core.skel, system.start.instant.motion).rows.any(axis=0)
         ).tolist(),
         "topology": _topology(system),
-        "model": model_text.model(core.described, free),
+        "model": model_text.model(core.described, parameters),
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,

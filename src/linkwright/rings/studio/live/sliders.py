@@ -55,7 +55,7 @@ PROGRAM = ("drives",)  # what Python decides before the page exists
 
 
 def sliders(system: System, *, drawn: bool = False) -> list[dict[str, Any]]:
-    """All sliders of a page, in the order of the free parameters of its kernels. `drawn`: followed by every pin of the drawing and the mass
+    """All sliders of a page, in the order of the parameters of its kernels. `drawn`: followed by every pin of the drawing and the mass
     properties of all bodies, without a place on the page (`hidden`): an editor changes them."""
     described, d = compiled_of(system).described, system.description
     known = every_parameter(described)
@@ -156,7 +156,7 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
     """True if the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
-        return bool(kernels.equations(TraceGraph().input("free", len(chosen))))
+        return bool(kernels.equations(TraceGraph().input("parameters", len(chosen))))
     except trace_graph.TracingError:
         return False
 

@@ -42,7 +42,7 @@ class Entry:
 
     draw: Callable[..., Any]  # (subject, path, **options) -> Figure or Path
     about: str
-    takes: str = "turn or run"  # "run": a simulation only; "mechanism": needs no motion
+    takes: str = "cycle or run"  # "run": a simulation only; "mechanism": needs no motion
     paper: bool = True  # takes the options of all curves: size, title, ...
 
     @property

@@ -1,4 +1,4 @@
-"""Efforts of drives with their power, and loads of pins, over a turn or a run.
+"""Efforts of drives with their power, and loads of pins, over a cycle or a run.
 
 torque(c, "torque.png")                     effort and power of every drive, with extremes and RMS
 pin_loads(c, "loads.png")                   size of the load of the most loaded pins
@@ -41,7 +41,7 @@ def needs_loads(c: Trajectory) -> None:
 
 
 def effort_channels(c: Trajectory) -> list[str]:
-    """`A.torque`, `J10.force`: drive torques and forces, recorded by a run or solved for in a turn."""
+    """`A.torque`, `J10.force`: drive torques and forces, recorded by a run or solved for in a cycle."""
     if "lam" in c.arrays:
         return [n for n, x in c.columns.items() if x.dimension in ("torque", "force") and n.count(".") == 1 and n.endswith(x.dimension)]
     needs_loads(c)

@@ -123,7 +123,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
 
 
 def _places(axes: Any, x: np.ndarray, y: np.ndarray, places: list[tuple[int, str]], look: Theme) -> None:
-    """Dots with positions of the turn; where the load hardly changes, names would pile up and are left out."""
+    """Dots with positions of the cycle; where the load hardly changes, names would pile up and are left out."""
     from matplotlib.patheffects import withStroke
 
     reach = max(float(np.hypot(x, y).max()), 1e-12)

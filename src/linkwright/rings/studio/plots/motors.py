@@ -1,4 +1,4 @@
-"""Motors in the plane of speed and torque: the cycle of a turn against a motor's limits, or the path of a simulated motor.
+"""Motors in the plane of speed and torque: the cycle against a motor's limits, or the path of a simulated motor.
 
 torque_speed(sizing, "motor.png")           what `c.drive_sizing(motor=...)` found
 motor(run, "motors.png")                    every DC motor of a run, with what voltage and current allow
@@ -34,7 +34,7 @@ def motor(
     lead: Any = None,
     **paper: Unpack[Paper],
 ) -> Any:
-    """The motors a run was driven by (one: `drive`); of a turn the cycle a motor would see (`motor`, `gear_ratio`, `lead`, ...)."""
+    """The motors a run was driven by (one: `drive`); of a cycle the cycle a motor would see (`motor`, `gear_ratio`, `lead`, ...)."""
     driven = [n.split(".")[1] for n in c.columns if n.startswith("motor.") and n.endswith(".current")]
     if motor is None and driven:
         if drive is not None and drive not in driven:
@@ -42,7 +42,7 @@ def motor(
         return _of_run(c, [drive] if drive is not None else driven[:MOST_MOTORS], path, **paper)
     if c.system is None:
         raise UsageError(
-            "no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).", name="motor"
+            "no motor drove this run, and it cannot be sized for one here: take the cycle or run from lw.load(...).", name="motor"
         )
     given = {"motor": motor, "gear_ratio": gear_ratio, "efficiency": efficiency, "lead": lead}
     sizing = drive_sizing(c, drive, **{k: x for k, x in given.items() if x is not None})
@@ -128,7 +128,7 @@ def _allowed(axes: Any, m: DCMotor, speed: np.ndarray, torque: np.ndarray, size:
     axes.set_xlim(w[0] / size, w[-1] / size)
 
 
-# -------------------------------------------------------------------- of a turn
+# -------------------------------------------------------------------- of a cycle
 
 
 def torque_speed(sizing: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:

@@ -234,18 +234,18 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     document, space = new()
     space.add_line((0, 0), (1, 1), **on("links"))
     path = saved(document, tmp_path / "a.dxf")
-    with pytest.raises(ModelError, match=r"no pins were found.*Layers: 'links'.*--pins"):
+    with refused(ModelError, name="pins"):
         read_sketch(path)
     with refused(UsageError, name="pivots", allowed=("links",)):
         read_sketch(path, pins="pivots")
     space.add_circle((50, 50), 1, **on("pins"))
-    with pytest.raises(ModelError, match="no links were found: 1 pin, but no line"):
+    with refused(ModelError, name="links"):
         read_sketch(saved(document, path))
     document, space = new()
     for k in range(3):
         space.add_circle((k * 10, k * k), 0.5)
         space.add_lwpolyline([(k * 10, k * k), ((k + 1) % 3 * 10, ((k + 1) % 3) ** 2), (5, 20 + k)], **on(f"body{k}"))
-    with pytest.raises(ModelError, match=r"no ground was found.*layer 'ground'"):
+    with refused(ModelError, name="ground"):
         read_sketch(saved(document, path))
     empty, _ = new()
     with pytest.raises(ModelError, match="model space has no circles"):

@@ -150,7 +150,7 @@ def test_long_chains_are_read(tmp_path: Path) -> None:
 SHAPE = '<visual>{}<geometry><sphere radius="{}"/></geometry></visual>'
 PICTURES = {
     "a stray quote": (SHAPE.format("", "0.1&quot;"), "is not a number"),
-    "a misspelt attribute": (SHAPE.format("", "0.1").replace("radius", "radus"), "Did you mean radius"),
+    "a misspelled attribute": (SHAPE.format("", "0.1").replace("radius", "radus"), "Did you mean radius"),
     "a place of two numbers": (SHAPE.format('<origin xyz="0 0"/>', "0.1"), "xyz needs 3 numbers"),
     "a color in words": (SHAPE.format('<material name="m"><color rgba="red"/></material>', "0.1"), "rgba needs 4 numbers"),
     "two shapes' places": (SHAPE.format("<origin/><origin/>", "0.1"), "a second <origin>"),

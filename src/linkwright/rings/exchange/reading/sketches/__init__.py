@@ -12,12 +12,11 @@ Nothing is guessed silently: what was inferred and what was left out is in the r
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import ModelError, Source, UsageError, counted, files, modelfile
+from linkwright.api import ModelError, Source, UsageError, counted, files, modelfile, readings
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.reading.sketches.linkage import SketchLinkage, linkage_of, used_pins
 from linkwright.rings.exchange.reading.sketches.model_text import chosen_drive, model_text
@@ -74,7 +73,7 @@ def _length(given: Any) -> float | None:
 
     if given is None:
         return None
-    plain = isinstance(given, (int, float)) or re.fullmatch(r"\s*[\d.]+(e-?\d+)?\s*", str(given)) is not None
+    plain = isinstance(given, (int, float)) or readings.is_bare(str(given))
     value = 1e3 * modelfile.quantity(f"{given} mm" if plain else given, KINDS["length"], "gap")
     if not value > 0.0:
         raise UsageError(f"gap is a length above 0, such as 0.5 mm, not {given}.", name="gap", value=given)

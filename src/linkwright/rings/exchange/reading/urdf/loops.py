@@ -154,7 +154,7 @@ def _mate(draft: RobotDraft, label: str) -> None:
     bodies = [draft.links.of[x] for x in ends]
     place = draft.bodies[bodies[0]].where
     if all(f"{x}_z" in draft.links.of for x in ends):
-        frames = [_towards(draft, x, f"{x}_z") for x in ends]
+        frames = [_toward(draft, x, f"{x}_z") for x in ends]
         joint = Joint(draft.joint_names.add(label), "revolute", bodies[0], bodies[1], frames[0], frames[1], where=place)
         draft.notes.infer(f"frames '{ends[0]}', '{ends[1]}' and the points along their z axes become the hinge '{joint.name}'")
     else:
@@ -163,7 +163,7 @@ def _mate(draft: RobotDraft, label: str) -> None:
     draft.add_joint(joint, closes=True)
 
 
-def _towards(draft: RobotDraft, link: str, other: str) -> Placement:
+def _toward(draft: RobotDraft, link: str, other: str) -> Placement:
     """A frame at a link's origin whose z axis points to the origin of another link; both are fixed to the same one."""
     at = []
     for name in (link, other):

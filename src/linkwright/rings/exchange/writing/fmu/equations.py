@@ -135,19 +135,20 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     system.kernels.need_masses()
     kernels = _kernels(system, plan)
     known = every_parameter(kernels.described)
-    free = _default(known, kernels) if parameters is None else choose(known, list(parameters), kernels.described)
-    need_outside(() if parameters is None else (p.name for p in free), kernels.described)
+    named = _default(known, kernels) if parameters is None else choose(known, list(parameters), kernels.described)
+    need_outside(() if parameters is None else (p.name for p in named), kernels.described)
     outside = [x.name for x in plan.steered]
-    free, may = [p for p in free if p.name not in outside], steering(kernels.described)
-    kernels = replace(kernels, free=(*free, *(known[name] for name in outside)), made={}, plans=kernels.plans)
+    own_parameters, may = [p for p in named if p.name not in outside], steering(kernels.described)
+    kernels = replace(kernels, parameters=(*own_parameters, *(known[name] for name in outside)), made={}, plans=kernels.plans)
     vars(kernels)["model_key"] = None  # nothing of this is cached on disk
     held = _held(system, plan)
-    trace = Trace(system, kernels, plan, len(free), held)
+    trace = Trace(system, kernels, plan, len(own_parameters), held)
     found, chosen = trace.everything(outputs)
-    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=p.name in may or not p.geometry) for p in free]
+    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=p.name in may or not p.geometry)
+           for p in own_parameters]
     own += plan.parameters
     joint = trace.graph.program(list(found.items()))
-    sizes = np.array([*(p.size for p in free), *(abs(p.start) for p in plan.parameters)])
+    sizes = np.array([*(p.size for p in own_parameters), *(abs(p.start) for p in plan.parameters)])
     constants, rest = simplified(hoisted(joint, "parameters", "constants"), _samples(np.array([p.start for p in own]), sizes))
     programs = {name: _with_margin(part(rest, names, ROW)) for name, names in COMPILED.items()}
     split = switched(part(rest, RATES, ROW))
@@ -205,26 +206,27 @@ def _held(system: Any, plan: InputPlan) -> tuple[str, ...]:
 class Trace:
     """One trace of a mechanism with its drives."""
 
-    def __init__(self, system: Any, kernels: kernel_sets.Kernels, plan: InputPlan, n_free: int, held: tuple[str, ...]):
+    def __init__(self, system: Any, kernels: kernel_sets.Kernels, plan: InputPlan, n_parameters: int, held: tuple[str, ...]):
         g, s = TraceGraph(), kernels.sizes
-        n_p = n_free + len(plan.parameters)
+        n_p = n_parameters + len(plan.parameters)
         sizes = {"q": s.nq, "v": s.nv, "x": len(plan.states), "t": 1, "u": len(plan.inputs), "near": s.near, "parameters": n_p}
         sizes |= {"a": s.nv, "lam": s.nc, "hold": len(held), "hold_speed": len(held)}
         self.graph, self.system, self.kernels, self.plan, self.held = g, system, kernels, plan, held
         self.x = {name: g.input(name, n) for name, n in sizes.items()}
         outside = self.x["u"][len(plan.inputs) - len(plan.steered) :]
-        self.free, drive_data = np.array([*self.x["parameters"][:n_free], *outside], dtype=object), self.x["parameters"][n_free:]
+        own, drive_data = np.split(self.x["parameters"], [n_parameters])
+        self.parameters = np.array([*own, *outside], dtype=object)
         self.bounds, self.pushes = plan.bounds(list(self.x["u"]), list(drive_data))
 
     def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
         """Arrays of all programs by name, and the outputs."""
         x, q, v, t, near = self.x, self.x["q"], self.x["v"], self.x["t"], self.x["near"]
         far = 1e6  # ratio of pivots from which a position is far from singular ones
-        still = replace(self.kernels.equations(self.free), armature=self._armature(), most=far)
+        still = replace(self.kernels.equations(self.parameters), armature=self._armature(), most=far)
         described = still.loops.skel.tree.description
         tracing = Tracing(self.kernels.loops, self.kernels, {})
         inputs = InputEquations(tracing, tuple(self._followed(b, described) for b in self.bounds), self.pushes)
-        arrays = {"q": q, "v": v, "x": x["x"], "t": t, "free": self.free, "near": near, "held": np.zeros(0)}
+        arrays = {"q": q, "v": v, "x": x["x"], "t": t, "parameters": self.parameters, "near": near, "held": np.zeros(0)}
         given = inputs.inputs(arrays)
         n, d = self.kernels.sizes.nv, len(self.kernels.chosen.drivers)
         tau, law, dx = np.array(given[:n], dtype=object), given[n : n + 3 * d].reshape(3, d), given[n + 3 * d :]
@@ -429,9 +431,9 @@ class OutputReader:
         flat = list(entries.ravel())
         rates = {".v": "v", ".a": "a"}
         tail = next((t for t in rates if name.endswith(t)), "")
-        spelt = [f"{name.removesuffix(tail)}.{rates.get(tail, '')}{axis}" for axis in axes]
-        if len(flat) == len(spelt) and all(n in self.channels for n in spelt):
-            return list(zip(spelt, flat, strict=True))
+        spelled = [f"{name.removesuffix(tail)}.{rates.get(tail, '')}{axis}" for axis in axes]
+        if len(flat) == len(spelled) and all(n in self.channels for n in spelled):
+            return list(zip(spelled, flat, strict=True))
         return [(f"{name}[{i}]", x) for i, x in enumerate(flat, start=1)]
 
     def _recorded(self) -> dict[str, tuple[Any, str]]:

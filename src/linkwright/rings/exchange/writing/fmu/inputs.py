@@ -282,9 +282,9 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
 
 
 def _arrays(system: Any, st: State) -> dict[str, np.ndarray]:
-    free = np.array(system.kernels.defaults["free"], dtype=float)
+    parameters = np.array(system.kernels.defaults["parameters"], dtype=float)
     near = compiled_of(system).loops.skel.pack(st.references)
-    return {"q": np.asarray(st.q), "v": np.asarray(st.v), "t": np.array([st.t]), "free": free, "near": near}
+    return {"q": np.asarray(st.q), "v": np.asarray(st.v), "t": np.array([st.t]), "parameters": parameters, "near": near}
 
 
 def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]:

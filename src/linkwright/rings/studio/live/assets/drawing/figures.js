@@ -148,7 +148,7 @@
       const dashed = a.kind === "inertia" || a.unique === false, name = NAMES[a.kind] || a.name;
       if (length > 4) segments.push([p[0], p[1], p[0] + (longest * d[0]) / largest, p[1] + (longest * d[1]) / largest, 4]);
       if (size > LEAST * largest && length > 4) texts.push([`${name} ${D.quantity(DATA, size, "force")}`, straight(figure, p, d, length, color, dashed), color, d]);
-      const moment = D.size(a.moment), towards = D.cross(seen.view.right, seen.view.up), turning = D.dot(a.moment, towards);
+      const moment = D.size(a.moment), toward = D.cross(seen.view.right, seen.view.up), turning = D.dot(a.moment, toward);
       if (moment > 1e-3 * most && moment > LEAST * largest * seen.span) texts.push([`${name} ${D.quantity(DATA, moment, "torque")}`, arc(figure, p, turning >= 0 ? 1 : -1, color, dashed), color, [0, 1]]);
     }
     for (const a of fb.actions.filter((x) => x.kind === "pin")) {

@@ -68,7 +68,7 @@
       }
       return room;
     };
-    // largest force and moment of the applied loads: over the turn of the file, or of what was met since
+    // largest force and moment of the applied loads: over the cycle of the file, or of what was met since
     let most = DATA.applied;
     const largestApplied = (now) => (most = now.reduce((m, x) => [Math.max(m[0], Math.hypot(...x.force)), Math.max(m[1], Math.hypot(...x.moment))], most));
     frames.forget = () => cache.clear();

@@ -312,7 +312,7 @@
   function turningArrow(sheet, arrow, group) {
     const p = sheet.camera.pixel(D.spot(sheet.poses, arrow.spot)), begin = openSide(sheet, p), r = Math.max(1.9 * sheet.width, 17);
     Object.assign(arrow, { begin, radius: r });
-    const front = D.dot(D.turned(sheet.poses, arrow.axis.body, arrow.axis.at), sheet.camera.towards) >= 0 ? 1 : -1;
+    const front = D.dot(D.turned(sheet.poses, arrow.axis.body, arrow.axis.at), sheet.camera.toward) >= 0 ? 1 : -1;
     const sense = -(arrow.sense || 1) * front; // pixels: y points down
     const at = (t) => [r * Math.cos(begin + sense * t), r * Math.sin(begin + sense * t)], [a, b] = [at(-0.8), at(0.8)];
     D.set(line(group, sheet.look.accent, 2.1), { d: `M${D.short(a[0])} ${D.short(a[1])}A${r} ${r} 0 0 ${sense > 0 ? 1 : 0} ${D.short(b[0])} ${D.short(b[1])}` });

@@ -16,15 +16,15 @@
     const axes = D.uprightAxes(DATA.gravity || [0, 0, 0]);
     const c = { axes, ...D.START, target: [0, 0, 0], distance: 1, size: [1, 1], ...D.viewed(axes, D.START.azimuth, D.START.elevation) };
     const focal = () => c.size[1] / 2 / Math.tan(LENS / 2);
-    const away = (p) => Math.max(c.distance - D.dot(D.minus(p, c.target), c.towards), 0.02 * c.distance);
+    const away = (p) => Math.max(c.distance - D.dot(D.minus(p, c.target), c.toward), 0.02 * c.distance);
     c.perPixel = () => c.distance / focal(); // meters at the target
     c.pixel = (p) => {
       const d = D.minus(p, c.target), f = focal() / away(p);
       return [c.size[0] / 2 + f * D.dot(d, c.right), c.size[1] / 2 - f * D.dot(d, c.up)];
     };
     c.direction = (v) => [D.dot(v, c.right), -D.dot(v, c.up)];
-    c.depth = (p) => D.dot(p, c.towards);
-    c.eye = () => D.add(c.target, c.towards, c.distance);
+    c.depth = (p) => D.dot(p, c.toward);
+    c.eye = () => D.add(c.target, c.toward, c.distance);
     // in the plane through a place, parallel to the screen
     c.lift = (x, y, through) => {
       const s = away(through) / focal(), here = c.pixel(through);
@@ -259,7 +259,7 @@
       lens.lookAt(...camera.target);
       lens.updateProjectionMatrix();
       sky.position.set(...camera.axes[2]);
-      sun.position.set(...D.add(D.add(camera.towards, camera.up, 0.9), camera.right, -0.6));
+      sun.position.set(...D.add(D.add(camera.toward, camera.up, 0.9), camera.right, -0.6));
       D.aimThings(things, poses(), camera.pixel);
       highlight(frame.selected);
       renderer.render(world, lens);

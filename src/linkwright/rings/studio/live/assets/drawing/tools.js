@@ -225,20 +225,20 @@
   // directions on the screen for a view from `azimuth` and `elevation` (radians)
   function viewed(axes, azimuth, elevation) {
     const ground = add(axes[0].map((x) => x * Math.cos(azimuth)), axes[1], Math.sin(azimuth));
-    const towards = add(ground.map((x) => x * Math.cos(elevation)), axes[2], Math.sin(elevation));
-    const right = unitVector(cross(axes[2], towards));
-    return { right, up: cross(towards, right), towards };
+    const toward = add(ground.map((x) => x * Math.cos(elevation)), axes[2], Math.sin(elevation));
+    const right = unitVector(cross(axes[2], toward));
+    return { right, up: cross(toward, right), toward };
   }
 
   const START = { azimuth: (-58 * Math.PI) / 180, elevation: (22 * Math.PI) / 180 };
 
   function camera(DATA) {
     const axes = uprightAxes(DATA.gravity || [0, 0, 0]);
-    const flat = DATA.planar ? { right: [1, 0, 0], up: [0, 1, 0], towards: [0, 0, 1] } : viewed(axes, START.azimuth, START.elevation);
+    const flat = DATA.planar ? { right: [1, 0, 0], up: [0, 1, 0], toward: [0, 0, 1] } : viewed(axes, START.azimuth, START.elevation);
     const c = /** @type {Camera} */ ({ ...flat, axes, ...START, scale: 1, x: 0, y: 0 });
     c.pixel = (p) => [c.x + c.scale * dot(p, c.right), c.y - c.scale * dot(p, c.up)];
     c.direction = (v) => [dot(v, c.right), -dot(v, c.up)];
-    c.depth = (p) => dot(p, c.towards);
+    c.depth = (p) => dot(p, c.toward);
     // the world place under a pixel, in the plane through `through` parallel to the screen
     c.lift = (x, y, through) => {
       const here = c.pixel(through);

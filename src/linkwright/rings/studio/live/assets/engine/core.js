@@ -67,7 +67,7 @@
     // q and near, in place, carried from parameters `before` to `after` with the drives held: false where the branch ends on the way
     core.carried = (q, near, value, before, after) => {
       const here = Float64Array.from(q), turn = Float64Array.from(near), side = core.side(q, near);
-      const now = mechanism.free;
+      const now = mechanism.parameters;
       /** @param {number} s */
       const at = (s) => {
         for (let i = 0; i < now.length; i++) now[i] = s < 1 ? before[i] + s * (after[i] - before[i]) : after[i];

@@ -188,7 +188,7 @@
       for (let k = 0; k < nn; k++) near[k] = law.near[i * nn + k];
       for (let k = 0; k < nd; k++) drive[k] = law.value[i * nd + k];
       core.setTime(law.t[i]);
-      if (!file || !core.carried(q, near, drive, file, Float64Array.from(core.mechanism.free))) return false;
+      if (!file || !core.carried(q, near, drive, file, Float64Array.from(core.mechanism.parameters))) return false;
       const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
       if (!r.closed) return false;
       c.side[i] = core.side(q, near);

@@ -222,7 +222,7 @@
         if (!names.includes(name)) throw new RangeError(`no parameter ${name}: ${names.join(", ")}`);
         if (!Number.isFinite(values[name])) throw new RangeError(`${name} must be a finite number`);
       }
-      const before = Float64Array.from(mechanism.free), played = e.played;
+      const before = Float64Array.from(mechanism.parameters), played = e.played;
       e.played = null;
       Object.assign(e.values, values);
       mechanism.set(e.values);
@@ -243,7 +243,7 @@
       if (law && core.kinematics && names.length && !e.changed && nv <= SMALL) LW.engineCycle(core, law, DATA, e.original, file, true);
     };
 
-    /** @type {{q: Float64Array, near: Float64Array, drive: Float64Array, free: Float64Array} | null} */
+    /** @type {{q: Float64Array, near: Float64Array, drive: Float64Array, parameters: Float64Array} | null} */
     let closed = null; // the last position by hand that could be built, and its values: what is carried to other values
 
     // the state after the parameters have changed from `before`, on its branch
@@ -258,9 +258,9 @@
         e.put(s.q, s.near, null, null, { ok: s.ok });
         return true;
       }
-      if (s.ok || !closed) closed = { q: Float64Array.from(s.q), near: Float64Array.from(s.near), drive: Float64Array.from(s.drive), free: before };
+      if (s.ok || !closed) closed = { q: Float64Array.from(s.q), near: Float64Array.from(s.near), drive: Float64Array.from(s.drive), parameters: before };
       const q = Float64Array.from(closed.q), near = Float64Array.from(closed.near);
-      const ok = core.carried(q, near, closed.drive, closed.free, Float64Array.from(mechanism.free));
+      const ok = core.carried(q, near, closed.drive, closed.parameters, Float64Array.from(mechanism.parameters));
       e.put(ok ? q : closed.q, ok ? near : closed.near, null, null, { ok });
       return ok;
     };
@@ -288,7 +288,7 @@
 
     // the same, with the run's position carried along: what a hand or a free motion goes on from
     e.leave = () => {
-      const before = Float64Array.from(mechanism.free);
+      const before = Float64Array.from(mechanism.parameters);
       if (ownValues()) follow(before);
     };
 

@@ -1,4 +1,4 @@
-// Moving by hand: a place of a body is pulled towards a target by damped steps of the drives' coordinates. Every step is closed again on
+// Moving by hand: a place of a body is pulled toward a target by damped steps of the drives' coordinates. Every step is closed again on
 // its branch; at the end of the branch the hand stops, with the reason.
 (() => {
   "use strict";
@@ -37,7 +37,7 @@
     const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
     /** @type {Tangents} */
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
-    /** @type {{q: Float64Array, free: Float64Array} | null} */
+    /** @type {{q: Float64Array, parameters: Float64Array} | null} */
     let known = null; // the position they belong to
     const stop = LW.engineStops(core, e.data);
     let met = ""; // coordinate whose stop refused a longer step
@@ -57,14 +57,14 @@
       }
       return false;
     };
-    const sameValues = () => known !== null && known.free.every((x, i) => x === mechanism.free[i]);
+    const sameValues = () => known !== null && known.parameters.every((x, i) => x === mechanism.parameters[i]);
     /** @param {ArrayLike<number>} q @param {ArrayLike<number>} near */
     const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
     /** @param {Tangents | null} found @param {ArrayLike<number>} q */
     const learn = (found, q) => {
       if (!found) return false;
       tangents = found;
-      known = { q: Float64Array.from(q), free: Float64Array.from(mechanism.free) };
+      known = { q: Float64Array.from(q), parameters: Float64Array.from(mechanism.parameters) };
       return true;
     };
     /** @param {ArrayLike<number>} position @param {ArrayLike<number>} near @param {ArrayLike<number>} drive */
@@ -150,7 +150,7 @@
       return true;
     };
 
-    // whether a step leads towards a dead center; away from one steps are short at first, too
+    // whether a step leads toward a dead center; away from one steps are short at first, too
     /** @param {{q: Float64Array, near: Float64Array, tangents: Tangents | null}} found */
     const nearer = (found) => Math.abs(core.determinant(found.q, found.near)) < Math.abs(core.determinant(e.state.q, e.state.near));
 
@@ -168,9 +168,9 @@
       return `dead center of ${mechanism.names.drives[k]}`;
     };
 
-    // the damped step towards the target, in the weighed drives
+    // the damped step toward the target, in the weighed drives
     /** @param {number} body @param {Vector} at @param {number[]} gap */
-    const towards = (body, at, gap) => {
+    const toward = (body, at, gap) => {
       const s = e.state, J = [];
       for (let k = 0; k < nd; k++) J.push(core.velocity(body, at, s.q, tangents[k].v));
       const A = new Float64Array(9);
@@ -200,7 +200,7 @@
       const gap = gapTo(body, at, e.state.q, target), distance = Math.hypot(...gap);
       if (distance <= 1e-13 * kappa) return { moved: false, stopped: "", distance };
       if (!velocities()) return { moved: false, stopped: "singular position", distance };
-      const { step: whole, size, speed } = towards(body, at, gap);
+      const { step: whole, size, speed } = toward(body, at, gap);
       const end = speed > TURNING || distance <= TURNING * kappa ? "" : speed > 1e-9 ? "end of travel" : "this point is at rest";
       if (!(size > 0)) return { moved: false, stopped: end, distance };
       let lost = false;
@@ -222,7 +222,7 @@
     const why = () => (e.data.topology.mobility > 0 ? "this degree of freedom cannot be dragged; use free swing" : "nothing can move");
     const built = () => core.residual(e.state.q, e.state.near, e.state.drive) < 1e-9;
 
-    // pulls a place of a body towards a world target; the state then rests
+    // pulls a place of a body toward a world target; the state then rests
     e.drag = (body, at, target) => {
       e.leave();
       const k = e.index(body), here = e.moved(body, at);

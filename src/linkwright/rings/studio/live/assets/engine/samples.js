@@ -19,15 +19,15 @@
     // work with the values that a cycle was computed for: those of the file, or the present ones
     /** @type {Samples["with"]} */
     const withValues = (c, work) => {
-      const now = Float64Array.from(mechanism.free), time = mechanism.t;
+      const now = Float64Array.from(mechanism.parameters), time = mechanism.t;
       const wanted = c === e.original ? file : Float64Array.from(e.data.parameters, (p) => e.values[p.name]);
       const same = now.every((x, i) => x === wanted[i]);
-      mechanism.free.set(wanted);
+      mechanism.parameters.set(wanted);
       if (!same) core.reshape();
       try {
         return work();
       } finally {
-        mechanism.free.set(now);
+        mechanism.parameters.set(now);
         mechanism.t = time;
         if (!same) core.reshape();
         core.dirty();

@@ -25,7 +25,7 @@
     return Math.abs(x) < DUST ? 0 : x;
   };
 
-  // follows the branch between and beyond samples by the drives' straight way from sample `from` towards sample `to`
+  // follows the branch between and beyond samples by the drives' straight way from sample `from` toward sample `to`
   /** @param {Core} core @param {Law} law @param {Cycle} c */
   const between = (core, law, c) => {
     const { nq, nn, nd } = core, q = new Float64Array(nq), near = new Float64Array(nn), drive = new Float64Array(nd);
@@ -49,7 +49,7 @@
     };
   };
 
-  // how far beyond sample `from` towards `to` the branch goes: a share of the step and the position there; null if it goes all the way
+  // how far beyond sample `from` toward `to` the branch goes: a share of the step and the position there; null if it goes all the way
   /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} from @param {number} to @param {Cycle} c */
   const reach = (core, at, from, to, c) => {
     const side = core.side(c.q.subarray(from * core.nq, (from + 1) * core.nq), c.near.subarray(from * core.nn, (from + 1) * core.nn));
@@ -127,7 +127,7 @@
     return core.kernel.loads ? sizes(core, p) : [Math.max(...p.r.v.map(Math.abs))];
   };
 
-  // which of them grow towards the place a share x of that step; it counts as growth where nothing can be computed around it. A passage on a
+  // which of them grow toward the place a share x of that step; it counts as growth where nothing can be computed around it. A passage on a
   // smooth motion has finite efforts, by the power balance, beside loads without bound.
   /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} from @param {number} to @param {number} x */
   const grows = (core, at, from, to, x) => {

@@ -63,7 +63,7 @@
     const caption = el("caption", { class: "lw-hidden", text: "Loads of the pins over the cycle" });
     const table = el("table", { class: "lw-pins" }, caption, el("thead", {}, el("tr", {}, ...head)), body);
     for (const row of rows) body.append(buildRow(row, hooks));
-    if (recorded && DATA.cycle) container.append(el("p", { class: "note", text: "Loads of the turn, not of the recorded run." }));
+    if (recorded && DATA.cycle) container.append(el("p", { class: "note", text: "Loads of the cycle, not of the recorded run." }));
     container.append(el("div", { class: "lw-panel" }, table, note));
     return { table, note };
   };

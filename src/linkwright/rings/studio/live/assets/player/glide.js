@@ -1,4 +1,4 @@
-// The way back to the turn, from where a hand or a free swing has left the mechanism: the drives walk to the nearest position of the
+// The way back to the cycle, from where a hand or a free swing has left the mechanism: the drives walk to the nearest position of the
 // cycle; where that way is blocked, or ends on another branch, the picture of the bodies is carried over.
 (() => {
   "use strict";

@@ -1,4 +1,4 @@
-// The hand: a pin or point is pulled towards the pointer, by the engine's damped steps each frame, until it stands still.
+// The hand: a pin or point is pulled toward the pointer, by the engine's damped steps each frame, until it stands still.
 (() => {
   "use strict";
 

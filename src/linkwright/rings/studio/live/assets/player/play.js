@@ -118,7 +118,7 @@
     player.pause = () => { player.playing = false; on.changed(); };
     player.toggle = () => (player.playing ? player.pause() : player.play());
 
-    // slider, plots, keys: a position of the turn or of the run
+    // slider, plots, keys: a position of the cycle or of the run
     player.seek = (s) => {
       if (player.mode === "drag" || player.mode === "swing") {
         if (!tracks.turn) return;

@@ -296,7 +296,7 @@
     dom.svg.setAttribute("aria-valuemax", LW.typed(box.xHigh / sizeOf(spec.x), 6));
   };
 
-  // aside: the curves do not tell what is now at x, only what is there in the turn
+  // aside: the curves do not tell what is now at x, only what is there in the cycle
   const drawCursor = (dom, spec, box, x, aside, along) => {
     dom.root.classList.toggle("aside", Boolean(aside));
     if (!Number.isFinite(x) || spec.cursor === false) return dom.cursor.setAttribute("visibility", "hidden");
@@ -319,7 +319,7 @@
     });
     const where = placeText(spec, inside, 4);
     const text = curves.length === 1 ? `${where}  \u2192  ${LW.withUnit(shown[0], spec.y.symbol)}` : where;
-    const tag = aside ? `${text} in the turn` : text;
+    const tag = aside ? `${text} in the cycle` : text;
     const half = (CHARACTER * tag.length) / 2;
     dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));
     LW.setText(dom.tag, tag);

@@ -21,7 +21,7 @@
   };
   const cached = new Map();
   study.number = (c, value) => {
-    if (STUDY.atlas && Number.isFinite(value)) return LW.number(value, 4);
+    if (STUDY.workspace && Number.isFinite(value)) return LW.number(value, 4);
     if (!cached.has(c)) cached.set(c, digitsOf(c));
     const { digits, most } = cached.get(c);
     return digits || !Number.isFinite(value) ? LW.fixed(value, most, digits || 4) : LW.number(value, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
@@ -64,7 +64,7 @@
     return (v) => study.color(share(v));
   };
   const many = (n, one, several) => `${n.toLocaleString("en")} ${n === 1 ? one : several}`;
-  study.thing = STUDY.atlas ? "pose" : "design";
+  study.thing = STUDY.workspace ? "pose" : "design";
   study.designs = (n) => many(n, study.thing, `${study.thing}s`);
 
   LW.study = study;

@@ -1,4 +1,4 @@
-// Located curves of an atlas on its map: ends of the reach, lost control and limits in the slice that the sliders choose.
+// Located curves of a workspace on its map: ends of the reach, lost control and limits in the slice that the sliders choose.
 (() => {
   "use strict";
   const LINES = { "type I": ["--ink", 1.6, []], "type II": ["--bad", 2, []], limit: ["--ink", 1.3, [5, 3]] };
@@ -8,10 +8,10 @@
   const inSlice = (view) => {
     const turned = view.x === 1 && view.y === 0;
     if (!turned && !(view.x === 0 && view.y === 1)) return [];
-    return (STUDY.atlas ? STUDY.atlas.curves : []).filter((c) => c.at.every((k, i) => k === view.at[i + 2]));
+    return (STUDY.workspace ? STUDY.workspace.curves : []).filter((c) => c.at.every((k, i) => k === view.at[i + 2]));
   };
 
-  LW.atlasCurves = (context, toX, toY, view) => {
+  LW.workspaceCurves = (context, toX, toY, view) => {
     for (const curve of inSlice(view)) {
       const [ink, width, dash] = LINES[curve.kind];
       context.strokeStyle = view.ink(ink);
@@ -28,7 +28,7 @@
     context.setLineDash([]);
   };
 
-  LW.atlasLegend = (view) => {
+  LW.workspaceLegend = (view) => {
     const say = (text) => [LW.el("span", { text })];
     if (view.x > 1 || view.y > 1) return say("Curves are drawn over the first two axes.");
     const shown = inSlice(view);

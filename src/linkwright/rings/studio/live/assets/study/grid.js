@@ -41,7 +41,7 @@
     const spec = (measure) => {
       const axis = axes[grid.moving];
       const cells = cellsAlong(grid.moving);
-      const lost = STUDY.atlas ? [] : cells.flatMap((cell, k) => (LW.study.reasonOf(cell) ? [{ x: axis.values[k], text: STUDY.rows[cell] < 0 ? "not computed" : "failed", title: LW.study.reasonOf(cell) }] : []));
+      const lost = STUDY.workspace ? [] : cells.flatMap((cell, k) => (LW.study.reasonOf(cell) ? [{ x: axis.values[k], text: STUDY.rows[cell] < 0 ? "not computed" : "failed", title: LW.study.reasonOf(cell) }] : []));
       return {
         title: measure.name,
         x: { values: axis.values, label: axis.name, symbol: axis.symbol, size: 1 },

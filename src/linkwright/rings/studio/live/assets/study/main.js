@@ -6,13 +6,13 @@
   const root = document.documentElement;
   root.dataset.theme = dark.matches ? "dark" : "light";
 
-  const PLANS = { grid: "Grid", atlas: "Atlas", "one at a time": "One variable at a time", sobol: "Sobol sequence", latin: "Latin hypercube", random: "Random draws", saltelli: "Saltelli sequence", rows: "Given designs" };
+  const PLANS = { grid: "Grid", workspace: "Workspace", "one at a time": "One variable at a time", sobol: "Sobol sequence", latin: "Latin hypercube", random: "Random draws", saltelli: "Saltelli sequence", rows: "Given designs" };
   const isGrid = STUDY.axes.length > 0;
   const computed = STUDY.rows.filter((row) => row >= 0).length;
   const failed = Object.keys(STUDY.failed).length;
   const several = study.axes.filter((a) => a.values.length > 1);
   const shape = several.length > 1 ? ` of ${several.map((a) => a.values.length).join(" \u00d7 ")}` : "";
-  const lost = STUDY.atlas ? "not in reach" : "failed";
+  const lost = STUDY.workspace ? "not in reach" : "failed";
   const counts = [`${PLANS[STUDY.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} ${lost}` : `none ${lost}`];
   const unknown = STUDY.unknown ? Object.keys(STUDY.unknown).length : 0;
   if (unknown) counts.push(`${unknown.toLocaleString("en")} unknown`);
@@ -37,11 +37,11 @@
     const listed = sorted.slice(0, 3).map(([text, n]) => `${n.toLocaleString("en")}: ${text}`);
     notes.push(`${head} on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
   };
-  if (failed) reasons(STUDY.failed, STUDY.atlas ? "Poses that are not in reach" : "Failed designs");
+  if (failed) reasons(STUDY.failed, STUDY.workspace ? "Poses that are not in reach" : "Failed designs");
   if (unknown) reasons(STUDY.unknown, "Designs with unknown checks");
   if (STUDY.notChecked && STUDY.notChecked.length) notes.push(`Not checked: ${STUDY.notChecked.join(", ")}.`);
   if (app.more > 0) notes.push(`Curves of the first measures are drawn; ${app.more} more are in the table.`);
-  if (STUDY.atlas) notes.push(...STUDY.atlas.notes);
+  if (STUDY.workspace) notes.push(...STUDY.workspace.notes);
   LW.setText(LW.byId("notes"), notes.join(" "));
 
   dark.addEventListener("change", () => {

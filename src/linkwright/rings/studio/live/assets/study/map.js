@@ -16,9 +16,9 @@
     const state = { x: long[0], y: long[1], of: 0 };
     const bar = LW.el("div", { class: "st-choose" });
     container.append(bar);
-    const picture = LW.picture(container, { label: "Map of a measure over two axes of the grid", height: STUDY.atlas ? 560 : 380 });
+    const picture = LW.picture(container, { label: "Map of a measure over two axes of the grid", height: STUDY.workspace ? 560 : 380 });
     const legend = LW.el("p", { class: "st-legend" });
-    if (STUDY.atlas) container.append(legend);
+    if (STUDY.workspace) container.append(legend);
     const cellAt = (i, j) => grid.index(grid.at.map((k, a) => (a === state.x ? i : a === state.y ? j : k)));
 
     const paint = (context, toX, toY) => {
@@ -31,7 +31,7 @@
           const v = values[cellAt(i, j)];
           const [x0, x1, y0, y1] = [toX(ex[i]), toX(ex[i + 1]), toY(ey[j + 1]), toY(ey[j])].map(Math.round); // no seams between cells
           if (!Number.isFinite(v)) {
-            if (STUDY.atlas) continue;
+            if (STUDY.workspace) continue;
             crosses.push([(x0 + x1) / 2, (y0 + y1) / 2, Math.min(5, 0.3 * Math.min(x1 - x0, y1 - y0))]);
             continue;
           }
@@ -44,7 +44,7 @@
       context.beginPath();
       for (const [x, y, r] of crosses) LW.cross(context, x, y, r);
       context.stroke();
-      if (STUDY.atlas) LW.atlasCurves(context, toX, toY, { x: state.x, y: state.y, at: grid.at, ink: picture.ink });
+      if (STUDY.workspace) LW.workspaceCurves(context, toX, toY, { x: state.x, y: state.y, at: grid.at, ink: picture.ink });
     };
 
     const outline = () => {
@@ -63,8 +63,8 @@
       const key = JSON.stringify([state, grid.at.map((k, a) => (a === state.x || a === state.y ? -1 : k)), document.documentElement.dataset.theme]);
       if (again || key !== painted) {
         const side = (a) => ({ low: borders(axes[a].values)[0], high: borders(axes[a].values).at(-1), column: axes[a] });
-        picture.draw({ x: side(state.x), y: side(state.y), color: measures[state.of], paint, resized: outline, equal: Boolean(STUDY.atlas) && axes[state.x].symbol === axes[state.y].symbol });
-        if (STUDY.atlas) legend.replaceChildren(...LW.atlasLegend({ x: state.x, y: state.y, at: grid.at }));
+        picture.draw({ x: side(state.x), y: side(state.y), color: measures[state.of], paint, resized: outline, equal: Boolean(STUDY.workspace) && axes[state.x].symbol === axes[state.y].symbol });
+        if (STUDY.workspace) legend.replaceChildren(...LW.workspaceLegend({ x: state.x, y: state.y, at: grid.at }));
         painted = key;
       }
       outline();

@@ -19,7 +19,7 @@
     const caption = LW.el("caption");
     container.append(LW.el("table", { class: "numbers" }, caption, LW.el("thead", {}, head), LW.el("tbody", {}, ...rows.map((r) => r.row))));
     return (i) => {
-      LW.setText(caption, STUDY.atlas ? "Pose" : i === null ? "No design chosen" : STUDY.rows[i] < 0 ? "Design not computed" : `Design of row ${STUDY.rows[i].toLocaleString("en")}`);
+      LW.setText(caption, STUDY.workspace ? "Pose" : i === null ? "No design chosen" : STUDY.rows[i] < 0 ? "Design not computed" : `Design of row ${STUDY.rows[i].toLocaleString("en")}`);
       for (const { c, here } of rows) LW.setText(here, i === null ? "\u2013" : LW.study.number(c, c.values[i]));
     };
   };
@@ -31,7 +31,7 @@
     const unknown = i === null || why ? "" : LW.study.unknownOf(i);
     box.hidden = !why && !unknown;
     if (unknown) return LW.setText(box, `This design has unknown checks: ${unknown.replace(/\.$/, "")}.`);
-    const failed = STUDY.atlas ? "This pose is" : "This design failed:";
+    const failed = STUDY.workspace ? "This pose is" : "This design failed:";
     LW.setText(box, why === "not computed" ? `This ${LW.study.thing} is not computed yet.` : why ? `${failed} ${why.replace(/\.$/, "")}.` : "");
   };
 })();

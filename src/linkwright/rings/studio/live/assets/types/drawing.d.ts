@@ -38,7 +38,7 @@ interface Sheet {
 interface Camera {
   right: number[];
   up: number[];
-  towards: number[];
+  toward: number[];
   axes: number[][];
   azimuth: number;
   elevation: number;

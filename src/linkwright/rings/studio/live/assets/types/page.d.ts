@@ -41,7 +41,7 @@ interface PageParameter extends Unit {
   low: number;
   high: number;
   positive: boolean;
-  /** A free number of the kernels that has no slider. */
+  /** A parameter of the kernels that has no slider. */
   hidden?: boolean;
   was?: string;
   yaml: { path: (string | number)[]; value: unknown }[];
@@ -145,7 +145,7 @@ interface PageData {
   parameters: PageParameter[];
   shape: { body: number; at: number[] }[];
   acting: { name: string; kind: string; body: number }[];
-  applied: number[]; // largest force and moment of the loads over the turn
+  applied: number[]; // largest force and moment of the loads over the cycle
   scale: { kappa: number; columns: number[]; rows: number[] };
   idle: number[];
   topology: any;
@@ -369,12 +369,12 @@ interface StudyData {
   measures: StudyColumnData[];
   reasons: string[];
   failed: Record<string, number>;
-  /** Designs with unknown checks, and checks that no design has; not of an atlas. */
+  /** Designs with unknown checks, and checks that no design has; not of a workspace. */
   unknown?: Record<string, number>;
   notChecked?: string[];
   ramp: string[];
-  /** Of the atlas of a robot; views/atlas_page.py writes it. */
-  atlas?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
+  /** Of the workspace of a robot; workspace_page.py writes it. */
+  workspace?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
 }
 
 declare var STUDY: StudyData;

@@ -1,6 +1,6 @@
-"""Time of an atlas: 100 x 100 poses of a slice with all measures and located curves, of a 3-RRR and a Stewart platform.
+"""Time of a workspace: 100 x 100 poses of a slice with all measures and located curves, of a 3-RRR and a Stewart platform.
 
-python benchmarks/atlas.py [repetitions]     prints processor and wall time of the first call (which may compile) and of the best later one
+python benchmarks/workspace_maps.py [repetitions]     prints processor and wall time of the first call and of the best later one
 """
 
 from __future__ import annotations

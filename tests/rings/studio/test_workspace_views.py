@@ -1,4 +1,4 @@
-"""Pictures and the page of an atlas: what they show is what it holds."""
+"""Pictures and the page of a workspace: what they show is what it holds."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_colors_of_wide_ranges_are_logarithmic_and_trimmed():
 
 
 def test_the_page_holds_the_atlas(volume, tmp_path: Path):
-    text = volume.show(tmp_path / "atlas.html").read_text(encoding="utf-8")
+    text = volume.show(tmp_path / "workspace.html").read_text(encoding="utf-8")
     data = json.loads(re.search(r"var STUDY=(\{.*?\});</script>", text, re.DOTALL)[1])
     assert [a["name"] for a in data["axes"]] == ["platform.x", "platform.y", "platform.angle"]
     found = {m["name"]: np.array([np.nan if v is None else v for v in m["values"]]) for m in data["measures"]}
     assert found["speed"] == pytest.approx(volume["speed"].ravel(), rel=1e-5, nan_ok=True)
     assert len(data["failed"]) == int((~volume.reach).sum())
-    assert {tuple(c["at"]) for c in data["atlas"]["curves"]} == {(0,), (1,), (2,)}
-    limit = [np.array(c["points"]) for c in data["atlas"]["curves"] if c["kind"] == "limit" and c["at"] == [1]]
+    assert {tuple(c["at"]) for c in data["workspace"]["curves"]} == {(0,), (1,), (2,)}
+    limit = [np.array(c["points"]) for c in data["workspace"]["curves"] if c["kind"] == "limit" and c["at"] == [1]]
     part = volume.slice({"platform.angle": 0.0})
     assert np.concatenate(limit) == pytest.approx(np.concatenate([c.points for c in part.curves if c.kind == "limit"]), rel=1e-6, abs=1e-9)
     assert "src=" not in text and "https:" not in text  # nothing comes from elsewhere
@@ -72,4 +72,4 @@ def test_a_large_atlas_is_thinned_out_on_the_page(volume, monkeypatch: pytest.Mo
 def test_a_line_has_no_page():
     line = robot("3-rpr").workspace({"platform.x": (0.1, 0.6, 3)}, "dexterity")
     with pytest.raises(lw.UsageError, match="needs two axes"):
-        line.show("atlas.html")
+        line.show("workspace.html")
