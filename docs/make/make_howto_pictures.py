@@ -146,7 +146,7 @@ def elbows() -> None:
     fig, axes = plt.subplots(1, 2, figsize=(9.2, 4.9), dpi=110, sharex=True, sharey=True)
     for i, ax in enumerate(axes):
         st = found[i]
-        at = {x: 1000 * s.point(st, y)[:2] for x, y in (("A", "ground.A"), ("B", "left.B"), ("C", "left_rod.C"), ("D", "right.D"), ("E", "ground.E"))}
+        at = {x.split(".")[1]: 1000 * s.point(st, x)[:2] for x in ("ground.A", "left.B", "left_rod.C", "right.D", "ground.E")}
         bar(ax, [at["A"], at["B"]], RED)
         bar(ax, [at["E"], at["D"]], RED)
         bar(ax, [at["B"], at["C"]], BLUE)
