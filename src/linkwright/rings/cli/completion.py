@@ -78,6 +78,10 @@ def _named(command: str, x: argparse.Action) -> list[str]:
         return models.names()
     if (command, x.dest) == ("schema", "what"):
         return ["model", "page", *NAMES]
+    if command == "docs" and x.dest == "topic":
+        from linkwright.rings.cli.docs import topics
+
+        return list(topics())
     return [*gallery.template_names(), *models.names()] if (command, x.dest) == ("new", "start") else []
 
 
@@ -214,6 +218,6 @@ COMMAND = CliCommand(
     "source <(linkwright completion bash) in ~/.bashrc, source <(linkwright completion zsh) in ~/.zshrc after compinit, and "
     "linkwright completion fish | source in ~/.config/fish/config.fish.",
     examples=("linkwright completion bash", "linkwright completion fish"),
-    options=(option("shell", metavar="SHELL", choices=tuple(SHELLS), help=f"one of {', '.join(SHELLS)}"), options.JSON),
+    options=(option("shell", metavar="SHELL", choices=tuple(SHELLS), help=f"shell: {', '.join(SHELLS)}"), options.JSON),
     run=run,
 )

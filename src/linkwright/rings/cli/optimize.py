@@ -71,7 +71,7 @@ COMMAND = CliCommand(
         OPTIMIZE,
         *options.LOADING,
         options.STEPS,
-        options.OUTPUT("the model with the new numbers (.yaml); of a front its knee point"),
+        options.OUTPUT("the model with the new values (.yaml), for a Pareto front its knee point"),
         options.PAGE("both designs, before and after"),
         options.PLOT("the front, or the goals before and after"),
         *options.BOTH,

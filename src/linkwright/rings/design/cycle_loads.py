@@ -37,7 +37,7 @@ class CycleLoads(Result):
     def __str__(self) -> str:
         if self.why:
             return self.why
-        pins = f"loads of the pins (P: equivalent load, docs/how-to/bearing-loads.md)\n{self.bearings}"
+        pins = f"loads of the pins (P: equivalent load, 'linkwright docs bearing-loads')\n{self.bearings}"
         said = "".join(f"\nnote: {x}" for x in self.notes)
         lifted = f"\n\ncylinders\n{self.cylinders}" if self.cylinders else ""
         pulled = f"\n\nbelts, chains and ropes\n{self.belts}" if self.belts else ""
