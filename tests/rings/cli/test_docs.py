@@ -10,7 +10,7 @@ import pytest
 
 from linkwright.errors import UsageError
 from linkwright.rings import cli
-from linkwright.rings.cli import docs
+from linkwright.rings.cli import dispatch, docs
 from linkwright.rings.cli.docs import headings, linked, readable, section, topic, topics
 from tests import ROOT
 from tests.refusals import refused
@@ -137,6 +137,12 @@ def test_an_installation_without_pages_says_so(tmp_path: Path, monkeypatch: pyte
     topics.cache_clear()
     assert cli.main(["docs"]) == 1 and "no pages of the documentation" in capsys.readouterr().err
     topics.cache_clear()
+
+
+@pytest.mark.parametrize("name", [*dispatch.NAMES, "page"])
+def test_the_help_of_a_command_names_its_page(name: str) -> None:
+    found = topic(dispatch.command_of(name).topic)
+    assert found.path.is_file() and dispatch.parser_of(name).format_help().endswith(f"more: linkwright docs {found.name}\n")
 
 
 def test_texts_of_the_program_name_topics_and_no_files() -> None:

@@ -46,6 +46,7 @@ def checkout() -> Any:
 
 COMMAND = CliCommand(
     name="bench",
+    topic="comparison",
     help="speed and accuracy of kernels, simulations, verbs and the page (from a checkout)",
     about="Measure compiled kernels (operations, times, batches, processes, growth with the number of loops), whole simulations (runs), "
     "the calls of users (verbs) or the page in a browser. All contenders are timed in turns and the best round of each counts, so only "

@@ -213,6 +213,7 @@ def run(given: argparse.Namespace) -> None:
 
 COMMAND = CliCommand(
     name="completion",
+    topic="command-line",
     help="a script that completes commands, flags and models in bash, zsh or fish",
     about="Print a script that completes commands, flags, choices, built-in models and files. Read it in the start file of the shell: "
     "source <(linkwright completion bash) in ~/.bashrc, source <(linkwright completion zsh) in ~/.zshrc after compinit, and "

@@ -221,6 +221,7 @@ def _print(text: str) -> None:
 
 COMMAND = CliCommand(
     name="docs",
+    topic="command-line",
     help="pages of the documentation, in the terminal",
     about="Print the topics of the documentation, or the page of one topic. A page is formatted on a terminal, and Markdown in pipes and "
     "files. No network is needed.",

@@ -127,6 +127,7 @@ def _word(name: str) -> str:
 
 COMMAND = CliCommand(
     name="synthesize",
+    topic="synthesis",
     help="linkages from a path, function, poses, dwell, straight line or dead centers",
     about="Find linkages from the motion that is wanted, best first, with defects named. TASK is path (points in a CSV file, or "
     "'0 0, 10 5, 20 0'), function (of x), poses (a CSV file with x, y, angle), dwell, straight or dead-centers (described by --with). With "
