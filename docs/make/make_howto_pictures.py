@@ -35,42 +35,44 @@ def saved(fig: Any, name: str) -> None:
 
 # ---------------------------------------------------------------- a certificate
 
-CALLS = {  # first word of a line -> what it shows
-    "passed:": "verdict and estimated error",
-    "loops": "largest gap after any step, limit 1e-9",
-    "energy": "energy balance, limit 1e-6 of the energy exchanged",
-    "branch": "signs of the determinants, passages",
-    "error": "found by a second, looser run",
-    "steps": "accepted steps, and why others were rejected",
+CALLS = {  # first word of a line -> what it shows; other lines are left out
+    "passed:": "verdict, estimated error",
+    "loops": "largest gap, limit 1e-9",
+    "energy": "balance, limit 1e-6",
+    "branch": "branch at start and end",
+    "error": "from a second, looser run",
+    "steps": "accepted and rejected steps",
     "singularity": "distance from singular positions",
     "growth": "sensitivity to the start",
 }
-COLUMNS, LINE = 84, 0.30  # characters of a printed line; its height in inches
+COLUMNS, INDENT = 61, 14  # characters of a printed line, and before its text
+LETTER, LINE = 0.092, 0.27  # inches
 
 
 def certificate() -> None:
-    """A printed certificate; boxes at the right explain its lines."""
+    """A printed certificate; labels at the right explain its lines."""
     import matplotlib.pyplot as plt
 
     s = lw.compile("carpet-scraper")
     text = str(s.simulate(s.assemble(v={"J1": 4.7}), 5).certificate).splitlines()
     rows: list[tuple[str, str]] = []  # word that begins the line, printed text
     for line in text:
-        first, *more = textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 19, initial_indent=" " * (len(line) - len(line.lstrip())))
-        rows += [(line.split()[0], first), *(("", x) for x in more)]
-    fig = plt.figure(figsize=(12.5, LINE * len(rows) + 0.3), dpi=110)
+        word, _, rest = line.strip().partition(" ")
+        if word in CALLS:
+            head = f"  {word:<{INDENT - 2}}" if line.startswith(" ") else f"{word} "
+            first, *more = textwrap.wrap(rest.strip(), COLUMNS, initial_indent=head, subsequent_indent=" " * INDENT)
+            rows += [(word, first), *(("", x) for x in more)]
+    wide, high = 9.0, LINE * len(rows) + 0.2
+    fig = plt.figure(figsize=(wide, high), dpi=110)
     ax = fig.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(0, 12.5), ylim=(-len(rows) * LINE - 0.1, 0.2))
+    ax.set(xlim=(0, wide), ylim=(-high + 0.1, 0.1))
     ax.axis("off")
-    ink = INK
     for k, (word, line) in enumerate(rows):
         y = -(k + 0.5) * LINE
-        shown = word in CALLS
-        ink = (INK if shown else GRAY) if word else ink
-        ax.text(0.2, y, line, family="monospace", fontsize=9.5, va="center", color=ink)
-        if shown:
+        ax.text(0.1, y, line, family="monospace", fontsize=10.8, va="center", color=INK)
+        if word:
             ax.annotate(
-                CALLS[word], (0.25 + 0.0822 * len(line), y), (8.3, y), fontsize=10.5, va="center", color=BLUE,
+                CALLS[word], (0.2 + LETTER * len(line), y), (6.1, y), fontsize=12, va="center", color=BLUE,
                 arrowprops={"arrowstyle": "-", "color": PALE, "lw": 1.2, "shrinkB": 4},
             )  # fmt: skip
     saved(fig, "certificate")
