@@ -96,7 +96,7 @@ class Options:
     delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
     integrator: Any = _option(
         "dopri",
-        "method: dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
+        "integration method: dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
         "a Method of linkwright.integrators",
     )
     step: Any = _option(None, "fixed step, or first step ('1 ms')")
@@ -110,7 +110,7 @@ class Options:
     sample_interval: Any = _option(
         None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times"
     )
-    formulation: Any = _option(None, "formulation: {formulations}; sslm if not given", "a formulation with options of its own")
+    formulation: Any = _option(None, "formulation of the equations: {formulations}; sslm if not given", "a formulation with options of its own")
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
     engine: str | None = _option(None, "native or python")

@@ -56,7 +56,7 @@ COMMAND = CliCommand(
         "linkwright bench runs --quick",
     ),
     options=(
-        option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"subject: {', '.join(SUBJECTS)}"),
+        option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"part to measure: {', '.join(SUBJECTS)}"),
         option("--peers", action="store_true", help="other programs, if they are installed here (minutes, because C++ is compiled)"),
         option("--quick", action="store_true", help="fewer rounds, fewer loops"),
         option("--models", metavar="A,B", type=options.listed, help="models to measure (default: all that have a benchmark)"),

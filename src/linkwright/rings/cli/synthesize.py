@@ -138,7 +138,7 @@ COMMAND = CliCommand(
         "linkwright synthesize path '20 20, 20 25, 20 30, 20 35, 20 40, 20 45' --kind slider-crank --json",
     ),
     options=(
-        option("task", metavar="TASK", choices=TASKS, help=f"task: {', '.join(TASKS)}"),
+        option("task", metavar="TASK", choices=TASKS, help=f"kind of task: {', '.join(TASKS)}"),
         option("subject", metavar="SUBJECT", nargs="?", help="points, poses (a file) or function"),
         option("--with", dest="options", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="number of the "
                "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "
