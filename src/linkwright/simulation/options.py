@@ -110,7 +110,9 @@ class Options:
     sample_interval: Any = _option(
         None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times"
     )
-    formulation: Any = _option(None, "formulation of the equations: {formulations}; sslm if not given", "a formulation with options of its own")
+    formulation: Any = _option(
+        None, "formulation of the equations: {formulations}; sslm if not given", "a formulation with options of its own"
+    )
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
     engine: str | None = _option(None, "native or python")
