@@ -75,7 +75,7 @@ class CycleLoads(Result):
         return Table(first.columns, first.title, (*first.notes, *self.notes), tuple(rest))
 
     def as_dict(self) -> dict[str, Any]:
-        """SI; `docs/how-to/bearing-loads.md` lists the fields."""
+        """Return the loads in SI; `linkwright docs bearing-loads` lists the fields."""
         if self.efforts is None or self.bearings is None:
             return {"computed": False, "why": self.why}
         shaking: dict[str, Any] = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
