@@ -132,6 +132,7 @@ browser:
 
 pictures: $(VENV)/installed-test browser
 	$(PY) docs/make/make_pictures.py
+	$(PY) docs/make/make_howto_pictures.py
 	$(PY) docs/make/make_plot_pictures.py
 
 gallery: $(VENV)/installed-test

@@ -21,11 +21,16 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "installed")
     models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
     assert models and inside >= {*models, "linkwright/py.typed", "linkwright/rings/synthesis/coupler_atlas.npz"}
-    assert not [name for name in inside if name.startswith(("tests", "benchmarks", "tools"))]
+    pages = {f"linkwright/{p.relative_to(ROOT).as_posix()}" for p in (ROOT / "docs").rglob("*.md")}
+    assert pages == {name for name in inside if name.startswith("linkwright/docs/")}, "the text of the pages, without pictures and programs"
+    assert not [name for name in inside if name.startswith(("tests", "benchmarks", "tools", "docs"))]
     assert not [name for name in inside if Path(name).name.startswith("make_")], "generators of stored data are in tools/"
     sources = {name.rpartition("/")[0] for name in inside if name.endswith((".cpp", ".hpp"))}
     assert sources == {"linkwright/rings/robots/transmission/ros2"}, "texts of exports; drivers of other programs stay in the checkout"
-    compare = [sys.executable, "-m", "linkwright", "bench"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    page = [sys.executable, "-m", "linkwright", "docs", "simulate"]
+    done = subprocess.run(page, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith("# Simulation\n"), done.stderr
+    compare = [sys.executable, "-m", "linkwright", "bench"]
     done = subprocess.run(compare, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "needs a checkout of the repository" in done.stderr

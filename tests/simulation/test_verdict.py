@@ -24,7 +24,7 @@ def good(bar):
     return s.simulate(st, 0.5).certificate
 
 
-LIMITS = {  # as documented in docs/how-to/simulate.md
+LIMITS = {  # as documented in docs/how-to/check-a-result.md
     "position_residual": ("loops", 1e-9),
     "velocity_residual": ("velocities", 1e-9),
     "energy_imbalance": ("energy", 1e-6),  # of the energy turned over

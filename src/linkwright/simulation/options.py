@@ -96,20 +96,23 @@ class Options:
     delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
     integrator: Any = _option(
         "dopri",
-        "dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
+        "integration method: dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
         "a Method of linkwright.integrators",
     )
-    step: Any = _option(None, "the fixed step, or the first one ('1 ms')")
+    step: Any = _option(None, "fixed step, or first step ('1 ms')")
     tolerance: float = _option(1e-9, "error allowed per step, relative to the size of states")
     stabilizer: Any = _option(
         "project",
-        "project, baumgarte, post_adjust, none, or two joined by +; with options project(metric=euclidean, velocities=false, every=10)",
+        "method that closes the loops: project, baumgarte, post_adjust, none, or two joined by +; with options "
+        "project(metric=euclidean, velocities=false, every=10)",
         "lw.stabilizers.project(...), lw.stabilizers.baumgarte(...), lw.stabilizers.post_adjust(...) or a list",
     )
     sample_interval: Any = _option(
         None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times"
     )
-    formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
+    formulation: Any = _option(
+        None, "formulation of the equations: {formulations}; sslm if not given", "a formulation with options of its own"
+    )
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     parameters: Any = _option(None, "values of the parameters of lw.compile(parameters=...)")
     engine: str | None = _option(None, "native or python")

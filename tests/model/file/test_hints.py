@@ -126,7 +126,7 @@ def test_files_of_other_programs(tmp_path: Path, name: str, words: str) -> None:
     for path in (tmp_path / name, name):
         with pytest.raises(lw.UsageError, match=f"is not a model file. {'' if name.endswith('.xacro') else '.*'}{words}") as caught:
             lw.load(path)
-        assert "docs/evidence/limits.md#what-to-use-instead" in str(caught.value)
+        assert "'linkwright docs limits'" in str(caught.value)
 
 
 def test_lengths_are_in_the_units_of_the_file(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ KEYS = {
     "g": "gravity",
     "bodie": "bodies",
 }
-_TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/reference/model-file.md#motion-laws)"
+_TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver ('linkwright docs model-file')"
 _FEATURES = {
     ("length", "len"): "Two pins of the drawing make a length; one of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
@@ -48,12 +48,12 @@ _FEATURES = {
         "controller",
         "pid",
         "control",
-    ): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)), docs/how-to/controllers.md.",
+    ): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)); see 'linkwright docs controllers'.",
     ("optimize", "optimise", "synthesis"): (
-        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them, docs/how-to/optimization.md."
+        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them; see 'linkwright docs optimization'."
     ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
-        "Files of other programs are not read; docs/how-to/export.md lists what is written for them."
+        "lw.load('robot.urdf') reads a file of another program, m.export writes one; see 'linkwright docs import'."
     ),
 }
 
@@ -70,7 +70,7 @@ def instead(word: str) -> str:
         return ""
     for spellings, sentence in _FEATURES.items():
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):
-            return f"{sentence} See {SEE}. "
+            return f"{sentence} " if "linkwright docs" in sentence else f"{sentence} See {SEE}. "
     return ""
 
 

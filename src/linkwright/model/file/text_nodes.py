@@ -248,7 +248,7 @@ class _Builder:
                     self.attach(stack[-1], finished)
         if root is None:
             raise ModelError(
-                "the file is empty. Begin with `name:`, `bodies:` and so on, see docs/reference/model-file.md.",
+                "the file is empty. Begin with `name:`, `bodies:` and so on, see 'linkwright docs model-file'.",
                 Source(self.name, 1),
                 name="name",
             )

@@ -9,7 +9,7 @@ from linkwright import files
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model import library as models
 
-SEE = "docs/evidence/limits.md#what-to-use-instead"
+SEE = "'linkwright docs limits'"
 
 _FILES = {
     (".xacro",): "Xacro is not read; write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
@@ -39,8 +39,8 @@ def foreign(path: Path) -> str:
     for endings, sentence in _FILES.items():
         if path.suffix.lower() in endings:
             others = ", ".join((*files.ROBOTS, *files.SKETCHES))
-            models = " Models are YAML files (docs/reference/model-file.md), dicts, "
-            models += f"and files of other programs ({others}; docs/how-to/import.md)."
+            models = " Models are YAML files ('linkwright docs model-file'), dicts, "
+            models += f"and files of other programs ({others}; 'linkwright docs import')."
             ready = "" if sentence.endswith(("reads it", "python")) else models
             return f"{sentence}.{ready} See {SEE}."
     return ""

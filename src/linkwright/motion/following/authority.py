@@ -24,7 +24,7 @@ HALVINGS = 10  # and then a straight line: it errs by the square of what is left
 LOST = 1e-2  # share of the control authority beside it that may be left where the sign is found to change: 2^-10 of it is expected
 WEAK = 1e-2  # share of the best control authority along the path below which a sample is reported
 LISTED = 4  # places listed
-SEE = "See docs/explanation/singular-positions.md"
+SEE = "See 'linkwright docs singular-positions'"
 
 
 class Authority(NamedTuple):

@@ -46,6 +46,7 @@ def checkout() -> Any:
 
 COMMAND = CliCommand(
     name="bench",
+    topic="comparison",
     help="speed and accuracy of kernels, simulations, verbs and the page (from a checkout)",
     about="Measure compiled kernels (operations, times, batches, processes, growth with the number of loops), whole simulations (runs), "
     "the calls of users (verbs) or the page in a browser. All contenders are timed in turns and the best round of each counts, so only "
@@ -55,7 +56,7 @@ COMMAND = CliCommand(
         "linkwright bench runs --quick",
     ),
     options=(
-        option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"one of {', '.join(SUBJECTS)}"),
+        option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"part to measure: {', '.join(SUBJECTS)}"),
         option("--peers", action="store_true", help="other programs, if they are installed here (minutes, because C++ is compiled)"),
         option("--quick", action="store_true", help="fewer rounds, fewer loops"),
         option("--models", metavar="A,B", type=options.listed, help="models to measure (default: all that have a benchmark)"),

@@ -78,6 +78,10 @@ def _named(command: str, x: argparse.Action) -> list[str]:
         return models.names()
     if (command, x.dest) == ("schema", "what"):
         return ["model", "page", *NAMES]
+    if command == "docs" and x.dest == "topic":
+        from linkwright.rings.cli.docs import topics
+
+        return list(topics())
     return [*model_list.template_names(), *models.names()] if (command, x.dest) == ("new", "start") else []
 
 
@@ -209,11 +213,12 @@ def run(given: argparse.Namespace) -> None:
 
 COMMAND = CliCommand(
     name="completion",
+    topic="command-line",
     help="a script that completes commands, flags and models in bash, zsh or fish",
     about="Print a script that completes commands, flags, choices, built-in models and files. Read it in the start file of the shell: "
     "source <(linkwright completion bash) in ~/.bashrc, source <(linkwright completion zsh) in ~/.zshrc after compinit, and "
     "linkwright completion fish | source in ~/.config/fish/config.fish.",
     examples=("linkwright completion bash", "linkwright completion fish"),
-    options=(option("shell", metavar="SHELL", choices=tuple(SHELLS), help=f"one of {', '.join(SHELLS)}"), options.JSON),
+    options=(option("shell", metavar="SHELL", choices=tuple(SHELLS), help=f"shell: {', '.join(SHELLS)}"), options.JSON),
     run=run,
 )

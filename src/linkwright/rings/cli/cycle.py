@@ -268,7 +268,8 @@ def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
 
 COMMAND = CliCommand(
     name="cycle",
-    help="one cycle of the drive: motion, drive efforts, loads of every pin",
+    topic="cycle",
+    help="one cycle of the drive: motion, drive torques, loads of every pin",
     about="Move a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
     "With masses in the model it also computes what the drives must do and what every pin carries.",
     examples=(

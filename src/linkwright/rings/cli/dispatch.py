@@ -21,7 +21,7 @@ PLACES = {  # module and constant of each command, in the order of the help; a m
     "study": "study.COMMAND", "optimize": "optimize.COMMAND", "synthesize": "synthesize.COMMAND", "workspace": "workspace.COMMAND",
     "time-optimal": "time_optimal.COMMAND", "identify": "identify.COMMAND", "calibrate": "identify.CALIBRATE", "report": "report.COMMAND",
     "export": "export.COMMAND", "models": "new_model.LIST", "motion-laws": "motion_laws.COMMAND", "schema": "schema.COMMAND",
-    "completion": "completion.COMMAND", "reproduce": "reproduce.COMMAND", "bench": "bench.COMMAND",
+    "docs": "docs.COMMAND", "completion": "completion.COMMAND", "reproduce": "reproduce.COMMAND", "bench": "bench.COMMAND",
 }  # fmt: skip
 NAMES = tuple(PLACES)
 OLD_COMMANDS = {  # commands that were, and what to write now
@@ -33,6 +33,7 @@ EPILOG = """examples:
   linkwright info wiper
   linkwright simulate wiper 5 --plot wiper.png
   linkwright wiper --help
+  linkwright docs first-mechanism
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
 COMPUTING = ("simulate", "study", "optimize", "synthesize", "workspace", "time-optimal", "identify", "calibrate")  # by native code, mostly

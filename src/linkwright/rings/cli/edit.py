@@ -74,6 +74,7 @@ def is_planar(path: Path) -> bool:
 
 COMMAND = CliCommand(
     name="edit",
+    topic="editor",
     help="draw a mechanism in the browser; the model file follows",
     about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit "
     "is written to the file, with its comments, units and order; what a text editor saves appears in the page. A file that does not exist "

@@ -113,6 +113,7 @@ _KINDS = "; ".join(f"{', '.join(x.endings)}: {x.about}" for x in FORMATS.values(
 
 COMMAND = CliCommand(
     name="export",
+    topic="export",
     help="a file for another program, or a model file: " + ", ".join(e for x in FORMATS.values() for e in x.endings),
     about="Write a model for another program, or a model of another program as a model file. The ending of the file decides the format. "
     f"{_KINDS}; .yaml, .yml: the model file. If the model is a file of another program (URDF, SDF, MJCF, DXF, SVG), the report of its "

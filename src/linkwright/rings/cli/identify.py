@@ -70,6 +70,7 @@ OUTPUT = options.OUTPUT("the model with the new numbers (.yaml)")
 
 COMMAND = CliCommand(
     name="identify",
+    topic="identification",
     help="masses, inertias, friction and drive gains from measured positions and torques",
     about="Identify masses, centers of mass, inertias, friction and gains from runs of the machine: CSV or Parquet files with the columns "
     "t, and of every drive its position (A) and torque or force (A.torque), units in the heads ('A [deg]'). Printed are the combinations "
@@ -91,6 +92,7 @@ COMMAND = CliCommand(
 
 CALIBRATE = CliCommand(
     name="calibrate",
+    topic="identification",
     help="lengths, pins and encoder offsets from measured poses",
     about="Calibrate geometric numbers and encoder offsets from a CSV or Parquet file with one row for each pose: the position of every "
     "drive (A), and coordinates of points (tool.P.x), distances ('tool.P - ground.Q'), angles, or further encoders; units in the heads. "

@@ -40,6 +40,7 @@ def _topology(m: Any) -> dict[str, Any]:
 
 COMMAND = CliCommand(
     name="info",
+    topic="cycle",
     help="degrees of freedom, reach, swing and transmission of a mechanism",
     about="Print degrees of freedom and drives, full turn or reach, swing of the links, transmission angles, mass.",
     examples=(

@@ -71,6 +71,7 @@ def welcome() -> str:
             "  linkwright cycle wiper --picture wiper.png --animation wiper.gif",
             "  linkwright new my.yaml",
             "",
-            console.wrapped("The first opens a page with the mechanism moving; the last writes a model to change. Help: linkwright --help"),
+            console.wrapped("The first opens a page with the mechanism moving; the last writes a model to change."),
+            console.wrapped("Help: linkwright --help. Pages of the documentation: linkwright docs"),
         ]
     )

@@ -74,6 +74,7 @@ def _print(rows: list[Any]) -> None:
 
 COMMAND = CliCommand(
     name="motion-laws",
+    topic="cams",
     help="list the motion laws of moves with their peak factors",
     about="List the motion laws of moves and cams with the peaks of their velocity, acceleration and jerk, as factors or for one move.",
     examples=("linkwright motion-laws", "linkwright motion-laws --rise '20 mm' --in '60 deg' --speed '120 rpm'"),

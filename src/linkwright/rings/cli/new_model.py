@@ -123,10 +123,11 @@ def list_all(given: argparse.Namespace) -> None:
 
 COMMAND = CliCommand(
     name="new",
+    topic="first-mechanism",
     help="write a commented model to start from; --list shows templates and built-in models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
     "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
-    "SVG, becomes pins and links (docs/how-to/drawings.md).",
+    "SVG, becomes pins and links ('linkwright docs drawings').",
     examples=(
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",
@@ -156,6 +157,7 @@ COMMAND = CliCommand(
 
 LIST = CliCommand(
     name="models",
+    topic="models",
     help="list the built-in models, as new --list",
     about="List the built-in models and the templates of 'linkwright new'.",
     examples=("linkwright models", "linkwright models --json"),

@@ -52,6 +52,7 @@ def _need_written(m: Any, vary: dict[str, Any]) -> None:
 
 COMMAND = CliCommand(
     name="optimize",
+    topic="optimization",
     help="the design of a model that serves a goal best, within bounds and constraints",
     about="Search for the numbers of a model that serve a goal best. Candidates over the whole bounds are computed first, then the best of "
     "them are improved with exact gradients. The model file stays as it is; with -o a copy with the new numbers is written, comments, "
@@ -71,7 +72,7 @@ COMMAND = CliCommand(
         OPTIMIZE,
         *options.LOADING,
         options.STEPS,
-        options.OUTPUT("the model with the new numbers (.yaml); of a front its knee point"),
+        options.OUTPUT("the model with the new values (.yaml), for a Pareto front its knee point"),
         options.PAGE("both designs, before and after"),
         options.PLOT("the front, or the goals before and after"),
         *options.BOTH,

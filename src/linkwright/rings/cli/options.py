@@ -203,7 +203,7 @@ def folder(what: str) -> CliOption:
 
 def vary(how: str) -> CliOption:
     """The option that names numbers that vary, with how a command writes their ranges."""
-    return needed(_repeated("--vary", "NAME[=RANGE]", named, f"number that varies, or a pattern such as '*.length': {how}"))
+    return needed(_repeated("--vary", "NAME[=RANGE]", named, f"parameter that varies, or a pattern such as '*.length': {how}"))
 
 
 def needed(x: CliOption) -> CliOption:

@@ -80,6 +80,7 @@ def _warn(text: str) -> None:
 
 COMMAND = CliCommand(
     name="MODEL",
+    topic="page",
     help="open the page of a model or run in the browser",
     about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "
     "With -o the page is written instead: one self-contained HTML file. A saved run plays in it.",

@@ -39,6 +39,7 @@ class CliCommand:
     """A command: `run` gets its options and gives the exit code (None is 0)."""
 
     name: str
+    topic: str  # page of the documentation, as `linkwright docs` names it
     help: str  # one line for the list of commands
     about: str  # a paragraph for its own help
     examples: tuple[str, ...]
@@ -120,5 +121,5 @@ def settings_of(command: CliCommand) -> dict[str, Any]:
     return {
         "usage": " ".join([PROGRAM, *([command.name] if command.name.islower() else []), *usage, "[options]"]),
         "description": command.about,
-        "epilog": "\n".join(["examples:", *(f"  {x}" for x in command.examples)]),
+        "epilog": "\n".join(["examples:", *(f"  {x}" for x in command.examples), "", f"more: {PROGRAM} docs {command.topic}"]),
     }

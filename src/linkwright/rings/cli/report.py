@@ -92,6 +92,7 @@ def _stem(model: str) -> str:
 
 COMMAND = CliCommand(
     name="report",
+    topic="report",
     help="a document to print or .pdf: dimensions, motion, drive, bearing loads, variants, checks",
     about="Write the report of a model or of a saved run, as its page with sheets for print or as PDF: title block, mobility and "
     "redundancy, dimensions, motion, drive torque and power, motor, bearing loads, variants and checks.",

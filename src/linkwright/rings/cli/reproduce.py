@@ -66,6 +66,7 @@ def _details(item: Item) -> list[str]:
 
 COMMAND = CliCommand(
     name="reproduce",
+    topic="papers",
     help="reproduce the papers, item by item, with verdicts",
     about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and where it is computed.",
     examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details --folder figures", "linkwright reproduce koul --json"),

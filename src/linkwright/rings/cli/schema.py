@@ -44,6 +44,7 @@ def _schema(what: str) -> tuple[dict, str]:
 
 COMMAND = CliCommand(
     name="schema",
+    topic="model-file",
     help="the JSON Schema of the model file, or of the JSON that a command prints",
     about="Print the JSON Schema of the model file, or with the name of a command the schema of what it prints with --json ('page' is "
     "linkwright MODEL). An editor with a YAML language server completes keys, explains them and marks misspelled ones. Name the schema in "

@@ -154,6 +154,7 @@ def _setting(x: Any) -> CliOption:
 
 COMMAND = CliCommand(
     name="simulate",
+    topic="simulate",
     help="simulate the motion in time, driven as in the file or undriven",
     about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "
     "certificate. Ctrl-C ends early and keeps what was computed. The model needs masses.",

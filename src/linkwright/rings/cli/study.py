@@ -98,6 +98,7 @@ def _case(given: argparse.Namespace) -> Any:
 
 COMMAND = CliCommand(
     name="study",
+    topic="studies",
     help="many designs of a model: vary numbers, measure results, a table at the end",
     about="Compute many designs of a model and measure each. Numbers vary over ranges ('rod=180..260 mm / 20'), tolerances "
     "('rod=200 +- 0.1 mm'), distributions ('rod=normal(200 mm, 0.1 mm)') or values ('rod=180 mm, 200 mm'). With --folder the rows are "

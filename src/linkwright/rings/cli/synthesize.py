@@ -127,6 +127,7 @@ def _word(name: str) -> str:
 
 COMMAND = CliCommand(
     name="synthesize",
+    topic="synthesis",
     help="linkages from a path, function, poses, dwell, straight line or dead centers",
     about="Find linkages from the motion that is wanted, best first, with defects named. TASK is path (points in a CSV file, or "
     "'0 0, 10 5, 20 0'), function (of x), poses (a CSV file with x, y, angle), dwell, straight or dead-centers (described by --with). With "
@@ -137,7 +138,7 @@ COMMAND = CliCommand(
         "linkwright synthesize path '20 20, 20 25, 20 30, 20 35, 20 40, 20 45' --kind slider-crank --json",
     ),
     options=(
-        option("task", metavar="TASK", choices=TASKS, help=f"one of {', '.join(TASKS)}"),
+        option("task", metavar="TASK", choices=TASKS, help=f"kind of task: {', '.join(TASKS)}"),
         option("subject", metavar="SUBJECT", nargs="?", help="points, poses (a file) or function"),
         option("--with", dest="options", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="number of the "
                "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "

@@ -117,6 +117,7 @@ def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
 
 COMMAND = CliCommand(
     name="time-optimal",
+    topic="time-optimal",
     help="the fastest motion along a path within limits of torque, speed, heat and pin loads",
     about="Compute the fastest motion along a path from rest to rest. A path goes through places of a point, a joint or a cylinder, in "
     "straight lines (the motion stops at corners that are not rounded) or as a spline. Limits are largest values by channel: A.torque, "

@@ -90,6 +90,7 @@ def _by_drive(given: list[str], flag: str) -> Any:
 
 COMMAND = CliCommand(
     name="workspace",
+    topic="workspace",
     help="reach, singularities and measures of a robot over its poses",
     about="Compute the reach of a body or point, singularities of type I and II as located curves, and measures: conditioning, stiffness, "
     "drive torques and forces under a payload, speed and acceleration in every direction. Axes are pose coordinates: platform.x, "

@@ -404,7 +404,7 @@ def find_cam(d: Description, name: str | None) -> Coupling:
         return next(iter(every.values()))
     if name not in every:
         if not every:
-            raise UsageError("The model has no `cams:`; docs/how-to/cams.md shows how they are written.", name="cams")
+            raise UsageError("The model has no `cams:`; 'linkwright docs cams' shows how they are written.", name="cams")
         said = "name one of several cams." if name is None else f"there is no cam {name!r:.40}."
         raise UsageError(f"{said}", nearest(str(name), every, "Cams"))
     return every[name]

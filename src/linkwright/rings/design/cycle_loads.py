@@ -37,7 +37,7 @@ class CycleLoads(Result):
     def __str__(self) -> str:
         if self.why:
             return self.why
-        pins = f"loads of the pins (P: equivalent load, docs/how-to/bearing-loads.md)\n{self.bearings}"
+        pins = f"loads of the pins (P: equivalent load, 'linkwright docs bearing-loads')\n{self.bearings}"
         said = "".join(f"\nnote: {x}" for x in self.notes)
         lifted = f"\n\ncylinders\n{self.cylinders}" if self.cylinders else ""
         pulled = f"\n\nbelts, chains and ropes\n{self.belts}" if self.belts else ""
@@ -75,7 +75,7 @@ class CycleLoads(Result):
         return Table(first.columns, first.title, (*first.notes, *self.notes), tuple(rest))
 
     def as_dict(self) -> dict[str, Any]:
-        """SI; `docs/how-to/bearing-loads.md` lists the fields."""
+        """Return the loads in SI; `linkwright docs bearing-loads` lists the fields."""
         if self.efforts is None or self.bearings is None:
             return {"computed": False, "why": self.why}
         shaking: dict[str, Any] = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}

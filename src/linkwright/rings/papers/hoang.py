@@ -149,7 +149,7 @@ def residuals_case_1() -> Item:
         abs(math.log10(level / 1e-6)),
         0.5,
         "1e-6, in decades",
-        "the unit is m^2, printed m; a small residual is not accuracy, see docs/explanation/stabilization.md",
+        "the unit is m^2, printed m; a small residual is not accuracy ('linkwright docs stabilization')",
     )
 
 

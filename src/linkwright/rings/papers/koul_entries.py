@@ -57,7 +57,7 @@ ENTRIES = (
     Entry("Fig. 8", "3-RRR, free and forced", (free_manipulator, forced_manipulator), "rings/papers/koul_runs.py"),
     Entry(
         "Sec. 4", "results checked with RecurDyn",
-        why="cannot be decided because RecurDyn and its model are not to be had; docs/evidence/comparison.md compares five other programs",
+        why="cannot be decided because RecurDyn and its model are not available; 'linkwright docs comparison' compares five other programs",
         verdict="undecided",
     ),
     Entry("Table 3", "times of six simulations, SLM against SSLM", (simulation_cost,), "rings/papers/koul_cost.py"),

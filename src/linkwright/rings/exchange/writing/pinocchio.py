@@ -159,7 +159,7 @@ def _free(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 @call_explained
 def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> PinocchioModel:
-    """The mechanism for Pinocchio. `floor` gives every body at least that share of the mechanism's inertia (see docs/how-to/export.md)."""
+    """The mechanism for Pinocchio. `floor` gives every body at least that share of the mechanism's inertia (`linkwright docs export`)."""
     pin = _pinocchio()
     system = loops.convertible(model, "Pinocchio", regular=floor == 0.0)
     _refuse(system)

@@ -179,7 +179,7 @@ def _weak(assembler: Assembler, c: Trajectory, drives: Sequence[str], speeds: Ca
     i = int(np.argmin(share))
     return [
         f"near s = {c.t[i]:.5g} the drives have {100 * share[i]:.2g} % of the control authority they have elsewhere: a singular "
-        "position is near, torques and loads grow, and the motion is slowed there. See docs/explanation/singular-positions.md"
+        "position is near, torques and loads grow, and the motion is slowed there. See 'linkwright docs singular-positions'"
     ]
 
 
