@@ -20,7 +20,7 @@ folder.mkdir(parents=True, exist_ok=True)
 s = lw.compile("3-rrr")
 drives = {"stiffness": "1e4 N m/rad", "speeds": "3 rad/s", "efforts": "200 N m", "payload": "5 kg"}
 plane = {"platform.x": "-0.5..1.3 m / 100", "platform.y": "-0.6..1.2 m / 100"}
-a = s.map("all", over=plane, at={"platform.angle": "20 deg"}, **drives)
+a = s.workspace(plane, "all", at={"platform.angle": "20 deg"}, **drives)
 circle = a.inscribed("circle")
 print(a)
 print(f"largest circle without singularities: radius {1e3 * circle.radius:.0f} mm about ({circle.center[0]:.3f}, {circle.center[1]:.3f}) m")
@@ -57,5 +57,5 @@ area = corners + 0.5 * (angles - np.sin(angles)).sum() - 3.0 * np.pi * 0.2**2
 
 a.plot(["dexterity", "stiffness"], folder / "atlas_3rrr.png", size=(8.4, 3.9))
 sliders = {"platform.x": (-0.5, 1.3, 46), "platform.y": (-0.6, 1.2, 46), "platform.angle": ("-20 deg", "100 deg", 13)}
-s.map("all", over=sliders, **drives).show(folder / "atlas_3rrr.html")
+s.workspace(sliders, "all", **drives).show(folder / "atlas_3rrr.html")
 print(f"reach at 20 degrees: {a.size:.3f} m^2 (check: {area:.3f})")
