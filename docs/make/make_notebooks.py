@@ -97,7 +97,7 @@ def page(book: dict[str, Any], name: str) -> tuple[str, dict[str, bytes]]:
                 pictures[file] = base64.b64decode(data["image/png"])
                 parts.append(f"![Output of the cell above]({file})")
             else:
-                parts.append("```text\n" + "".join(data["text/plain"]).rstrip("\n") + "\n```")
+                parts.append("``` { .text .output }\n" + "".join(data["text/plain"]).rstrip("\n") + "\n```")
     return "\n\n".join(parts) + "\n", pictures
 
 

@@ -123,7 +123,9 @@ def pages_of(pattern: str) -> list[dict[str, str]]:
 
 
 def title(path: Path) -> str:
-    """Short, for the navigation: the key of a paper, the text of a script's name."""
+    """Short, for the navigation: the key of a paper, the heading of a notebook, the text of a script's name."""
+    if path.suffix == ".ipynb":
+        return str(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0]).strip("# \n")
     return (
         path.parent.name if path.name == "README.md" else re.sub(r"^\d+_", "", path.stem).replace("_", " ").replace("-", " ").capitalize()
     )
