@@ -33,7 +33,10 @@ PICTURES = {  # page -> {file that its code writes: picture}
     "tutorials/slider-crank": {
         "pump.png": "slider-crank.png", "torque.png": "slider-crank-torque.png", "coast.png": "slider-crank-coast.png",
     },
-    "tutorials/parallel-robot": {"picker.png": "robot-picker.png", "torques.png": "robot-torques.png", "motor.png": "robot-motor.png"},
+    "tutorials/parallel-robot": {
+        "picker.png": "robot-picker.png", "reach.png": "robot-reach.png", "torques.png": "robot-torques.png",
+        "motor.png": "robot-motor.png",
+    },
 }  # fmt: skip
 
 
