@@ -82,7 +82,7 @@ def lines(text: str) -> list[str]:
 def page(book: dict[str, Any], name: str) -> tuple[str, dict[str, bytes]]:
     """A notebook as Markdown, with links to its pictures, and the pictures."""
     title, *rest = book["cells"]
-    parts = ["".join(title["source"]), f"[Download the notebook]({name}.ipynb){{ .md-button }}"]
+    parts = ["".join(title["source"]), f'<a class="md-button" href="{name}.ipynb" download>Download the notebook</a>']
     pictures: dict[str, bytes] = {}
     for cell in rest:
         text = "".join(cell["source"])
