@@ -29,7 +29,6 @@ PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py
 PYTHON = "reference/python/*.md"  # made from docstrings
 GUIDE = "llms.txt"  # what programs read first
 FILES = ("papers/*/*.png", "papers/*/*.svg")
-TASKS = ("start/", "tutorials/", "how-to/", "help.md")  # pages that a search shows before others
 NOTEBOOKS = "notebooks/*.ipynb"  # pages with their stored outputs, and files to download
 
 FENCE = re.compile(r"^ *(```|~~~)")  # in tabs it is indented
@@ -90,10 +89,6 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     src_uri = page.file.src_uri
-    if src_uri.startswith(TASKS):
-        page.meta["search"] = {"boost": 2}
-    if src_uri.startswith(("papers/", "CHANGELOG")):
-        page.meta["search"] = {"exclude": True}  # docs/explanation has a page on each paper
     if src_uri.startswith("gallery/"):
         page.meta["search"] = {"exclude": True}  # docs/tutorials/gallery.md describes them; single letters of code upset the search script
     if src_uri.startswith(("examples/", "gallery/")):
