@@ -15,7 +15,7 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/rings/studio/live/test
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: help demo test test-all test-oldest check check-style check-types check-layers check-builds browser firefox \
-  firefox-esr compiler controller shells video pictures gallery docs clean
+  firefox-esr compiler controller shells video pictures notebooks gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-oldest  the quick tests with the lowest declared version of every dependency, in build/oldest; Python 3.11 or 3.12"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
+	@echo "make notebooks   run the notebooks and store their outputs again"
 	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
 	@echo "make docs        the site of docs, papers, examples and gallery into build/site; open build/site/index.html"
 	@echo "make clean       remove the virtual environment, caches and built files"
@@ -134,6 +135,9 @@ pictures: $(VENV)/installed-test browser
 	$(PY) docs/make/make_pictures.py
 	$(PY) docs/make/make_howto_pictures.py
 	$(PY) docs/make/make_plot_pictures.py
+
+notebooks: $(VENV)/installed-test
+	$(PY) docs/make/make_notebooks.py
 
 gallery: $(VENV)/installed-test
 	$(PY) docs/make/make_gallery.py

@@ -46,7 +46,7 @@ m = lw.load(
 )
 cam = m.cam("cam", turn=m.cycle(steps=1440))
 print(cam)
-assert cam.warnings == () and abs(cam.base - 0.045) < 1e-12
+assert cam.notes == () and abs(cam.base - 0.045) < 1e-12
 
 h, beta, mass, k = 0.040, np.radians(120.0), 3.0, 3e3
 x = np.linspace(0.0, 1.0, 200_001)  # of the rise: cycloidal
@@ -59,7 +59,7 @@ print(f"speed at which the roller lifts off: {speed:.1f} rpm (check: {check:.1f}
 assert abs(speed - check) < 1e-4 * check
 
 fast = m.with_(**{"drive.A": 1.1 * cam.forces.speed}).cam()
-print(fast.warnings[0])
+print(fast.notes[0])
 m.show(folder / "cam_pusher.html")
 m.plot("mechanism", folder / "cam_pusher.png", trace=[], size=(4.2, 3.2), labels=False)
 m.export(folder / "cam_pusher.svg", cam="cam", bore="20 mm")

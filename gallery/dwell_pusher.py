@@ -40,7 +40,6 @@ found = m.optimize(
     "min range guide while 100..180 deg",
     {**lengths, "ground.D.x": "100..300 mm", "ground.D.y": "-150..150 mm", "ground.guide.y": "0..300 mm"},
     ["range guide > 100 mm", "full turn"],
-    enough="0.2 mm",
 )
 print(found)
 

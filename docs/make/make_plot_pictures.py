@@ -1,4 +1,4 @@
-"""Draws the pictures of how-to pages again: runs the code of each page in an empty folder and stores what it wrote, with a palette;
+"""Draws the pictures of pages again: runs the code of each page in an empty folder and stores what it wrote, with a palette;
 then the drawing of docs/how-to/drawings.md and the bodies of docs/reference/model-file.md that have shapes.
 
 python docs/make/make_plot_pictures.py [PAGE ...]     PAGE such as how-to/belts; all pages if there is none
@@ -15,6 +15,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1]
 COLORS = 96  # flat drawings with smooth edges need no more
+BLOCK = re.compile(r'^```(\w+)(?: title="([\w-]+\.\w+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)  # with a title it is a file
 PICTURES = {  # page -> {file that its code writes: picture}
     "how-to/plots": {
         **{f"{x}.png": f"plots-{x}.png" for x in (
@@ -34,6 +35,19 @@ PICTURES = {  # page -> {file that its code writes: picture}
     "how-to/balancing": {"shaking.png": "balancing.png"},
     "how-to/studies": {"map.png": "study-map.png", "tornado.png": "study-tornado.png", "spread.png": "study-spread.png"},
     "how-to/motors": {"start.png": "motor-start.png", "motors.png": "plots-motor.png"},
+    "start/first-mechanism": {"folding.png": "first-mechanism.png", "curves.png": "first-curves.png"},
+    "start/concepts": {"up.png": "concepts-up.png", "down.png": "concepts-down.png"},
+    "tutorials/sketch-to-motor": {"pusher.png": "tutorial-pusher.png", "motor.png": "tutorial-motor.png"},
+    "tutorials/wanted-motion": {"pusher.png": "dwell-linkage.png", "linkages.png": "dwell-candidates.png"},
+    "tutorials/coming-from": {"four-bar.png": "coming-from.png"},
+    "tutorials/lecture": {"velocities.png": "lecture-velocities.png", "centers.png": "lecture-centers.png"},
+    "tutorials/slider-crank": {
+        "pump.png": "slider-crank.png", "torque.png": "slider-crank-torque.png", "coast.png": "slider-crank-coast.png",
+    },
+    "tutorials/parallel-robot": {
+        "picker.png": "robot-picker.png", "reach.png": "robot-reach.png", "torques.png": "robot-torques.png",
+        "motor.png": "robot-motor.png",
+    },
 }  # fmt: skip
 
 
@@ -47,10 +61,14 @@ def main(names: Sequence[str]) -> None:
         if names and name not in names:
             continue
         page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-        code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            exec(compile(code, f"docs/{name}.md", "exec"), {"__name__": name})
+            namespace: dict[str, object] = {"__name__": name}
+            for language, file, text in BLOCK.findall(page):
+                if file:
+                    Path(file).write_text(text, encoding="utf-8")
+                elif language == "python":
+                    exec(compile(text, f"docs/{name}.md", "exec"), namespace)
             for file, picture in pictures.items():
                 saved = DOCS / "images" / picture
                 with Image.open(Path(folder) / file) as drawn:

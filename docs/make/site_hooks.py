@@ -1,4 +1,4 @@
-"""What the site needs beyond docs/: papers, examples and the gallery as pages, with links that are right on a forge as well.
+"""What the site needs beyond docs/: papers, examples, notebooks and the gallery as pages, with links that are right on a forge as well.
 
 Markdown is written for the forge: `../papers/Koul2013/README.md`, `../examples/10_simulate.py`. Here every such file becomes a page (a
 script as its own text with highlighted code; one of the gallery leads to its live page if `make gallery` has written it) and links
@@ -9,6 +9,7 @@ directly, as forges allow.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import posixpath
 import re
@@ -27,10 +28,12 @@ HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"
 PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
 PYTHON = "reference/python/*.md"  # made from docstrings
 GUIDE = "llms.txt"  # what programs read first
-FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
+FILES = ("papers/*/*.png", "papers/*/*.svg")
+NOTEBOOKS = "notebooks/*.ipynb"  # pages with their stored outputs, and files to download
 
-FENCE = re.compile(r"^ {0,3}(```|~~~)")
+FENCE = re.compile(r"^ *(```|~~~)")  # in tabs it is indented
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+PICTURE_OF_SCRIPT = re.compile(r"(\[!\[[^\]]*\]\([^)]*\)\]\()(?:\.\./)*gallery/(\w+)\.py\)")  # leads to the live page, where there is one
 SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*src/[^)\s]+\)")  # sources are on the forge only: their links become plain text
 OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
 CALL = ("python ", "    ")  # how a script is called keeps its form
@@ -44,14 +47,14 @@ def site_path(repository_path: str) -> str | None:
     if repository_path.startswith("docs/"):
         return repository_path.removeprefix("docs/")
     path = Path(repository_path)
-    if any(path.match(pattern) for pattern in (*PAGES, *FILES)):
-        return path.with_suffix(".md").as_posix() if path.suffix == ".py" else repository_path
+    if any(path.match(pattern) for pattern in (*PAGES, *FILES, NOTEBOOKS)):
+        return path.with_suffix(".md").as_posix() if path.suffix in (".py", ".ipynb") else repository_path
     return None
 
 
 def repository_path(src_uri: str) -> str:
     """The other way round; pages made of scripts have no links of their own to follow."""
-    return src_uri if src_uri.startswith(("papers/", "benchmarks/", *HABITS)) else f"docs/{src_uri}"
+    return src_uri if src_uri.startswith(("papers/", "benchmarks/", "notebooks/", *HABITS)) else f"docs/{src_uri}"
 
 
 # ---------------------------------------------------------------- hooks that mkdocs calls
@@ -71,6 +74,12 @@ def on_files(files: Any, config: Any) -> Any:
     files.append(File.generated(config, GUIDE, content=guide((ROOT / GUIDE).read_text(encoding="utf-8"))))
     for name, text in python_reference().items():
         files.append(File.generated(config, f"reference/python/{name}.md", content=text))
+    for path in found(NOTEBOOKS):
+        text, pictures = import_module("make_notebooks").page(json.loads(path.read_text(encoding="utf-8")), path.stem)
+        files.append(File.generated(config, str(site_path(relative(path))), content=text))
+        files.append(File.generated(config, relative(path), abs_src_path=str(path)))
+        for name, data in pictures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=data))
     for path in found(*FILES):
         files.append(File.generated(config, relative(path), abs_src_path=str(path)))
     for path in live_pages():
@@ -114,7 +123,9 @@ def pages_of(pattern: str) -> list[dict[str, str]]:
 
 
 def title(path: Path) -> str:
-    """Short, for the navigation: the key of a paper, the text of a script's name."""
+    """Short, for the navigation: the key of a paper, the heading of a notebook, the text of a script's name."""
+    if path.suffix == ".ipynb":
+        return str(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0]).strip("# \n")
     return (
         path.parent.name if path.name == "README.md" else re.sub(r"^\d+_", "", path.stem).replace("_", " ").replace("-", " ").capitalize()
     )
@@ -153,7 +164,12 @@ def rewritten(markdown: str, repository: str, src_uri: str) -> str:
         there = site_path(posixpath.normpath(posixpath.join(posixpath.dirname(repository), target)))
         return match.group(0) if there is None else opening + posixpath.relpath(there, posixpath.dirname(src_uri) or ".") + closing
 
-    return per_line(markdown, lambda line: LINK.sub(moved, SOURCE_LINK.sub(r"\1", line)))
+    def live(match: re.Match[str]) -> str:
+        page = f"{match[2]}.html"
+        there = posixpath.relpath(f"gallery/live/{page}", posixpath.dirname(src_uri) or ".")
+        return f"{match[1]}{there})" if (LIVE / page).exists() else match[0]
+
+    return per_line(markdown, lambda line: LINK.sub(moved, PICTURE_OF_SCRIPT.sub(live, SOURCE_LINK.sub(r"\1", line))))
 
 
 def guide(text: str) -> str:

@@ -1,16 +1,21 @@
 """Every code block of README and docs runs and prints what it says; every link leads somewhere.
 
-```python blocks of one page run one after another in one namespace. Complete ```yaml models (with `bodies:`) are read and
-assembled. In ```console blocks every `$ linkwright ...` line is run, and the lines shown under it must be among those printed,
-in this order; `...` stands for lines left out, and round-off figures (1.0e-14) may differ.
+```python blocks of one page run one after another in one namespace; a number printed is the one in its comment. A block whose
+title is a file name is that file. Complete ```yaml models (with `bodies:`) are read and assembled. In ```console blocks every
+`$ linkwright ...` line is run, and the lines shown under it must be among those printed, in this order; `...` stands for lines
+left out, and round-off figures (1.0e-14) may differ.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import io
 import re
 import shlex
+import textwrap
 import warnings
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,26 +32,39 @@ from tests.docs.test_docstrings import with_examples
 from tests.sweeps import sweep
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)  # also inside a tab, indented
+SHOWN = re.compile(r"\)\s+# ((?:-?\d+(?:\.\d+)?\b[, ]*)+)(?![\w.])")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+FILE = re.compile(r'title="([\w-]+\.\w+)"')
 HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/rings/exchange/bridges runs them
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
     "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
-    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/export",
-    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/channels", "reference/edits",
-    "reference/errors", "reference/python/index", "reference/model-file", "start/first-mechanism", "tutorials/coming-from-adams",
-    "tutorials/coming-from-drake", "tutorials/coming-from-mujoco", "tutorials/coming-from-pinocchio",
-    "tutorials/coming-from-pylinkage",
+    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/events", "how-to/export",
+    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "how-to/stepping", "reference/channels",
+    "reference/edits", "reference/errors", "reference/python/index", "reference/model-file", "start/first-mechanism", "start/concepts",
+    "start/draw", "tutorials/coming-from", "tutorials/slider-crank", "index", "how-to/which-verb", "help", "contributing/testing",
 )  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
 def blocks(page: Path, *languages: str, heavy: str = "") -> list[tuple[int, str]]:
     """(line, text) of the fenced blocks of a page in these languages: those with the title of a heavy package, or those without."""
-    text = page.read_text(encoding="utf-8")
-    found = [(text.count("\n", 0, m.start()) + 2, m.group(3), m.group(2)) for m in FENCE.finditer(text) if m.group(1) in languages]
+    found = [(line, block, info) for line, language, block, info in fenced(page) if language in languages]
     return [(line, block) for line, block, info in found if heavy == next((x for x in HEAVY if f'title="{x}"' in info), "")]
+
+
+def fenced(page: Path) -> list[tuple[int, str, str, str]]:
+    """(line, language, text, what follows the language) of the fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [(text.count("\n", 0, m.start()) + 2, m.group(2), textwrap.dedent(m.group(4)), m.group(3)) for m in FENCE.finditer(text)]
+
+
+def files(page: Path) -> list[tuple[int, str]]:
+    """(line, code that writes it) of the blocks that are a file."""
+    titled = [(line, FILE.search(info), block) for line, _, block, info in fenced(page)]
+    return [(line, f"__import__('pathlib').Path({t[1]!r}).write_text({block!r}, encoding='utf-8')") for line, t, block in titled if t]
 
 
 def pages_with(*languages: str) -> list[Path]:
@@ -59,7 +77,7 @@ def name(path: Path) -> str:
 
 def test_there_is_something_to_check() -> None:
     assert {p.name for p in pages_with("python")} >= {"README.md", "first-mechanism.md", "cycle.md"}
-    assert {p.name for p in pages_with("console")} >= {"README.md", "first-mechanism.md", "cycle.md"}
+    assert {p.name for p in pages_with("console")} >= {"first-mechanism.md", "cycle.md"}
 
 
 @cache
@@ -77,7 +95,7 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
-    run(page, blocks(page, "python"))
+    run(page, sorted([*files(page), *blocks(page, "python")]))
 
 
 def run_with(package: str) -> None:
@@ -89,15 +107,29 @@ def run_with(package: str) -> None:
 
 
 def run(page: Path, sources: list[tuple[int, str]]) -> None:
-    """Blocks one after another in one namespace."""
+    """Blocks one after another in one namespace; a printed number is the one in the comment beside it."""
     namespace: dict[str, object] = {"__name__": page.stem}
+    text = page.read_text(encoding="utf-8").splitlines()
     for line, source in sources:
         for written in WRITES.findall(source):  # as after an earlier run: results are replaced
             Path(written).write_text("an older file")
-        code = compile("\n" * (line - 1) + source, str(page), "exec")  # tracebacks show the page's own line
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LossWarning)  # exports say what they leave out, as the pages do
-            exec(code, namespace)
+            for statement in ast.parse("\n" * (line - 1) + source).body:  # tracebacks show the page's own line
+                printed = io.StringIO()
+                with redirect_stdout(printed):
+                    exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
+                shown = SHOWN.search(text[statement.end_lineno - 1]) if statement.end_lineno else None
+                if shown and ast.unparse(statement).startswith("print("):
+                    agree(shown[1], printed.getvalue(), f"{name(page)}:{statement.lineno}")
+
+
+def agree(shown: str, printed: str, place: str) -> None:
+    """The numbers at the start of a comment are those printed, to the digits shown; of tables and sentences a comment shows a part."""
+    wanted, found = shown.replace(",", " ").split(), NUMBER.findall(printed)
+    for number, value in zip(wanted, found, strict=True) if len(wanted) == len(found) else ():
+        step = 10.0 ** -len(number.partition(".")[2])
+        assert abs(float(number) - float(value)) <= 0.51 * step, f"{place} shows {shown!r}, but prints {printed!r}"
 
 
 def complete_models() -> list[tuple[str, str]]:
@@ -117,13 +149,14 @@ def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
 @sweep(
     "page",
     pages_with("console"),
-    now=["README.md", "docs/how-to/cams.md", "docs/how-to/drawings.md", "docs/tutorials/lecture.md"],
+    now=[f"docs/{page}.md" for page in ("start/first-mechanism", "start/draw", "how-to/cams", "how-to/drawings", "tutorials/lecture")],
     ids=name,
 )
 def test_console_blocks_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    run(page, files(page))
     for _, text in blocks(page, "console"):
         for command, shown in commands(text):
             words = shlex.split(command)

@@ -1,4 +1,4 @@
-"""Names of the source in texts: the map in CONTRIBUTING has every package in its layer; files and modules that pages name exist."""
+"""Names of the source in texts: the map of the source has every package in its layer; files and modules that pages name exist."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import pytest
 from tests import ROOT
 from tests.sources import PACKAGE, python_files
 
-CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+MAP = ROOT / "docs" / "contributing" / "extension-points.md"
 READMES = sorted(PACKAGE.rglob("README.md"))
-PAGES = [CONTRIBUTING, ROOT / "README.md", ROOT / "llms.txt", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", ROOT / "llms.txt", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
 ROW = re.compile(r"^\| (\d+) \| `([\w/.]+)` \|", re.MULTILINE)
 ENDINGS = "py|js|ts|c|cpp|md|csv|npz|yaml"
 PATH = re.compile(r"(?<![\w./<>*-])(?:[\w<>*-]+/)+(?:[\w<>*.-]*\w)?")
 FILE = re.compile(rf"(?<![\w./<>*-])(?:[\w-]+/)*\w+\.(?:{ENDINGS})(?![\w(/])")
 CODE = re.compile(r"`([^`\n]+)`")
 MODULE = re.compile(r"(?<![\w/\"-])linkwright((?:\.\w+)+)(?![\w/])")
-FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
 FORMER = {"views", "bridges", "gym", "studies", "optimization", "optimisation", "identification", "formats", "atlas", "bench"}
 
 
@@ -43,7 +43,7 @@ def layers() -> list[set[str]]:
 
 def mapped() -> list[tuple[int, str]]:
     """Return (layer, path) of the rows of the map."""
-    return [(int(layer), path.rstrip("/")) for layer, path in ROW.findall(CONTRIBUTING.read_text(encoding="utf-8"))]
+    return [(int(layer), path.rstrip("/")) for layer, path in ROW.findall(MAP.read_text(encoding="utf-8"))]
 
 
 def test_the_map_has_every_package_and_ring_once() -> None:

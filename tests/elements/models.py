@@ -50,7 +50,7 @@ def documented() -> dict[str, str]:
     """Texts of complete models in the documentation, by page and number."""
     found = {}
     for page in sorted((ROOT / "docs").rglob("*.md")):
-        blocks = re.findall(r"^```yaml\n(name:.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        blocks = re.findall(r"^```yaml[^\n]*\n(name:.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         found.update({f"docs-{page.stem}-{k}": block for k, block in enumerate(blocks) if "\nbodies:" in block})
     return found
 

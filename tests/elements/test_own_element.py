@@ -1,4 +1,4 @@
-"""CONTRIBUTING, "An element", followed to the letter with one that exists only here: a magnetic latch between two points."""
+"""docs/contributing/extension-points.md, "Add an element", with one that exists only here: a magnetic latch between two points."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from linkwright.model.library.file_lookup import model_file
 from tests import ROOT
 from tests.fuzz.changes.trees import read_tree
 
-FENCED = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
+FENCED = re.compile(r"```yaml[^\n]*\n(.*?)```", re.DOTALL)
 PAGES = (
     "reference/model-file.md",
     "start/first-mechanism.md",

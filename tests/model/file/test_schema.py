@@ -27,7 +27,7 @@ from tests.elements.good_entries import BASES, GOOD, HELPERS, Good
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z")
-FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```yaml[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODELS = sorted(
     path
     for folder in ("src/linkwright/model/library", "src/linkwright/rings/cli/templates", "gallery", "examples", "tests/data/elements")

@@ -15,6 +15,7 @@ from linkwright.model.file.save_in_place import edited
 from linkwright.results.measures import extremes
 from linkwright.rings.design.optimization import final_correction, global_search, request, result
 from linkwright.rings.design.optimization.dwell_bands import OfRest
+from linkwright.rings.design.optimization.local_search import LocalSearch
 from linkwright.rings.design.optimization.problem import DesignProblem, Limit, TimeIsUp
 from tests.refusals import refused
 from tests.rings.design.optimization.models import DWELL, SLIDER_CRANK
@@ -36,6 +37,15 @@ def test_a_limit_is_met_to_one_part_in_a_billion() -> None:
     assert lim.beyond(float("nan")) == np.inf  # unknown is not met
     row = result.QuantityChange(lim.text, 0.0, np.deg2rad(39.98), lim.shown, lim.beyond(np.deg2rad(39.98)))
     assert not row.met and row.violation == "violated by 0.02 deg"
+
+
+def test_an_impossible_design_is_not_corrected() -> None:
+    """It has no slopes: it is returned as it is, without a message of the linear program's solver."""
+    p = problem_of(DWELL, "min range guide", {"crank.length": "50..400 mm"}, ["stroke guide > 100 mm"])
+    crank_too_long = p.point(np.ones(1))
+    assert not crank_too_long.ok
+    moved = LocalSearch(p, p.goals[0].terms, p.sought).within_limits(crank_too_long)
+    assert moved is crank_too_long
 
 
 def test_statements_come_from_the_finished_motion(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,25 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     assert not broken
 
 
+def test_notebooks_are_pages_with_their_outputs(site: Site) -> None:
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        page = site.pages[site.folder / "notebooks" / f"{notebook.stem}.html"]
+        assert notebook.name in page.links and (page.path.parent / notebook.name).read_bytes() == notebook.read_bytes()
+        assert [x for x in page.fetched if x.startswith(f"{notebook.stem}-") and (page.path.parent / x).is_file()]
+        assert 'class="language-text output' in page.path.read_text(encoding="utf-8")
+
+
+def test_pictures_of_the_gallery_lead_to_live_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where `make gallery` has written them; else to the page of the script, as on a forge."""
+    hooks = docs_script("site_hooks")
+    monkeypatch.setattr(hooks, "LIVE", tmp_path)
+    (tmp_path / "wiper.html").touch()
+    for name, there in (("wiper", "../gallery/live/wiper.html"), ("ankle", "../gallery/ankle.md")):
+        card = f"- [![A](../images/gallery/{name}.png)](../../gallery/{name}.py)"
+        made = hooks.rewritten(card, "docs/tutorials/gallery.md", "tutorials/gallery.md")
+        assert made == f"- [![A](../images/gallery/{name}.png)]({there})"
+
+
 def test_links_of_llms_txt_lead_to_pages(site: Site) -> None:
     """The file for programs lies beside the pages, and its links are those of the site."""
     links = re.findall(r"\]\(([^)#]+)", (site.folder / "llms.txt").read_text(encoding="utf-8"))

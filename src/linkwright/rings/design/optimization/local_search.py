@@ -163,7 +163,7 @@ class LocalSearch:
     def _linear(self, best: DesignPoint) -> tuple[DesignPoint, bool]:
         """Steps of linear programs; True if the last of them saw no gain in a wide region."""
         radius = FIRST_RADIUS
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_STEPS if best.ok else 0):  # an impossible design has no slopes
             program = GoalProgram(self.problem, self.terms, best, limits=self.limits)
             program.with_every_sample(best)
             step = linear_step(program, best, radius)
