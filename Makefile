@@ -133,6 +133,7 @@ browser:
 pictures: $(VENV)/installed-test browser
 	$(PY) docs/make/make_pictures.py
 	$(PY) docs/make/make_plot_pictures.py
+	$(PY) docs/make/make_diagrams.py
 
 gallery: $(VENV)/installed-test
 	$(PY) docs/make/make_gallery.py
@@ -141,6 +142,7 @@ docs: gallery build/node/installed
 	$(PY) docs/make/make_channels.py
 	$(PY) docs/make/make_reference.py
 	$(PY) docs/make/make_command_line.py
+	$(PY) docs/make/make_models.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"
 

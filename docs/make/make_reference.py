@@ -1,4 +1,4 @@
-"""Writes the tables of docs/reference again that come from the program: error and warning classes, measures, formats.
+"""Writes small tables of the docs again that come from the program: error and warning classes, measures, kernels.
 
 python docs/make/make_reference.py
 """
@@ -17,15 +17,14 @@ from linkwright.rings.exchange import LossWarning
 from linkwright.rings.exchange.import_report import ImportedModelWarning
 from linkwright.text import measures
 
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
-PAGES = ("errors.md", "measures.md")
+DOCS = Path(__file__).resolve().parents[1]
+PAGES = tuple(DOCS / name for name in ("reference/errors.md", "reference/measures.md", "explanation/native-code.md"))
 WARNINGS = (ImportedModelWarning, LossWarning)
 COMMON = ("name", "value", "allowed")  # of every error
 
 
 def main() -> None:
-    for name in PAGES:
-        page = REFERENCE / name
+    for page in PAGES:
         page.write_text(renewed(page.read_text(encoding="utf-8"), TABLES), encoding="utf-8")
 
 
@@ -76,7 +75,41 @@ def form(name: str) -> str:
     return next((x for x in known.split(", or ") if x.startswith(name)), f"{name} CHANNEL")
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"errors": errors, "warnings": warnings, "reductions": reductions}
+MEANINGS = {  # kernels for users; the others are parts of runs and cycles
+    "forward": "accelerations and loop forces",
+    "inverse": "drive torques and loop forces",
+    "loads": "the same with the reaction of every joint",
+    "reactions": "reactions for known accelerations and loop forces",
+    "derivatives": "`forward` with its derivatives",
+    "kinematics": "one Newton step, and velocities and accelerations, with given drives",
+    "turn_motion": "velocities and accelerations at a closed position",
+    "turn_loads": "the same with all loads",
+    "jacobian": "velocities of joints and bodies per unit speed of each drive",
+    "jacobian_rate": "accelerations without acceleration of the drives",
+    "reduced": "equations of motion in the coordinates of the drives",
+    "operational": "equations of motion of points or bodies (`tasks=`)",
+    "inertia_terms": "mass matrix, Coriolis, weight and forces apart; momentum",
+    "projection": "a step closer to the loops",
+    "closure": "residual, Jacobian and bias of the loops",
+    "terms": "all matrices of the equations of motion",
+    "energy": "kinetic and potential energy",
+    "poses": "rotation and position of every body",
+    "points": "position and velocity of every named point",
+}
+
+
+def kernels() -> str:
+    """Kernels with inputs and outputs, as a five-bar has them."""
+    system = lw.compile("five-bar")
+    lines = []
+    for name, meaning in MEANINGS.items():
+        made = system.kernel(name, **({"tasks": "left_rod.C"} if name == "operational" else {}))
+        takes, gives = re.findall(r"\((.*?)\) -> (.*?):", repr(made))[0]
+        lines.append((f"`{name}`", takes, gives if len(gives) < 60 else "a, lam, a_q, a_v, ..", meaning))
+    return table(("kernel", "takes", "gives", "meaning"), lines)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {"errors": errors, "warnings": warnings, "reductions": reductions, "kernels": kernels}
 
 
 if __name__ == "__main__":

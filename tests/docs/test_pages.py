@@ -26,14 +26,14 @@ from tests import ROOT
 from tests.docs.test_docstrings import with_examples
 from tests.sweeps import sweep
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "papers").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/rings/exchange/bridges runs them
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
-    "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
-    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/editor", "how-to/export",
+    "evidence/verification", "explanation/conventions", "explanation/topology", "reference/models",
+    "how-to/cams", "how-to/drawings", "how-to/editor", "how-to/export",
     "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "reference/channels", "reference/errors",
     "reference/python/index", "reference/model-file", "start/first-mechanism", "tutorials/coming-from-adams",
     "tutorials/coming-from-drake", "tutorials/coming-from-mujoco", "tutorials/coming-from-pinocchio",
@@ -73,7 +73,7 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
     return shipped(model) if plain else mechanism.load(model, **changes)
 
 
-@sweep("page", pages_with("python"), now=["README.md", *(f"docs/{page}.md" for page in QUICK)], ids=name)
+@sweep("page", pages_with("python"), now=["README.md", "papers/Aghili2005/README.md", *(f"docs/{page}.md" for page in QUICK)], ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
