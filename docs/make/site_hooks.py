@@ -10,6 +10,7 @@ glossary get tooltips, equations are drawn by KaTeX from build/node, and the sea
 from __future__ import annotations
 
 import ast
+import json
 import os
 import posixpath
 import re
@@ -43,6 +44,7 @@ CONSOLE = re.compile(r"^( *)```console\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r"^\| (?P<term>[^|]+?) \| (?P<meaning>[^|]+?) \|$", re.MULTILINE)
 ABBREVIATION = re.compile(r'<abbr title="[^"]*">([^<]*)</abbr>')
 HEADING = re.compile(r"<h[1-6][ >].*?</h[1-6]>", re.DOTALL)
+SCHEMAS = re.compile(r"<!-- table: schemas -->.*?<!-- end -->", re.DOTALL)  # of the page on the command line
 CALL = ("python ", "    ")  # how a script is called keeps its form
 ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
 
@@ -87,6 +89,8 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, f"gallery/live/{path.name}", abs_src_path=str(path)))
     for path in sorted(MODELS.glob("*.html")):
         files.append(File.generated(config, f"reference/live/{path.name}", abs_src_path=str(path)))
+    for name, text in json_schemas().items():
+        files.append(File.generated(config, f"reference/schemas/{name}.json", content=text))
     for name, content in katex():
         files.append(File.generated(config, f"assets/katex/{name}", content=content))
     return files
@@ -108,12 +112,21 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     text = separated(rewritten(consoles(markdown), repository_path(src_uri), src_uri))
     if src_uri == "reference/models.md":
         text = opening_pages(text)
+    if src_uri == "reference/command-line.md":
+        text = SCHEMAS.sub(lambda m: re.sub(r"`([\w-]+)`", r"[`\1`](schemas/\1.json)", m[0]), text)
     return text if src_uri == "reference/glossary.md" else f"{text}\n\n{tooltips()}\n"
 
 
 def python_reference() -> dict[str, str]:
     """Pages of the Python surface, from its docstrings."""
     return import_module("make_api").pages()
+
+
+def json_schemas() -> dict[str, str]:
+    """Schemas of what commands print, as files of the site."""
+    schemas = import_module("linkwright.rings.cli.schemas")
+    names = [name for name in schemas.tables() if "-front" not in name]
+    return {name: json.dumps(schemas.json_schema(name), indent=1) for name in names}
 
 
 # ---------------------------------------------------------------- navigation
