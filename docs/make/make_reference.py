@@ -64,9 +64,28 @@ def given(kind: type) -> Iterator[str]:
     return (f"`{name}`" for name in inspect.signature(kind).parameters)
 
 
+REDUCTIONS = {
+    "max": "largest value",
+    "min": "smallest value",
+    "mean": "mean over the motion",
+    "rms": "root mean square",
+    "peak": "largest magnitude",
+    "range": "largest minus smallest value",
+    "std": "standard deviation over the samples",
+    "start": "first value",
+    "end": "last value",
+    "stroke": "range; for a point the largest distance between two positions",
+    "time ratio": "duration of the slow stroke divided by the duration of the fast stroke",
+    "dwell": "longest part in which the channel stays within the band",
+    "straightness": "width of the narrowest strip that holds the path",
+    "distance": "root mean square distance of points to the path; `max distance` is the largest",
+    "time when": "first time, located between the samples",
+}
+
+
 def reductions() -> str:
-    """Beginnings of measures with their forms."""
-    return table(("measure", "form"), [(f"`{name}`", f"`{form(name)}`") for name in measures.BEGINNINGS])
+    """Beginnings of measures with their forms and meanings."""
+    return table(("form", "meaning"), [(f"`{form(name)}`", REDUCTIONS[name]) for name in measures.BEGINNINGS])
 
 
 def form(name: str) -> str:

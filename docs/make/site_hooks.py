@@ -41,7 +41,7 @@ LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*src/[^)\s]+\)")  # sources are on the forge only: their links become plain text
 OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
 CONSOLE = re.compile(r"^( *)```console\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-TERM = re.compile(r"^\| (?P<term>[^|]+?) \| (?P<meaning>[^|]+?) \|$", re.MULTILINE)
+TERM = re.compile(r"^- \*\*(?P<term>[^*]+)\*\*: (?P<meaning>.+)$", re.MULTILINE)
 ABBREVIATION = re.compile(r'<abbr title="[^"]*">([^<]*)</abbr>')
 HEADING = re.compile(r"<h[1-6][ >].*?</h[1-6]>", re.DOTALL)
 SCHEMAS = re.compile(r"<!-- table: schemas -->.*?<!-- end -->", re.DOTALL)  # of the page on the command line

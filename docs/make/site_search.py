@@ -1,26 +1,23 @@
 """Search of the site: pages that are left out, pages that come first, and words that readers type and pages do not use.
 
-The index of the site splits words at spaces only, so that `slider-crank` is one word. The parts of such words are added to their
-page. `WORDS` are synonyms: a page is found by them although it does not contain them.
+`WORDS` are synonyms: a page is found by them although it does not contain them.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 # Texts that are not written for readers who search: code, tables of figures, transcripts of papers, the diary.
 LEFT_OUT = ("gallery/", "examples/", "papers/", "benchmarks/", "CHANGELOG.md", "evidence/closed-loop-set.md")
 BOOST = {"start/": 2, "tutorials/": 1.5, "how-to/": 2, "reference/": 1.5, "help.md": 2}
-HYPHENATED = re.compile(r"\b[A-Za-z]+(?:-[A-Za-z]+)+\b")
 
 WORDS: dict[str, str] = {
     "evidence/limits.md": "limitations contact collision unsupported",
     "evidence/maturity.md": "platforms windows macos arm gpu supported tested status",
     "evidence/verification.md": "validation verify validated accuracy trust",
     "how-to/controllers.md": "PID feedback computed-torque",
-    "how-to/cycle.md": "kinematics",
+    "how-to/cycle.md": "kinematics dead center",
     "how-to/drawings.md": "CAD STEP sketch",
     "how-to/jax-pytorch-casadi.md": "gradient vmap autodiff backpropagation",
     "how-to/linearize.md": "LQR eigenvalues",
@@ -28,6 +25,7 @@ WORDS: dict[str, str] = {
     "how-to/report.md": "PDF print",
     "how-to/robot-terms.md": "mass matrix jacobian coriolis",
     "how-to/studies.md": "tolerance monte carlo sweep",
+    "how-to/time-optimal.md": "time-optimal",
     "reference/channels.md": "channels",
     "reference/errors.md": "bug exception traceback message warning",
     "reference/glossary.md": "terms definitions vocabulary",
@@ -44,13 +42,10 @@ def settings(src_uri: str) -> dict[str, object]:
 
 
 def improve(file: Path) -> None:
-    """Add synonyms and parts of hyphenated words to the index of the built site."""
+    """Add synonyms to the index of the built site."""
     index = json.loads(file.read_text(encoding="utf-8"))
     found = {f"{page.removesuffix('.md')}.html": words for page, words in WORDS.items()}
     for entry in index["docs"]:
-        parts = {part for word in HYPHENATED.findall(f"{entry['title']} {entry['text']}") for part in word.split("-")}
-        if parts:
-            entry["text"] += f"<p>{' '.join(sorted(parts))}</p>"
         words = found.pop(entry["location"], None)
         if words:
             entry["tags"] = words.split()

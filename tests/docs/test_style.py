@@ -120,7 +120,7 @@ def test_figures_of_a_text() -> None:
 
 def test_the_glossary_has_each_term_once_and_in_order() -> None:
     page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
-    rows = [row.strip("| ").split(" | ", 1) for row in page.splitlines() if row.startswith("| ") and not row.startswith("| term")]
+    rows = re.findall(r"^- \*\*([^*]+)\*\*: (.+)$", page, re.MULTILINE)
     terms = [term for term, _ in rows]
     assert 55 <= len(terms) == len(set(terms)) and terms == sorted(terms, key=str.casefold)
     assert {"branch", "assembly mode", "dead center", "degree of freedom", "statically determinate", "wrench", "reaction"} <= set(terms)
