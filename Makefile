@@ -141,6 +141,8 @@ gallery: $(VENV)/installed-test
 docs: gallery build/node/installed
 	$(PY) docs/make/make_channels.py
 	$(PY) docs/make/make_reference.py
+	$(PY) docs/make/make_model_file.py
+	$(PY) docs/make/make_formats.py
 	$(PY) docs/make/make_command_line.py
 	$(PY) docs/make/make_models.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict

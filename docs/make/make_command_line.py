@@ -76,10 +76,11 @@ def _meaning(x: argparse.Action) -> str:
     text = (says() if says else x.help or "").replace("%%", "%").replace("|", "\\|")
     again = " (repeatable)" if text.endswith("may be repeated") else ""
     kind = re.match(r"(?:file|plot|page|picture|animation) to write(?: \([^)]*\))?: ", text)
-    text = text[kind.end() :] if kind else text
+    opening, text = (text[: kind.end()], text[kind.end() :]) if kind else ("", text)
     short = re.split(r"[;:(]", text, maxsplit=1)[0].strip()
     example = re.match(r": '[^']+'", text[len(short) :])
-    return QUOTED.sub(r"`\1`", short + (example[0] if example else "")) + again
+    opening = re.sub(r" \([^)]*\)", "", opening)
+    return QUOTED.sub(r"`\1`", opening + short + (example[0] if example else "")) + again
 
 
 def json_schemas() -> str:

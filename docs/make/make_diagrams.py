@@ -176,7 +176,7 @@ def topology(path: Path) -> None:
         axes.annotate(text, at[pin], offset, textcoords="offset points", fontsize=11, weight="bold", zorder=4)
     axes.plot([], [], "X", ms=11, mfc="#dc2626", mec="#111827", label="cut joint")
     axes.plot([], [], color="#f59e0b", lw=10, alpha=0.35, label="loop of J9")
-    axes.legend(frameon=False, loc="upper left", fontsize=10)
+    axes.legend(frameon=False, loc="upper left", fontsize=9, borderaxespad=0)
     axes.set_aspect("equal")
     axes.axis("off")
     svg(figure, path)
