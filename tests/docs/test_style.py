@@ -37,6 +37,7 @@ PATTERNS = {
 }
 GENERATED = re.compile(r"<!-- table: .*?<!-- end -->", re.DOTALL)
 CODE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\([^)]*\)")
 EQUATION = re.compile(r"\$\$.*?\$\$", re.DOTALL)
 NOT_PROSE = ("|", "#", "    ", "!!!", "<")
 
@@ -53,19 +54,20 @@ class Counts(NamedTuple):
 
 
 def counts(text: str) -> Counts:
-    """Count in a Markdown text. A line may be long if it is a table row or a picture."""
+    """Count in a Markdown text. A line may be long if it is a table row or a picture, or by the target of a link."""
     text = CODE.sub("", GENERATED.sub("", text))
+    short = LINK.sub("]", text).split("\n")
     lines = text.split("\n")
     rows = [line for line in lines if line.lstrip().startswith("|")]
     prose = "\n".join(line for line in EQUATION.sub("", text).split("\n") if not line.startswith(NOT_PROSE))
-    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`|\$[^$\n]*\$", "x", prose))
+    prose = LINK.sub("]", re.sub(r"`[^`]*`|\$[^$\n]*\$", "x", prose))
     sentences = [s for s in re.split(r"(?<=[.!?])\s+|\n\s*\n|\n(?=[-*] )", prose) if s.strip()]
     return Counts(
         words=len(prose.split()),
         in_tables=sum(len(row.split()) for row in rows),
         sentences=len(sentences),
         long_sentences=sum(len(s.split()) > LONG_SENTENCE for s in sentences),
-        long_lines=sum(len(line) > LONG_LINE and not line.startswith(("|", "![")) for line in lines),
+        long_lines=sum(len(line) > LONG_LINE and not line.startswith(("|", "![")) for line in short),
         found={name: len(re.findall(pattern, prose, re.IGNORECASE)) for name, pattern in PATTERNS.items()},
     )
 
