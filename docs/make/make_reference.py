@@ -29,10 +29,10 @@ def main() -> None:
 
 
 def errors() -> str:
-    """Classes of errors: meaning, further attributes and the class above."""
+    """Classes of errors: meaning and further attributes."""
     found = [kind for name in lw.__all__ if inspect.isclass(kind := getattr(lw, name)) and issubclass(kind, lw.LinkwrightError)]
-    rows = [(f"`lw.{x.__name__}`", first(x), ", ".join(f"`{n}`" for n in attributes(x)) or "-", bases(x)) for x in found]
-    return table(("class", "raised if", "attributes", "also a"), rows)
+    rows = [(f"`lw.{x.__name__}`", first(x), ", ".join(f"`{n}`" for n in attributes(x)) or "-") for x in found]
+    return table(("class", "raised if", "attributes"), rows)
 
 
 def attributes(kind: type) -> Iterator[str]:
@@ -43,10 +43,6 @@ def attributes(kind: type) -> Iterator[str]:
     yield from (n for n in inspect.get_annotations(kind) if n[0] != "_")
     if "__init__" in vars(kind):
         yield from (n for n, p in inspect.signature(kind).parameters.items() if p.kind is p.KEYWORD_ONLY and n not in COMMON)
-
-
-def bases(kind: type) -> str:
-    return ", ".join(f"`{x.__name__}`" for x in kind.__bases__)
 
 
 def first(kind: type) -> str:
