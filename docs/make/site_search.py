@@ -19,6 +19,7 @@ WORDS: dict[str, str] = {
     "how-to/controllers.md": "PID feedback computed-torque",
     "how-to/cycle.md": "kinematics dead center",
     "how-to/drawings.md": "CAD STEP sketch",
+    "how-to/drive-sizing.md": "motor torque",
     "how-to/jax-pytorch-casadi.md": "gradient vmap autodiff backpropagation",
     "how-to/linearize.md": "LQR eigenvalues",
     "how-to/plots.md": "GIF MP4 animation movie",

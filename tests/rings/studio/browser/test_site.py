@@ -182,6 +182,7 @@ QUERIES = {
     "jacobian": "how-to/robot-terms",
     "limitations": "evidence/limits",
     "mass matrix": "how-to/robot-terms",
+    "motor torque": "how-to/drive-sizing",
     "MP4": "how-to/plots",
     "PDF": "how-to/report",
     "slider-crank": "reference/models",
