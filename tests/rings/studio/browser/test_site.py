@@ -177,7 +177,7 @@ QUERIES = {
     "error message": "reference/errors",
     "dead center": "how-to/cycle",
     "glossary": "reference/glossary",
-    "gradient": "how-to/jax-pytorch-casadi how-to/sensitivity",
+    "gradient": "how-to/jax-pytorch-casadi how-to/studies how-to/sensitivity",
     "inverse dynamics": "explanation/inverse-dynamics",
     "jacobian": "how-to/robot-terms",
     "limitations": "evidence/limits",
@@ -185,13 +185,13 @@ QUERIES = {
     "motor torque": "how-to/drive-sizing",
     "MP4": "how-to/plots",
     "PDF": "how-to/report",
-    "slider-crank": "reference/models",
-    "spring": "reference/model-file",
+    "slider-crank": "tutorials/slider-crank reference/models",
+    "spring": "reference/model-file how-to/springs-dampers-stops",
     "time-optimal": "how-to/time-optimal",
     "tolerance": "how-to/studies",
-    "URDF": "how-to/import how-to/export",
+    "URDF": "how-to/import how-to/export tutorials/parallel-robot",
     "validation": "evidence/verification",
-    "windows": "evidence/maturity",
+    "windows": "evidence/maturity start/install",
 }
 
 
