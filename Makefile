@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 export CHROMIUM FIREFOX
 PYTEST_FLAGS ?= -n auto --dist worksteal
 # tests of `make check`, in one process: texts and sizes of the sources (parsed once), types of the scripts, the wheel and the site
-BUILDS := tests/test_words.py tests/test_quality.py tests/rings/studio/live/test_types.py tests/test_wheel.py tests/rings/studio/browser/test_site.py
+BUILDS := tests/docs/test_style.py tests/test_quality.py tests/rings/studio/live/test_types.py tests/test_wheel.py tests/rings/studio/browser/test_site.py
 
 # What draws the pages in the tests of tests/rings/studio/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
@@ -135,6 +135,7 @@ pictures: $(VENV)/installed-test browser
 	$(PY) docs/make/make_pictures.py
 	$(PY) docs/make/make_howto_pictures.py
 	$(PY) docs/make/make_plot_pictures.py
+	$(PY) docs/make/make_diagrams.py
 
 notebooks: $(VENV)/installed-test
 	$(PY) docs/make/make_notebooks.py
@@ -142,10 +143,13 @@ notebooks: $(VENV)/installed-test
 gallery: $(VENV)/installed-test
 	$(PY) docs/make/make_gallery.py
 
-docs: gallery
+docs: gallery build/node/installed
 	$(PY) docs/make/make_channels.py
 	$(PY) docs/make/make_reference.py
+	$(PY) docs/make/make_model_file.py
+	$(PY) docs/make/make_formats.py
 	$(PY) docs/make/make_command_line.py
+	$(PY) docs/make/make_models.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"
 

@@ -173,7 +173,7 @@ def entry(name: str, value: Any) -> str:
     call = re.sub(r"^__getitem__\((.*)\)", rf"{name.partition('.')[0]}[\1]", call, flags=re.DOTALL)
     first, _, rest = prose(value).partition("\n\n")
     more = indented(f"```py\n{call}\n```\n\n{rest}".strip())
-    return f'### {name.replace(".__getitem__", "[...]")}\n\n{first.strip()}\n\n??? info "Call"\n\n{more}\n'
+    return f'### {name.replace(".__getitem__", "[...]")}\n\n{first.strip()}\n\n??? call "Call"\n\n{more}\n'
 
 
 def indented(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/reference/command-line.md again: options from the parsers of the commands, fields of JSON from their schemas.
+"""Writes the tables of docs/reference/command-line.md again: options from the parsers of the commands, in a few words each.
 
     python docs/make/make_command_line.py
 
@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from blocks import renewed, table  # beside this file
 
 from linkwright.rings.cli import options, schemas
 from linkwright.rings.cli.dispatch import NAMES, command_of, parser_of
-from linkwright.rings.cli.parser import CliOption
 
 PAGE = Path(__file__).resolve().parents[1] / "reference" / "command-line.md"
 QUOTED = re.compile(r"(?<!\w)'([^']+)'(?!\w)")
 EVERY = (*NAMES, "page")
+WITHOUT = ("models", "completion", "schema", "reproduce", "bench")  # a sentence is enough
+COMMANDS = 4  # with one meaning make an option a common one
 SHARED = (*options.LOADING, *options.MARKS, *options.BOTH)
 
 
@@ -37,31 +39,30 @@ def commands() -> str:
 
 def of_command(name: str) -> str:
     """Return the options of a command, those that many commands share aside."""
-    shared = {flag for x in SHARED for flag in x.flags}
-    actions = [x for x in parser_of(name)._actions if not shared & set(x.option_strings) and x.dest != "help"]
+    shared = {action.dest for action in common()}
+    actions = [x for x in parser_of(name)._actions if x.dest not in shared | {"help"}]
     return _options(actions)
 
 
 def of_all() -> str:
     """Return the options that many commands share."""
-    parser = argparse.ArgumentParser(add_help=False)
-    return _options([_action(parser, x) for x in SHARED])
+    return _options(common())
 
 
-def fields(name: str) -> str:
-    """Return the fields of the JSON of a command."""
-    found = schemas.table(name)
-    rows = [("`schema`", "text", f'"{found.format}"'), *((f"`{x.path}`", x.written, x.about) for x in found.fields)]
-    text = table(("field", "type", "content"), rows)
-    return f"{found.remark}\n\n{text}" if found.remark else text
-
-
-def _action(parser: argparse.ArgumentParser, x: CliOption) -> argparse.Action:
-    return parser.add_argument(*x.flags, **x.settings)
+@cache
+def common() -> list[argparse.Action]:
+    """Options that are shared by design, and those of at least four commands with one meaning."""
+    found: dict[tuple[str, str], list[argparse.Action]] = {}
+    for name in EVERY:
+        for x in parser_of(name)._actions:
+            found.setdefault((x.dest, _meaning(x)), []).append(x)
+    shared = {flag for x in SHARED for flag in x.flags}
+    return [xs[0] for (dest, _), xs in found.items() if dest != "help" and (len(xs) >= COMMANDS or shared & set(xs[0].option_strings))]
 
 
 def _options(actions: Iterable[argparse.Action]) -> str:
-    return table(("option", "meaning"), ((_written(x), _meaning(x)) for x in actions))
+    once = {x.dest: x for x in reversed(list(actions))}
+    return table(("option", "meaning"), ((_written(x), _meaning(x)) for x in reversed(once.values())))
 
 
 def _written(x: argparse.Action) -> str:
@@ -70,16 +71,29 @@ def _written(x: argparse.Action) -> str:
 
 
 def _meaning(x: argparse.Action) -> str:
+    """The beginning of a help text; `--help` has all of it."""
     says = getattr(x, "says", None)
     text = (says() if says else x.help or "").replace("%%", "%").replace("|", "\\|")
-    return QUOTED.sub(r"`\1`", text)
+    again = " (repeatable)" if text.endswith("may be repeated") else ""
+    kind = re.match(r"(?:file|plot|page|picture|animation) to write(?: \([^)]*\))?: ", text)
+    opening, text = (text[: kind.end()], text[kind.end() :]) if kind else ("", text)
+    short = re.split(r"[;:(]", text, maxsplit=1)[0].strip()
+    example = re.match(r": '[^']+'", text[len(short) :])
+    opening = re.sub(r" \([^)]*\)", "", opening)
+    return QUOTED.sub(r"`\1`", opening + short + (example[0] if example else "")) + again
+
+
+def json_schemas() -> str:
+    """Commands whose output has a schema; the site links each of them."""
+    names = [name for name in schemas.tables() if name in NAMES]
+    return "\n".join(textwrap.wrap(", ".join(f"`{name}`" for name in names) + ".", 100, break_on_hyphens=False))
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "commands": commands,
     "options-shared": of_all,
-    **{f"options-{name}": partial(of_command, name) for name in EVERY},
-    **{f"json-{name}": partial(fields, name) for name in schemas.tables()},
+    "schemas": json_schemas,
+    **{f"options-{name}": partial(of_command, name) for name in EVERY if name not in WITHOUT},
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/explanation/papers.md, the pages of the papers and the theory pages again: every item, and the errata.
+"""Writes the tables of docs/explanation/papers.md and of the pages of the papers again: every item, and the errata.
 
     python docs/make/make_papers.py
 
@@ -18,11 +18,9 @@ from linkwright.rings import papers
 from linkwright.rings.papers import Reproduced, aghili_passage, errata, overview
 
 DOCS = Path(__file__).resolve().parents[1]
-THEORY = {"Koul2013": "koul", "Chaudhary2007": "chaudhary", "Aghili2005": "aghili", "Hoang2023": "hoang"}
 PAGES = (
     DOCS / "explanation" / "papers.md",
     *(DOCS.parent / "papers" / key / "README.md" for key in papers.PAPERS),
-    *(DOCS / "explanation" / f"theory-{name}.md" for name in THEORY.values()),
 )
 
 
@@ -63,8 +61,8 @@ def plain(text: str) -> str:
     return text.replace("|", "\\|").replace("_", "\\_").replace("*", "\\*")
 
 
-def misprints(key: str, *topics: str) -> str:
-    rows = [tuple(plain(x) for x in (e.place, e.printed, e.correct, e.found)) for e in errata.of_paper(key, *topics)]
+def misprints(key: str) -> str:
+    rows = [tuple(plain(x) for x in (e.place, e.printed, e.correct, e.found)) for e in errata.of_paper(key)]
     return table(("place", "printed", "correct", "how it was found"), rows)
 
 
@@ -83,7 +81,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "passages": lambda: f"{aghili_passage.statement()}.",
     **{f"items-{key}": lambda key=key: items(reproduced(key)) for key in papers.PAPERS},
     **{f"errata-{key}": partial(misprints, key) for key in papers.PAPERS},
-    **{f"method-errata-{key}": partial(misprints, key, "method") for key in papers.PAPERS},
 }
 
 if __name__ == "__main__":

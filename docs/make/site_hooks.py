@@ -3,7 +3,8 @@
 Markdown is written for the forge: `../papers/Koul2013/README.md`, `../examples/10_simulate.py`. Here every such file becomes a page (a
 script as its own text with highlighted code; one of the gallery leads to its live page if `make gallery` has written it) and links
 are rewritten to it. Patterns in the navigation (`../examples/*.py`) stand for all files that fit. Lists may follow a line of text
-directly, as forges allow.
+directly, as forges allow. A console block becomes its commands, which the copy button copies, and their output. Terms of the
+glossary get tooltips, equations are drawn by KaTeX from build/node, and the search index gets further words (site_search.py).
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ import posixpath
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
+MODELS = ROOT / "build" / "models"  # live pages of the built-in models, written by docs/make/make_models.py
+KATEX = ROOT / "build" / "node" / "node_modules" / "katex" / "dist"  # installed by npm
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
 PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
 PYTHON = "reference/python/*.md"  # made from docstrings
@@ -36,6 +42,11 @@ LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 PICTURE_OF_SCRIPT = re.compile(r"(\[!\[[^\]]*\]\([^)]*\)\]\()(?:\.\./)*gallery/(\w+)\.py\)")  # leads to the live page, where there is one
 SOURCE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*src/[^)\s]+\)")  # sources are on the forge only: their links become plain text
 OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
+CONSOLE = re.compile(r"^( *)```console\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+TERM = re.compile(r"^- \*\*(?P<term>[^*]+)\*\*: (?P<meaning>.+)$", re.MULTILINE)
+ABBREVIATION = re.compile(r'<abbr title="[^"]*">([^<]*)</abbr>')
+HEADING = re.compile(r"<h[1-6][ >].*?</h[1-6]>", re.DOTALL)
+SCHEMAS = re.compile(r"<!-- table: schemas -->.*?<!-- end -->", re.DOTALL)  # of the page on the command line
 CALL = ("python ", "    ")  # how a script is called keeps its form
 ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
 
@@ -84,21 +95,46 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, relative(path), abs_src_path=str(path)))
     for path in live_pages():
         files.append(File.generated(config, f"gallery/live/{path.name}", abs_src_path=str(path)))
+    for path in sorted(MODELS.glob("*.html")):
+        files.append(File.generated(config, f"reference/live/{path.name}", abs_src_path=str(path)))
+    for name, text in json_schemas().items():
+        files.append(File.generated(config, f"reference/schemas/{name}.json", content=text))
+    for name, content in katex():
+        files.append(File.generated(config, f"assets/katex/{name}", content=content))
     return files
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    return explained_once(html)
+
+
+def on_post_build(config: Any) -> None:
+    import_module("site_search").improve(Path(config.site_dir) / "search" / "search_index.json")
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     src_uri = page.file.src_uri
-    if src_uri.startswith("gallery/"):
-        page.meta["search"] = {"exclude": True}  # docs/tutorials/gallery.md describes them; single letters of code upset the search script
+    page.meta["search"] = import_module("site_search").settings(src_uri)
     if src_uri.startswith(("examples/", "gallery/")):
         return markdown
-    return separated(rewritten(markdown, repository_path(src_uri), src_uri))
+    text = separated(rewritten(consoles(markdown), repository_path(src_uri), src_uri))
+    if src_uri == "reference/models.md":
+        text = opening_pages(text)
+    if src_uri == "reference/command-line.md":
+        text = SCHEMAS.sub(lambda m: re.sub(r"`([\w-]+)`", r"[`\1`](schemas/\1.json)", m[0]), text)
+    return text if src_uri == "reference/glossary.md" else f"{text}\n\n{tooltips()}\n"
 
 
 def python_reference() -> dict[str, str]:
     """Pages of the Python surface, from its docstrings."""
     return import_module("make_api").pages()
+
+
+def json_schemas() -> dict[str, str]:
+    """Schemas of what commands print, as files of the site."""
+    schemas = import_module("linkwright.rings.cli.schemas")
+    names = [name for name in schemas.tables() if "-front" not in name]
+    return {name: json.dumps(schemas.json_schema(name), indent=1) for name in names}
 
 
 # ---------------------------------------------------------------- navigation
@@ -208,7 +244,71 @@ def fenced(markdown: str) -> Iterator[tuple[bool, str]]:
         code ^= fence
 
 
+def consoles(markdown: str) -> str:
+    """Each console block as blocks of commands without their prompt, and blocks of what they print, which are not copied."""
+
+    def parts(match: re.Match[str]) -> str:
+        indent, out, previous = match[1], [], ""
+        for line in match[2].splitlines():
+            text = line.removeprefix(indent)
+            kind = "sh" if text.startswith("$ ") else "text .no-copy .output"
+            if kind != previous:
+                out += [*([f"{indent}```", ""] if previous else []), f"{indent}``` {{ .{kind} }}"]
+            out.append(indent + text.removeprefix("$ "))
+            previous = kind
+        return "\n".join([*out, f"{indent}```"])
+
+    return CONSOLE.sub(parts, markdown)
+
+
+@cache
+def tooltips() -> str:
+    """Terms of several words, or in capitals, of the glossary as abbreviations, singular and plural."""
+    rows = [(m["term"], plain(m["meaning"])) for m in TERM.finditer(GLOSSARY.read_text(encoding="utf-8"))]
+    chosen = [(term, meaning) for term, meaning in rows if " " in term or term.isupper()]
+    return "\n".join(f"*[{form}]: {meaning}" for term, meaning in chosen for form in (term, f"{term}s"))
+
+
+def plain(markdown: str) -> str:
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace("`", "").replace("*", "").replace("$", "").replace('"', "'")
+
+
+def explained_once(html: str) -> str:
+    """A term has its tooltip at its first place below a heading only."""
+    seen: set[str] = set()
+
+    def first(match: re.Match[str]) -> str:
+        term = match[1].removesuffix("s")
+        known = term in seen
+        seen.add(term)
+        return match[1] if known else match[0]
+
+    bare = HEADING.sub(lambda m: ABBREVIATION.sub(r"\1", m[0]), html)
+    return ABBREVIATION.sub(first, bare)
+
+
+def opening_pages(markdown: str) -> str:
+    """Pictures of the built-in models lead to their live pages, as far as these have been made."""
+    there = {path.stem for path in MODELS.glob("*.html")}
+
+    def link(match: re.Match[str]) -> str:
+        return f"[{match[0]}](live/{match[1]}.html)" if match[1] in there else match[0]
+
+    return re.sub(r"!\[[^\]]*\]\(\.\./images/models/([\w-]+)\.\w+\)", link, markdown)
+
+
 # ---------------------------------------------------------------- files
+
+
+def katex() -> Iterator[tuple[str, str | bytes]]:
+    """Script, style and fonts of KaTeX."""
+    if not (KATEX / "katex.min.js").is_file():
+        raise PluginError("KaTeX is missing, which draws the equations: run make build/node/installed")
+    yield "katex.min.js", (KATEX / "katex.min.js").read_bytes()
+    style = (KATEX / "katex.min.css").read_text(encoding="utf-8")
+    yield "katex.min.css", re.sub(r",url\([^)]*\.(?:woff|ttf)\) format\(\"\w+\"\)", "", style)  # woff2 is known to every browser
+    for path in sorted((KATEX / "fonts").glob("*.woff2")):
+        yield f"fonts/{path.name}", path.read_bytes()
 
 
 def found(*patterns: str) -> list[Path]:

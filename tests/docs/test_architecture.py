@@ -17,7 +17,7 @@ from tests.sources import PACKAGE
 
 PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## `(\w+ = [^`]+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-STATION = re.compile(r"^\| \[`([\w/]+\.py):([\w.]+)`\]\(\.\./\.\./src/linkwright/([\w/]+\.py)\) \|", re.MULTILINE)
+STATION = re.compile(r"^\d+\. \[`([\w/]+\.py):([\w.]+)`\]\(\.\./\.\./src/linkwright/([\w/]+\.py)\): ", re.MULTILINE)
 CALLS = {call: [(file, name, link) for file, name, link in STATION.findall(text)] for call, text in SECTION.findall(PAGE)}
 LONGEST = 900  # words
 
@@ -70,8 +70,8 @@ def listed(heading: str) -> list[str]:
 
 def test_the_page_has_the_three_calls() -> None:
     assert [re.sub(r"^\w+ = |\(.*", "", call) for call in CALLS] == ["lw.load", "m.cycle", "m.simulate"]
-    assert all(len(stations) >= 10 for stations in CALLS.values()), "a row was not understood"
-    assert sum(map(len, CALLS.values())) == PAGE.count("](../../src/"), "links to the source outside of the three tables"
+    assert all(len(stations) >= 10 for stations in CALLS.values()), "an item was not understood"
+    assert sum(map(len, CALLS.values())) == PAGE.count("](../../src/"), "links to the source outside of the three lists"
     assert [(file, link) for s in CALLS.values() for file, _, link in s if file != link] == []
 
 
@@ -103,5 +103,5 @@ def test_the_example_prints_what_the_page_shows(capsys: pytest.CaptureFixture[st
 
 
 def test_the_page_is_short() -> None:
-    text = re.sub(r"\]\([^)]*\)", "]", PAGE)
+    text = re.sub(r"\]\([^)]*\)|^\d+\. ", "]", PAGE, flags=re.MULTILINE)
     assert sum(bool(re.search(r"\w", part)) for part in text.split()) < LONGEST

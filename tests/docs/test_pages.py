@@ -31,7 +31,7 @@ from tests import ROOT
 from tests.docs.test_docstrings import with_examples
 from tests.sweeps import sweep
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "papers").rglob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)  # also inside a tab, indented
 SHOWN = re.compile(r"\)\s+# ((?:-?\d+(?:\.\d+)?\b[, ]*)+)(?![\w.])")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -40,11 +40,11 @@ HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/r
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|show|report|plot|animate)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 QUICK = (  # pages that compute for a second or less
-    "explanation/conventions", "explanation/theory-aghili", "explanation/theory-chaudhary", "explanation/theory-hoang",
-    "explanation/theory-koul", "explanation/topology", "how-to/cams", "how-to/drawings", "how-to/events", "how-to/export",
-    "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2", "how-to/stepping", "reference/channels",
-    "reference/edits", "reference/errors", "reference/python/index", "reference/model-file", "start/first-mechanism", "start/concepts",
-    "start/draw", "tutorials/coming-from", "tutorials/slider-crank", "index", "how-to/which-verb", "help", "contributing/testing",
+    "contributing/testing", "evidence/verification", "explanation/conventions", "explanation/topology", "help", "how-to/cams",
+    "how-to/drawings", "how-to/events", "how-to/export", "how-to/import", "how-to/jax-pytorch-casadi", "how-to/robots", "how-to/ros2",
+    "how-to/stepping", "how-to/which-verb", "index", "reference/channels", "reference/edits", "reference/errors", "reference/model-file",
+    "reference/models", "reference/python/index", "start/concepts", "start/draw", "start/first-mechanism", "tutorials/coming-from",
+    "tutorials/slider-crank",
 )  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
@@ -91,7 +91,7 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
     return shipped(model) if plain else mechanism.load(model, **changes)
 
 
-@sweep("page", pages_with("python"), now=["README.md", *(f"docs/{page}.md" for page in QUICK)], ids=name)
+@sweep("page", pages_with("python"), now=["README.md", "papers/Aghili2005/README.md", *(f"docs/{page}.md" for page in QUICK)], ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from tests.faults.places import Fault
 
 TESTS = ROOT / "tests"
 # Tests of texts and sizes, of types of scripts, and of what is packed: they look at sources, not at what these compute.
-LEFT_OUT = {"test_quality.py", "test_words.py", "test_habits.py", "test_types.py", "test_wheel.py", "test_faults.py"}
+LEFT_OUT = {"test_quality.py", "test_habits.py", "test_types.py", "test_wheel.py", "test_faults.py"}
 IMPORT = re.compile(r"^[ \t]*(?:from|import) ((?:linkwright|tests)[\w.]*)(?: import (\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 NEAREST = 6  # files of the first circle
 ROOM_TESTS = {  # folders and files of tests of a room that has another name there, or that more than its own test

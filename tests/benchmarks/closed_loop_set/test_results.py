@@ -143,8 +143,8 @@ def test_times_are_compared_with_ours_at_least_as_exact() -> None:
     task = FOUR_BARS.task("early")
     off = [{**EXACT, "B0 x": EXACT["B0 x"] + e} for e in (1e-10, 1e-6, 1e-3)]
     ours = [Answer("four-bars-2", "early", str(i), v, s) for i, (v, s) in enumerate(zip(off, (4.0, 2.0, 1.0), strict=True))]
-    assert table.over_ours(Answer("four-bars-2", "early", "x", off[1], 8.0), task, ours) == "4 x"
-    assert table.over_ours(Answer("four-bars-2", "early", "x", EXACT, 8.0), task, ours) is None
+    assert table.times(table.ratio(Answer("four-bars-2", "early", "x", off[1], 8.0), task, ours) or 0.0) == "4 x"
+    assert table.ratio(Answer("four-bars-2", "early", "x", EXACT, 8.0), task, ours) is None
 
 
 def test_linkwright_answers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,9 +20,9 @@ from linkwright.model.file import read_text
 from linkwright.model.file.schema import schema
 from linkwright.model.file.text_nodes import FileNode, from_text
 from tests import ROOT
-from tests.docs import test_grammar as grammar
 from tests.elements import corpus
 from tests.elements.good_entries import BASES, GOOD, HELPERS, Good
+from tests.model.file import reader_keys
 
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -180,7 +180,8 @@ def _records(form: Any) -> Iterator[dict[str, Any]]:
 
 def test_the_schema_has_the_keys_of_the_reader():
     own = {(frozenset(x["properties"]), frozenset(x.get("required", ()))) for x in _records(SCHEMA)}
-    missing = {where: sorted(keys[0]) for where, keys in grammar.checks() if keys not in own and keys[0] != frozenset(elements.keys(Gear))}
+    gear = frozenset(elements.keys(Gear))
+    missing = {where: sorted(keys[0]) for where, keys in reader_keys.checks() if keys not in own and keys[0] != gear}
     assert not missing
 
 

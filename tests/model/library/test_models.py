@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 
 import numpy as np
@@ -14,8 +13,8 @@ from linkwright.joints import create, row_indices
 from linkwright.model import library as models
 from linkwright.model.description import Body, Description, Joint, Placement
 from linkwright.model.file import read
-from tests import ROOT
 from tests.refusals import refused
+from tests.scripts import docs_script
 
 REQUIRED = {
     "wiper", "four-bar", "slider-crank", "slider-crank-equal", "punch-press", "five-bar", "boot-lid", "carpet-scraper",
@@ -153,17 +152,12 @@ def test_a_header_says_what_it_is_and_where_its_data_comes_from(name: str) -> No
     assert models.about(name) == desc.about
 
 
-def test_the_docs_list_every_model_with_its_drives() -> None:
-    page = (ROOT / "docs" / "reference" / "models.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    listed = {row[0]: row for row in rows[1:]}
-    assert set(listed) == set(models.names())
-    for name, row in listed.items():
-        drives = [d.joint for d in model(name).drives]
-        assert row[3] == (", ".join(drives) if len(drives) < 4 else f"{drives[0]} ... {drives[-1]}")
-        parameters = {p for p, _ in model(name).parameters}
-        named = set(re.findall(r"\w+", row[1][row[1].rindex("(") :])) if row[1].endswith(")") else set()
-        assert named <= parameters, name
+def test_the_docs_show_every_model_once() -> None:
+    make = docs_script("make_models")
+    page = make.PAGE.read_text(encoding="utf-8")
+    assert make.renewed(page, make.TABLES) == page, "run `python docs/make/make_models.py`"
+    assert sorted(name for names in make.GROUPS.values() for name in names) == sorted(models.names())
+    assert {path.stem for path in make.IMAGES.glob("*.png")} == set(models.names()), "run `python docs/make/make_models.py --pictures`"
 
 
 @pytest.mark.parametrize("name", models.names())

@@ -1,4 +1,4 @@
-"""Operation counts on docs/explanation/theory-aghili.md, counted again."""
+"""Operation counts on papers/Aghili2005/README.md, counted again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from linkwright.rings.papers import aghili_cost
 from tests import ROOT
 
-TEXT = (ROOT / "docs" / "explanation" / "theory-aghili.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "papers" / "Aghili2005" / "README.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\d+), (\d+) \(.*?\) \| (.*) \|$", TEXT, re.MULTILINE)
 
 

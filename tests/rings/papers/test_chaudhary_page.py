@@ -66,5 +66,6 @@ def test_symbols_of_the_paper():
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     column = next(i for i, name in enumerate(lines[0]) if "Chaudhary2007" in name)
     symbols = {line[0].strip(): line[column].strip() for line in lines[2:] if len(line) == len(lines[0])}
-    assert {ours for ours in ("phi", "J", "k", "J M^-1 J'", "null space of J") if symbols[ours]} == set()
-    assert "tensor" in symbols["M"] and symbols["J' lam"] == "tau^lambda = N' w^lambda" and "C theta" not in symbols["tau - h"]
+    assert {ours for ours in (r"$\phi$", "$J$", "$k$", "$J M^{-1} J^T$", "null space") if symbols[ours]} == set()
+    assert "tensor" in symbols["$M$"] and "C theta" not in symbols[r"$\tau - h$"]
+    assert symbols[r"$J^T\lambda$"] == r"$\tau^\lambda = N^T w^\lambda$"

@@ -38,7 +38,7 @@ ENTRIES = (
     Entry("Fig. 2", "multipliers first, then an O(n) recursion on the trees", (recursion,), "mechanics/formulations/sslm.py"),
     Entry("Sec. 3", "only blocks of 2 x 2 and 3 x 3 are inverted", (subsystem_elimination,), "mechanics/formulations/sslm.py"),
     Entry("Sec. 3, remark", "subsystems can be solved in parallel once lambda is known", (parallel_subsystems,),
-        "docs/explanation/theory-koul.md"),
+        "papers/Koul2013/README.md"),
     Entry(
         "Sec. 3, after (24)", "physical meaning of the GICM's blocks (i,i) and (i,k)", (scraper_gicm, manipulator_gicm),
         "mechanics/formulations/sslm.py",
@@ -66,6 +66,6 @@ ENTRIES = (
     Entry("Secs. 1, 3", "DAEs violate their constraints and need stabilization", (constraint_violation,), "simulation/stabilizers/"),
     Entry(
         "Sec. 5", "conclusions: GICM, smaller inversions, less time", (scraper_gicm, subsystem_elimination, simulation_cost),
-        "docs/explanation/theory-koul.md",
+        "papers/Koul2013/README.md",
     ),
 )  # fmt: skip

@@ -20,6 +20,7 @@ import pytest
 import linkwright as lw
 from tests import ROOT
 from tests.scripts import docs_script
+from tests.typescript import installed
 
 FETCHED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data"), ("video", "src")}
 
@@ -77,6 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1", "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     # not --quiet: it drops warnings before --strict can count them
+    installed("katex/dist/katex.min.js")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"mkdocs complains:\n{done.stdout}{done.stderr}"
@@ -183,6 +185,98 @@ def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
     assert not asked and not complaints
 
 
+# Questions of readers, and the pages that answer them: any of these comes first.
+QUERIES = {
+    "bearing force": "how-to/bearing-loads",
+    "PID": "how-to/controllers",
+    "CAD": "how-to/drawings",
+    "STEP": "how-to/drawings",
+    "3D": "reference/model-file",
+    "channels": "reference/channels",
+    "error message": "reference/errors",
+    "dead center": "how-to/cycle",
+    "glossary": "reference/glossary",
+    "gradient": "how-to/jax-pytorch-casadi how-to/studies how-to/sensitivity",
+    "inverse dynamics": "explanation/inverse-dynamics",
+    "jacobian": "how-to/robot-terms",
+    "limitations": "evidence/limits",
+    "mass matrix": "how-to/robot-terms",
+    "motor torque": "how-to/drive-sizing",
+    "MP4": "how-to/plots",
+    "PDF": "how-to/report",
+    "slider-crank": "tutorials/slider-crank reference/models",
+    "spring": "reference/model-file how-to/springs-dampers-stops",
+    "time-optimal": "how-to/time-optimal",
+    "tolerance": "how-to/studies",
+    "URDF": "how-to/import how-to/export tutorials/parallel-robot",
+    "validation": "evidence/verification",
+    "windows": "evidence/maturity start/install",
+}
+
+
+def test_the_search_has_the_right_page_first(site: Site, browser: Any) -> None:
+    """Opened as files, without a server."""
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    wrong = []
+    tab.goto((site.folder / "index.html").as_uri(), timeout=120_000)
+    tab.click(".md-search__input")
+    tab.wait_for_selector(".md-search-result__meta:has-text('Type to start')")
+    box, links = tab.locator(".md-search__input"), tab.locator(".md-search-result__link")
+    for query, pages in QUERIES.items():
+        box.fill("")
+        box.press("Backspace")  # the index answers keys
+        tab.wait_for_selector(".md-search-result__meta:has-text('Type to start')")
+        box.fill(query[:-1])
+        box.press(query[-1])
+        tab.wait_for_selector(".md-search-result__meta:not(:has-text('Type to start'))")
+        seen: list[str] = []
+        while len(seen) < 3 or len(set(seen[-3:])) > 1:  # results of the text before the last key may come first
+            tab.wait_for_timeout(60)
+            seen.append((links.first.get_attribute("href") or "") if links.count() else "nothing")
+        found = seen[-1]
+        if not any(f"/{page}.html" in f"/{found}" for page in pages.split()):
+            wrong.append(f"{query}: {found}, not {pages}")
+    tab.close()
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_equations_are_drawn(site: Site, browser: Any, width: int) -> None:
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.goto((site.folder / "reference" / "glossary.html").as_uri(), timeout=120_000)
+    tab.wait_for_function("document.documentElement.dataset.equations > 0")
+    assert tab.locator(".arithmatex .katex").count() == tab.locator(".arithmatex").count() > 3
+    assert not tab.locator(".katex-error").count()
+    assert tab.evaluate("document.fonts.check('16px KaTeX_Main')")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
+
+
+def test_pages_of_the_python_reference_have_less_than_ten_screens(site: Site, browser: Any) -> None:
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    long = []
+    for page in sorted((site.folder / "reference" / "python").glob("*.html")):
+        tab.goto(page.as_uri(), timeout=120_000)
+        screens = tab.evaluate("document.documentElement.scrollHeight / innerHeight")
+        long += [f"{page.name}: {screens:.1f} screens"] if screens >= 10 else []
+    tab.close()
+    assert not long
+
+
+def test_copy_buttons_copy_commands_only(site: Site) -> None:
+    """Neither prompts nor outputs are in a block with a button."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in site.pages}
+    assert sum('class="language-sh highlight"' in text for text in pages.values()) > 5
+    with_button = re.compile(r'<div class="language-sh highlight">.*?</div>', re.DOTALL)
+    blocks = [(name, block) for name, text in pages.items() for block in with_button.findall(text)]
+    assert blocks and not [name for name, block in blocks if re.search(r"<code>(?:<[^>]*>)*\$ ", block)]
+
+
+def test_terms_of_the_glossary_have_tooltips(site: Site) -> None:
+    text = (site.folder / "how-to" / "cycle.html").read_text(encoding="utf-8")
+    assert re.search(r'<abbr title="[^"]+">dead centers?</abbr>', text)
+
+
 # ---------------------------------------------------------------- the reference of the Python surface
 
 
@@ -207,5 +301,5 @@ def test_the_api_page_has_every_public_name(make_api: ModuleType) -> None:
         "Trajectory.checks",
         "lw.drives.dc_motor",
     ):  # one of each kind, with its signature
-        assert re.search(rf"^### {re.escape(member)}\n\n[^\n]+(?:\n[^\n]+)*\n\n\?\?\? info \"Call\"\n\n    ```py\n", text, re.MULTILINE)
+        assert re.search(rf"^### {re.escape(member)}\n\n[^\n]+(?:\n[^\n]+)*\n\n\?\?\? call \"Call\"\n\n    ```py\n", text, re.MULTILINE)
     assert " 0x" not in text
