@@ -19,14 +19,14 @@ LONG_LINE, LONG_SENTENCE = 120, 40  # columns, words
 
 # Per 1,000 words of running text, or a share in percent of sentences or of all words, or a number of lines.
 AT_MOST = {
-    "semicolons": 12.0,
-    "that of, those of": 2.0,
-    "where": 5.0,
-    "long sentences, %": 7.0,
-    "long lines": 2100,
-    "words in tables, %": 35.0,
+    "semicolons": 3.0,
+    "that of, those of": 0.3,
+    "where": 2.0,
+    "long sentences, %": 3.0,
+    "long lines": 0,
+    "words in tables, %": 20.0,
 }
-AT_LEAST = {"reasons": 1.5, "examples": 0.5}
+AT_LEAST = {"reasons": 4.0, "examples": 2.0}
 
 PATTERNS = {
     "semicolons": r";",

@@ -69,8 +69,8 @@
     return { node, close };
   };
 
-  /** Asks one question after the other; answers(…) is called with all choices, never when it is cancelled. */
-  E.ask = (questions, answers, cancelled) => {
+  /** Asks one question after the other; answers(…) is called with all choices, never when it is canceled. */
+  E.ask = (questions, answers, canceled) => {
     const given = {};
     const next = (i) => {
       if (i === questions.length) { answers(given); return; }
@@ -80,7 +80,7 @@
       const box = dialog("An expression gives this number", LW.el("p", { text: q.text }),
         LW.el("div", { class: "ed-choices" }, ...q.choices.map((c) => LW.el("button", { class: "button", type: "button", text: c.text, "data-choice": c.id, on: { click: choose(c.id) } })),
           LW.el("button", { class: "button quiet", type: "button", text: "Cancel", on: { click: () => box.close() } })));
-      box.node.addEventListener("close", () => { if (!chosen) cancelled(); });
+      box.node.addEventListener("close", () => { if (!chosen) canceled(); });
     };
     next(0);
   };
