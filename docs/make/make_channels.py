@@ -51,7 +51,10 @@ def patterns() -> ROWS:
             path = Path(folder) / "probe.yaml"
             path.write_text(text, encoding="utf-8")
             mechanism = lw.load(path)
-            for k, result in ((CYCLE, mechanism.cycle(steps=12)), (RUN, mechanism.simulate(0.01))):
+            results = [(CYCLE, mechanism.cycle(steps=12)), (RUN, mechanism.simulate(0.01))]
+            if text == PLANAR:
+                results.append((RUN, motor_run()))
+            for k, result in results:
                 for name, unit, meaning in result.channels.table().rows:
                     units, meanings, found = out.setdefault(pattern(name), ([], [], set()))
                     found.add(k)
@@ -61,6 +64,17 @@ def patterns() -> ROWS:
                         if entry not in known:
                             known.append(entry)
     return out
+
+
+def motor_run() -> lw.Trajectory:
+    """A run whose drive is a DC motor with a winding, friction and a gearbox."""
+    pins = {"JOINT1": ["ground", "BODY1"]}
+    model = {
+        "plane": "xy", "gravity": [0, -9.81], "drawing": {"JOINT1": [0, 0], "POINT": [0.1, 0]},
+        "bodies": {"ground": {"pins": list(pins)}, "BODY1": {"pins": list(pins), "points": ["POINT"], "mass": 1}},
+    }  # fmt: skip
+    motor = lw.drives.dc_motor(Kt=0.05, Ke=0.04, R=0.4, L=2e-4, J=2e-5, gear_ratio=50, efficiency=0.8, friction=0.01)
+    return lw.load(model).simulate(0.01, drive={"JOINT1": lw.drives.voltage(5.0, motor=motor)})
 
 
 def pattern(text: str) -> str:
@@ -95,7 +109,7 @@ def joined(meanings: list[str]) -> str:
 
 def group(name: str, meaning: str) -> str:
     head = name.partition(".")[0]
-    if "the drive at" in meaning:
+    if "the drive at" in meaning or head == "motor":
         return "drives"
     if ".on." in name or meaning.startswith(("magnitude of the force", "magnitude of the moment", "moment in joint")):
         return "reactions"

@@ -27,6 +27,21 @@ WORKS = {
     "work.in": "work of the drives since the start",
     "work.loads": "work of the loads since the start",
     "work.lost": "energy lost since the start to friction, dampers and impacts",
+    "energy.rotors": "kinetic energy of the rotors of all motors",
+}
+MOTOR = {  # what follows motor.JOINT.
+    "voltage": "voltage at the terminals of the motor at {}, after limits",
+    "current": "current of the motor at {}",
+    "speed": "speed of the shaft of the motor at {}",
+    "torque": "torque of the motor at {}, after its gearbox",
+    "torque.shaft": "torque of the motor at {} without the part that accelerates its rotor",
+    "power.electric": "electric power of the motor at {}",
+    "power.mechanical": "mechanical power of the motor at {}",
+    "power.magnetic": "power into the inductance of the motor at {}",
+    "power.created": "power that the motor at {} creates because Kt and Ke differ",
+    "heat": "heat in the winding of the motor at {}",
+    "loss.friction": "friction in the motor at {}",
+    "loss.gearbox": "loss in the gearbox of the motor at {}",
 }
 
 
@@ -59,6 +74,9 @@ class Readings:
             return f"multiplier of the loop closed at {name.removeprefix('lam.')}"
         if name in WORKS:
             return WORKS[name]
+        if name.startswith("motor."):
+            joint, kind = next((name[6 : -len(k) - 1], k) for k in sorted(MOTOR, key=len, reverse=True) if name.endswith(f".{k}"))
+            return MOTOR[kind].format(joint)
         if name.endswith(".stop.force"):
             return f"force of the stop of {name.removesuffix('.stop.force')}"
         return f"recorded {'values' if x.dimension in ('mixed', 'none') else x.dimension}"
