@@ -202,7 +202,7 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
 
         def loaded() -> Any:
             c = replace(turned(), system=system, drives=drives)
-            return c, system._loads_of_samples(c)
+            return c, c.read(efforts)
 
         by = f"turn, derivatives by {len(numbers)} numbers"
         calls.append((by, lambda: loaded()[0].derivatives(numbers), loaded, "turn with loads"))

@@ -146,7 +146,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
     assert kernels._known == held
     for p in list(turns)[::every]:
-        assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.history_of_kernel is not None
+        assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.cycle is not None
         exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()

@@ -212,7 +212,7 @@ def test_powers_balance_in_random_mechanisms(seed: int) -> None:
     outputs = [n for n in (*single, *turning, *balls) if n not in held][:2]
     assert held and outputs
     rows = {"q": drawn.q[None], "v": at.v[None], "a": at.v[None], "t": np.zeros((1, 1)), "near": skel.pack(skel.start_coordinates)[None]}
-    motion = HeldMotion(loops, rows, held, None, outputs)
+    motion = HeldMotion(loops, rows, held)
     T = motion.tangent()[0]
     c = loops.at(at.q, at.v, 0.0, at.references)
     assert np.abs(np.asarray(c.J) @ T).max(initial=0.0) < 1e-9 * np.abs(T).max()

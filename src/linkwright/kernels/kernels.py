@@ -49,6 +49,7 @@ from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.result_stores import Stores
 from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree
@@ -397,6 +398,14 @@ class Kernels:
         plan = self.plan_of(solve)
         if not len(self.free):
             return replace(self._numeric, plan=plan)
+        loops = self.varied_loops(values)
+        plan = replace(plan, idle=tuple(spin_rows(loops.skel, plan.spins))) if plan.spins and plan.idle else plan
+        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(loops.skel.tree.description)), plan=plan)
+
+    def varied_loops(self, values: Any) -> Loops:
+        """The loops with (traced) values of the free parameters."""
+        if not len(self.free):
+            return self.loops
         described = self._filled(list(values))
         tree = replace(
             self.tree,
@@ -404,9 +413,7 @@ class Kernels:
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
         skel = skeleton(tree, self.loops.skel, self._counted_from(values, described))
-        loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
-        plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins and plan.idle else plan
-        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
+        return replace(self.loops, skel=skel, constraints=of_loops(skel))
 
     def _counted_from(self, values: Any, described: Description) -> dict[str, Any]:
         """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure, or of pins."""
@@ -597,6 +604,7 @@ class KernelStructure:
         self.kernels = kernels
         self._spent: dict[Any, float] = {}  # seconds on floats so far
         self._found: dict[Any, Kernel | None] = {}
+        self.stores: Stores = {}  # results of other rooms for all mechanisms of this structure
         self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
 
     def kernel(

@@ -113,9 +113,6 @@ class Readings:
             self.loads.check()
         found = self.loads.batch.read(left) if left and len(self.c) >= SINGLE_SAMPLES else {}
         loads = [c for name, c in wanted.items() if name not in out and name in solved]
-        if loads and self.loads.history_of_kernel is not None:
-            found |= self.loads.history_of_kernel.read([c.name for c in loads])
-            loads = [c for c in loads if c.name not in found]
         if loads and self.loads.cycle is not None:
             found |= self.loads.cycle.read(loads)
         for name, channel in wanted.items():

@@ -31,6 +31,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.result_stores import Store, Stores
 from linkwright.numerics.tolerances import OPEN as OPEN
+from linkwright.results.channel_programs import Structure
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
@@ -194,6 +195,14 @@ class Compiled:
             return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
         numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
         return structure(numbers, self.tree, lambda: self.kernels), numbers
+
+    @property
+    def shared_structure(self) -> Structure | None:
+        """What channels of loads are traced for: mechanisms that differ in their numbers only."""
+        if self._shared is None:
+            return None
+        shared, numbers = self._shared
+        return Structure(shared, shared.kernels.varied_loops, numbers.values)
 
     @cached_property
     def _rank_as_planned(self) -> bool:

@@ -28,10 +28,8 @@ from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of
-from linkwright.results.records import cut_rows
 from linkwright.results.state import State
 from linkwright.results.state_loads import KernelLoads
-from linkwright.results.trajectory import Trajectory
 from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS
 
@@ -243,18 +241,6 @@ def _at_rest(core: Compiled, a: Any, base: Sequence[str], drives: Sequence[str])
     if not base or not plain:
         return a, [*base, *drives]
     return {**{name: np.zeros(len(x)) for name, x in whole.items() if x}, **(a or {})}, list(drives)
-
-
-def loads_of_samples(core: Compiled, c: Trajectory) -> Any:
-    """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""
-    if list(c.drives) != core.drive_names:
-        return None
-    kernel = core.ready("loads", seconds=0.1)
-    if kernel is None or not core.determinate_loads:
-        return None
-    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
-    found = kernel.batch((c.q, c.v, c.a), {b.name: more[b.name]() for b in kernel.inputs if b.name in more})
-    return None if found.failed else found
 
 
 def _is_of(core: Compiled, st: Any) -> bool:

@@ -24,7 +24,7 @@ from linkwright.motion.following.prescribed import PrescribedPath, prescribed_pa
 from linkwright.motion.following.smoothness import jets
 from linkwright.motion.joint_limits import beyond_stops
 from linkwright.numerics.spatial import skew
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.records import THIRD, CountedReferences, cut_rows
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.state import State

@@ -44,7 +44,7 @@ from linkwright.api import (
 from linkwright.api import kernel_sets as kernels
 from linkwright.compiler import native
 from linkwright.drives import prescribed
-from linkwright.results.channel_programs import UNTRACEABLE, Batch
+from linkwright.results.channel_programs import UNTRACEABLE, Batch, ChannelGraph
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
@@ -150,11 +150,10 @@ class BatchedRuns:
         """The mechanism on symbols, its numbers among them."""
         core = compiled_of(self.system)
         sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "free": len(core.free)}
-        batch = Batch(
-            core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda free: core.kernels.equations(list(free)).loops
-        )
+        graph = ChannelGraph(core.loops, frozenset(), lambda free: core.kernels.equations(list(free)).loops, len(core.free))
+        batch = Batch(core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, graph=graph)
         batch.native = native.available()
-        return batch, channel_kinds.Channels(batch.skel)
+        return batch, channel_kinds.Channels(graph.skel)
 
     def channels(self, found: BatchRun, values: np.ndarray) -> dict[str, np.ndarray]:
         """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""
