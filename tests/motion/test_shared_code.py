@@ -111,11 +111,6 @@ FLOATS = ("3-rrr-motors", "bennett", "change-point-four-bar", "parallelogram-cha
 DESIGNS = [*WRITTEN, *(n for n in NAMED if n not in FLOATS)]
 
 
-@pytest.fixture(autouse=True)
-def made_at_once(monkeypatch):
-    monkeypatch.setattr(kernels, "MAKING", 0.0)
-
-
 def parameters(m):
     """Values of the numbers that a design may change; those that count copies belong to the structure."""
     return {k: float(x) for k, x in evaluate_parameters(dict(m.description.parameters), {}).items() if k != "N"}

@@ -68,7 +68,7 @@ def test_recorded_channels_mean_what_computed_ones_do(wiper: lw.Mechanism) -> No
     run = wiper.simulate(0.02)
     said = {name: meaning for name, _, meaning in run.channels.table().rows}
     assert said["A.torque"] == "torque of the drive at A" and said["lam.C.tx"] == "multiplier of the loop closed at C.tx"
-    assert said["work.in"] == "recorded energy" and all(said.values())
+    assert said["work.in"] == "work of the drives since the start" and all(said.values())
 
 
 @pytest.mark.parametrize("name", every_model("wiper", "excavator", "stewart"))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
@@ -127,7 +128,7 @@ def test_turns_of_bodies_and_cut_joints_are_counted_however_coarse_the_samples()
             np.testing.assert_allclose(r[5:14:3][n], r[n][5:14:3], rtol=1e-13, atol=1e-13)
     spun = runs[1]
     exact = cut_references(
-        other.skel, times[::2], spun.q[::2], spun.v[::2], spun.references[0], a=spun.a[::2]
+        compiled_of(other).skel, times[::2], spun.q[::2], spun.v[::2], spun.references[0], a=spun.a[::2]
     )  # a turn and more in between
     np.testing.assert_allclose(exact.rows, spun.references.rows[::2], atol=1e-12)
     rough = cut_references(other.skel, times, runs[1].q, runs[1].v, runs[1].references.rows + 1.5)  # renewed now and then

@@ -288,9 +288,9 @@ class Work:
     def _alone(self) -> AbstractContextManager[None]:
         """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
         if "_structures" not in vars(self):
-            with kernels.reproducible(self._structures):
+            with kernels.apart(self._structures):
                 _ = compiled_of(self.system).all_rows_count
-        return kernels.reproducible(self._structures)
+        return kernels.apart(self._structures)
 
     @cached_property
     def _structures(self) -> OrderedDict[Any, kernels.KernelStructure]:
