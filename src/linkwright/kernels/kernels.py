@@ -178,10 +178,11 @@ class Kernels:
     chosen: Variant = Variant()
     numbers: DesignNumbers | None = None  # of the structure whose numbers are the free parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
+    stores: Stores = field(default_factory=dict, init=False, compare=False, repr=False)  # results of other rooms for these numbers
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code: it is found in the cache on disk, or made anew."""
-        return {**essentials(self), "made": {}, "variants": {}}
+        return {**essentials(self), "made": {}, "variants": {}, "stores": {}}
 
     def __repr__(self) -> str:
         made = sorted({key[0] for key in self.made})
@@ -601,7 +602,6 @@ class KernelStructure:
     def __init__(self, kernels: Kernels):
         self.kernels = kernels
         self._found: dict[Any, Kernel | None] = {}
-        self.stores: Stores = {}  # results of other rooms for all mechanisms of this structure
         self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
 
     def kernel(

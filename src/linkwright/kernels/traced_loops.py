@@ -111,9 +111,9 @@ SHARED: Store[str, SharedTraces] = Store()  # of a structure
 
 
 class SharedNumbers(NamedTuple):
-    """A structure, its loops for symbols of the numbers, and the numbers of one mechanism."""
+    """Kernels whose numbers are inputs, their loops for symbols of these, and the numbers of one mechanism."""
 
-    owner: KernelStructure
+    owner: Kernels
     loops: Callable[[Any], Loops]
     values: np.ndarray
 
@@ -138,7 +138,10 @@ class StructureOf:
 
     def __call__(self) -> SharedNumbers | None:
         """What loops and channels are traced for."""
-        return None if self.found is None else SharedNumbers(self.found[0], self.found[0].kernels.varied_loops, self.found[1].values)
+        if self.found is None:
+            return None
+        kernels = self.found[0].kernels
+        return SharedNumbers(kernels, kernels.varied_loops, self.found[1].values)
 
 
 @dataclass

@@ -74,6 +74,7 @@ class ChannelGraph:
         self._traced: dict[Any, tuple[Any, Any]] = {}
         self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()
         self._stored = 0  # operations of these
+        self.codes: dict[int, tuple[Any, Any]] = {}  # programs with their machine code, by identity
 
     @classmethod
     def of(cls, loops: Loops, rows: Mapping[str, np.ndarray]) -> ChannelGraph:
@@ -184,7 +185,6 @@ class Batch:
             self.act(acted)
         self.symbols = ChannelGraph.of(loops, rows) if graph is None else graph
         self._instant = instant
-        self._codes: dict[int, tuple[Any, Any]] = {}
         self.native, self.cores = False, None  # in machine code, which takes a while to make, on so many cores
 
     @property
@@ -203,10 +203,6 @@ class Batch:
         self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
         self.rows |= {f"friction {name}": x[:, None] for name, x in acted.rubbing.items()}
-
-    def take(self, rows: Mapping[str, np.ndarray]) -> None:
-        """Other samples from now on, in arrays of the same names."""
-        self.n, self.rows = len(rows["q"]), dict(rows)
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """Result of `read` on the symbols; None if it needs numbers."""
@@ -265,9 +261,10 @@ class Batch:
         """The same in machine code: equal to round-off, not in all bits."""
         from linkwright.compiler.native import NativeCode
 
-        if id(program) not in self._codes:
-            self._codes[id(program)] = program, NativeCode.of(program)
-        code = self._codes[id(program)][1]
+        with self.symbols.lock:
+            if id(program) not in self.symbols.codes:
+                self.symbols.codes[id(program)] = program, NativeCode.of(program)
+        code = self.symbols.codes[id(program)][1]
         found, _ = code.call_many([self._row(b.name) for b in code.inputs], self.cores)
         every = [np.broadcast_to(x, (self.n, *b.shape)) for b, x in zip(code.outputs, found, strict=True)]
         return {b.name: x for b, x in zip(code.outputs, every, strict=True) if np.isfinite(x).all()}
