@@ -137,7 +137,7 @@ class StructureOf:
         return structure(numbers, skel.tree, self._kernels), numbers
 
     def __call__(self) -> SharedNumbers | None:
-        """What loops and channels are traced for."""
+        """The numbers as inputs, for loops and channels that are traced for the structure."""
         if self.found is None:
             return None
         kernels = self.found[0].kernels

@@ -39,7 +39,7 @@ class ActedNames(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What mechanisms have in common that differ in their numbers only, and the numbers of one of them."""
+    """Loops of mechanisms that differ in their numbers only, and the numbers of one of them."""
 
     owner: HasStores
     loops: Callable[[Any], Loops]  # for symbols of the numbers

@@ -132,7 +132,7 @@ class HeldSymbols(Mapping[str, Any]):
         return {}
 
     def residual(self, name: str) -> Callable[[Instant], Any]:
-        """What a term makes zero, to be differentiated."""
+        """The residual that a term makes zero, to be differentiated."""
         if name == "jerk":
             return lambda x: x.rate(self.accelerations, x.term("jerk"))
         if name == "tangent":
