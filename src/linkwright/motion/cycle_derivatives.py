@@ -68,7 +68,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c._load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
     sizes = np.array([p.size for p in chosen])
-    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, **loads}
+    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, "kernels": kernels, **loads}
     named = tuple(p.name for p in chosen)
     return MotionDerivatives(c, named, at, partial(varied_loops, kernels), q, v, a, efforts, **further)
 

@@ -21,13 +21,13 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.pickling import essentials
-from linkwright.results.channel_programs import Batch, ChannelGraph
+from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.composed_channels import composed_slopes
+from linkwright.results.cycle_loads import LoadSymbols
 from linkwright.results.driven_channels import MotionChannels
 from linkwright.results.driven_readings import MotionReading, slopes_held
 from linkwright.results.driven_samples import HeldMotion
-from linkwright.results.load_channels import load_channels
 from linkwright.results.records import cut_rows
 from linkwright.results.undefined_derivatives import refused
 
@@ -60,6 +60,7 @@ class MotionDerivatives:
     why: Mapping[int, str] = field(default_factory=dict)
     unloaded: str = "without loads"  # why u is None
     sizes: np.ndarray = field(default_factory=lambda: np.ones(1), repr=False)  # of the parameters: changes that count as one
+    kernels: Any = field(default=None, repr=False)  # whose free numbers are the parameters: channels are traced once for all their motions
     strict: bool = True  # derivatives that do not exist are NaN; else of a kink some value between those of its sides
 
     def __repr__(self) -> str:
@@ -165,7 +166,7 @@ class MotionDerivatives:
     @cached_property
     def _table(self) -> Channels:
         """Channels on the skeleton whose numbers are symbols."""
-        loads = {} if self.u is None else load_channels(self._graph.skel.tree.description, tuple(self.efforts))
+        loads = {} if self.u is None else LoadSymbols.of(self._graph, self.motion.frame, tuple(self.efforts)).channels
         return Channels(self._graph.skel, {name: x for name, x in loads.items() if name in self.motion._load_channels})
 
     @cached_property
@@ -176,6 +177,8 @@ class MotionDerivatives:
 
     @cached_property
     def _graph(self) -> ChannelGraph:
+        if self.kernels is not None:
+            return ChannelGraph.shared(self.motion.frame, Structure(self.kernels, self.varied, self.values), self._rows)
         return ChannelGraph(self.motion.frame, frozenset(("a", "near")), self.varied, len(self.values))
 
     @cached_property
