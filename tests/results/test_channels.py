@@ -131,7 +131,7 @@ def test_turns_of_bodies_and_cut_joints_are_counted_however_coarse_the_samples()
         compiled_of(other).skel, times[::2], spun.q[::2], spun.v[::2], spun.references[0], a=spun.a[::2]
     )  # a turn and more in between
     np.testing.assert_allclose(exact.rows, spun.references.rows[::2], atol=1e-12)
-    rough = cut_references(other.skel, times, runs[1].q, runs[1].v, runs[1].references.rows + 1.5)  # renewed now and then
+    rough = cut_references(compiled_of(other).skel, times, runs[1].q, runs[1].v, runs[1].references.rows + 1.5)  # renewed now and then
     np.testing.assert_allclose(rough.rows, runs[1].references.rows, atol=1e-12)
 
 

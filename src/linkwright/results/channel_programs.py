@@ -69,7 +69,7 @@ class ChannelGraph:
                 self.input(name, size)
         self.loops = loops if design is None else design(self._inputs["free"])
         self.skel = self.loops.skel
-        self.stages: dict[tuple[str, ...], Any] = {}  # the mechanism held by coordinates: see `driven_samples`
+        self.stages: dict[tuple[str, ...], Any] = {}  # held by coordinates, or loaded by drives: see `driven_samples`, `cycle_loads`
         self._loaded: dict[ActedNames, Instant] = {}
         self._traced: dict[Any, tuple[Any, Any]] = {}
         self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()

@@ -75,9 +75,9 @@ class HeldSymbols(Mapping[str, Any]):
     @classmethod
     def of(cls, graph: ChannelGraph, loops: Loops, held: Sequence[str]) -> HeldSymbols:
         """Those of a graph, made once."""
-        known, key = graph.stages, tuple(held)
+        known, key = graph.stages, ("held", *held)
         if key not in known:
-            known[key] = cls(graph, loops, key)
+            known[key] = cls(graph, loops, tuple(held))
         return known[key]
 
     def array(self, name: str) -> str:
