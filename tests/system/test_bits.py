@@ -35,6 +35,10 @@ QUESTIONS: dict[str, Question] = {
     "jerk of a cycle": lambda m, s, st: m.cycle(steps=40)[f"{m.description.joints[-1].name}.a"],
     "run": lambda m, s, st: s.simulate(st, 0.01).q,
     "channels of a run": lambda m, s, st: s.simulate(st, 0.01)["energy.total"],
+    "few designs": lambda m, s, st: m.cycles({f"{m.description.bodies[1].name}.mass": [0.2, 0.3]}, steps=24)[effort(m)],
+    "many designs": lambda m, s, st: m.cycles(
+        {f"{m.description.bodies[1].name}.mass": np.linspace(0.2, 0.3, 18)}, steps=24, read=[effort(m)]
+    )[effort(m)],
     "derivatives": lambda m, s, st: m.cycle(steps=24).derivatives(["*.mass"])[effort(m)],
 }
 

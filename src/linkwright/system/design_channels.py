@@ -14,7 +14,7 @@ from linkwright.motion.channel_kernels import DETERMINANT, STATE
 from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.cycle_lanes import lanes_of
 from linkwright.motion.design_channels import DesignTurns, ReadCycles
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import DESIGNS_FOR_CODE, Designs
 from linkwright.numerics.result_stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
@@ -118,7 +118,12 @@ class DesignReader:
             compiled_of(self.system).kernels.need_masses()
 
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
-        """Native turns of designs; None where there is no code for them."""
+        """Native turns of designs; None where there is no code for them, or they are few."""
+        if not self.now and len(designs) < DESIGNS_FOR_CODE:
+            if by:  # says what is wrong, and which channels have none
+                self._written(designs, names, by)
+                self.nominal.derivatives(list(by)).read([n for n in names if n not in ("t", DETERMINANT, *STATE)])
+            return None
         core = compiled_of(self.system)
         store = DESIGN_CYCLES.of(core)
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
