@@ -61,8 +61,6 @@ class CycleLoads:
         own = dict(rows) if structure is None else {**rows, "free": structure.values[None]}
         graph = ChannelGraph.of(loops, rows) if structure is None else ChannelGraph.shared(loops, structure, rows)
         symbols, n = LoadSymbols.of(graph, loops, drives), len(rows["q"])
-        if not symbols.agreed:
-            _ = instant(0).loads  # says what is missing, if masses are
         found = symbols.terms(own, spinning=False)
         if found is None and structure is not None:
             return cls.of(loops, rows, drives, instant)
@@ -85,9 +83,8 @@ class CycleLoads:
             settled = None if len(left) or found.M is not None else _rubbed(loops, rows, drives, system, found, rubbing)
         else:
             settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
-        if settled is None or not (symbols.agreed or _agrees(settled, carried, instant, drives)):
+        if settled is None or not (symbols.built_in or _agrees(settled, carried, instant, drives)):
             return None
-        symbols.agreed = symbols.built_in
         rank = system.rank
         common = np.argmax(np.bincount(rank))
         odd = np.flatnonzero(~carried | (rank != common))
@@ -138,12 +135,10 @@ class _Terms(NamedTuple):
 
 
 class LoadSymbols:
-    """The equations of the loads of some drives on symbols. `agreed`: single samples of an earlier motion have the same loads, which of a
-    joint or force of the user's own says nothing about other motions."""
+    """The equations of the loads of some drives on symbols; `built_in`: no joint or force is the user's own."""
 
     def __init__(self, graph: ChannelGraph, loops: Loops, drives: Sequence[str]):
         self.graph, self.drives = graph, tuple(drives)
-        self.agreed = False
         acting = [*loops.constraints, *loops.skel.types, *forces.of_description(loops.skel.tree.description)]
         self.built_in = all(type(x).__module__.startswith("linkwright.") for x in acting)
 
@@ -339,7 +334,7 @@ def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
 
 
 def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:
-    """True if single samples agree: a force or joint of the user's own may compute differently on symbols."""
+    """True if single samples agree: a force or joint of the user's own may compute differently on symbols, in each motion."""
     assert batch.acted is not None
     u, sure = batch.acted.efforts, np.flatnonzero(carried)
     size = 1.0 + max(float(np.abs(x).max()) for x in u.values())
