@@ -155,8 +155,26 @@ def _nulls(loops: Loops, states: Sequence[Instant]) -> list[tuple[np.ndarray, np
     return [(s.q, loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null) for s in states]
 
 
+class _SampleTerms:
+    """Terms at the samples by the body whose axes their rows are along, each computed once."""
+
+    def __init__(self, eq: Equations, states: Sequence[Instant]):
+        self.eq, self.states = eq, states
+        self._known: dict[tuple[str, int], Terms] = {}
+
+    def at(self, axes: str, i: int) -> Terms:
+        i = range(len(self.states))[i]
+        if (axes, i) not in self._known:
+            self._known[axes, i] = _solved_terms(replace(self.eq, plan=replace(self.eq.plan, axes=axes)), self.states[i])
+        return self._known[axes, i]
+
+    def every(self, axes: str) -> list[Terms]:
+        return [self.at(axes, i) for i in range(len(self.states))]
+
+
 def _dynamics(eq: Equations, states: Sequence[Instant]) -> EliminationPlan:
-    every = [_solved_terms(eq, s) for s in states]
+    terms = _SampleTerms(eq, states)
+    every = terms.every(eq.plan.axes)
     if any(lacks_inertia(T) for T in every):
         matrices = [saddle(T, T.h) for T in [T for T in every if not _singular(T)] or every]
         structure = np.any([A != 0.0 for A in matrices], axis=0)
@@ -165,10 +183,8 @@ def _dynamics(eq: Equations, states: Sequence[Instant]) -> EliminationPlan:
         return replace(eq.plan, nominal=_nominal(eq, every))
     best = eq.plan
     if eq.plan.keep is None and len(every[0].columns) <= MUCH:
-        best = _cheapest(eq, states, every)
-    if best.axes != eq.plan.axes:
-        every = [_solved_terms(replace(eq, plan=best), s) for s in states]
-    return replace(best, nominal=_nominal(replace(eq, plan=best), every))
+        best = _cheapest(eq, terms)
+    return replace(best, nominal=_nominal(replace(eq, plan=best), terms.every(best.axes)))
 
 
 def _solved_terms(eq: Equations, s: Instant) -> Terms:
@@ -181,8 +197,9 @@ def _singular(T: Terms) -> bool:
     return not factor(T.dimensionless_J()).regular(1e-6)
 
 
-def _cheapest(eq: Equations, states: Sequence[Instant], every: Sequence[Terms]) -> EliminationPlan:
+def _cheapest(eq: Equations, terms: _SampleTerms) -> EliminationPlan:
     """Of the orders whose pivots are healthy, the one of fewest operations by `elimination_work`; along either body's axes in space."""
+    every = terms.every(eq.plan.axes)
     count = len(every[0].k_parts)
     touched: dict[int, int] = {}
     for _, j in every[0].blocks:
@@ -195,35 +212,31 @@ def _cheapest(eq: Equations, states: Sequence[Instant], every: Sequence[Terms]) 
     orders = [plain, *((*plain, count + j) for j in hubs)]
     found: list[tuple[int, int, tuple[int, ...], EliminationPlan]] = []
     for axes in ("first",) if eq.loops.skel.tree.description.planar else ("first", "second"):
-        turned = replace(eq, plan=replace(eq.plan, axes=axes))
-        T = every[-1] if axes == eq.plan.axes else _solved_terms(turned, states[-1])
-        found += [(elimination_work(T, o), len(found) + i, o, replace(turned.plan, order=o)) for i, o in enumerate(orders)]
+        T, turned = terms.at(axes, -1), replace(eq.plan, axes=axes)
+        found += [(elimination_work(T, o), len(found) + i, o, replace(turned, order=o)) for i, o in enumerate(orders)]
     found.sort(key=lambda x: x[:2])
     work, _, _, best = next(x for x in found if x[2] == plain or tried.sound(x[2]))
-    by_rows = _cheapest_rows(eq, states, every, [None, *hubs], work)
+    by_rows = _cheapest_rows(eq, terms, [None, *hubs], work)
     return best if by_rows is None else by_rows
 
 
-def _cheapest_rows(
-    eq: Equations, states: Sequence[Instant], every: Sequence[Terms], hubs: Sequence[int | None], work: int
-) -> EliminationPlan | None:
+def _cheapest_rows(eq: Equations, terms: _SampleTerms, hubs: Sequence[int | None], work: int) -> EliminationPlan | None:
     """The best order of single rows, if it takes clearly less than the `work` of the best order of whole loops.
 
     Some rows of a loop may have to wait for a hub where others need not: both rods of an arm of a delta robot hold it, so that the six
     rows of the arm have one pivot too few before the platform moves.
     """
-    if every[0].nc > MANY_ROWS or eq.loops.skel.tree.description.planar:
+    if terms.at(eq.plan.axes, 0).nc > MANY_ROWS or eq.loops.skel.tree.description.planar:
         return None
     found: list[tuple[int, int, tuple[int, ...], _Tried, EliminationPlan]] = []
     for axes in ("first", "second"):
-        turned = replace(eq, plan=replace(eq.plan, axes=axes))
-        loops = every if axes == eq.plan.axes else [_solved_terms(turned, s) for s in states]
+        loops = terms.every(axes)
         rows = [T.by_rows() for T in loops]
         tried = _Tried(loops, tuple(eq.plan.order), rows)
         for hub in hubs:
             order = _row_order(rows, hub)
             if order is not None:
-                plan = replace(turned.plan, order=order, single=True)
+                plan = replace(eq.plan, axes=axes, order=order, single=True)
                 found.append((elimination_work(rows[-1], order), len(found), order, tried, plan))
     found.sort(key=lambda x: x[:2])
     return next((p for own, _, order, tried, p in found if own < ROWS_WORTH * work and tried.sound(order)), None)
@@ -237,11 +250,12 @@ def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | Non
     scale = np.abs(np.diagonal(S, axis1=1, axis2=2)).copy()
     there = np.any(S != 0.0, axis=0)
     nodes = {**{r: [r] for r in range(nc)}, **({} if hub is None else {nc + hub: [*range(nc, nc + late.stop - late.start)]})}
-    left, order = set(range(len(there))), []
+    left, order = np.ones(len(there), dtype=bool), []
 
     def work(node: int) -> tuple[int, int]:
         own = nodes[node]
-        below = len([i for i in left if i not in own and there[i, own].any()]) + len(own) - 1
+        touched = there[:, own[0]] if len(own) == 1 else there[:, own].any(axis=1)
+        below = int(np.count_nonzero(touched & left)) - int(np.count_nonzero(touched[own])) + len(own) - 1
         return sum((below - i) * (below - i + 6) for i in range(len(own))), node
 
     while nodes:
@@ -252,8 +266,8 @@ def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | Non
         for p in nodes.pop(node):
             if not S[:, p, p].all():  # of a late subsystem whose velocities the rows before have fixed
                 return None
-            left.discard(p)
-            below = [i for i in left if there[i, p]]
+            left[p] = False
+            below = np.flatnonzero(left & there[:, p])
             there[np.ix_(below, below)] = True
             S = S - S[:, :, p, None] * S[:, None, p, :] / S[:, p, p, None, None]
         order.append(node)
