@@ -21,7 +21,8 @@ BRITISH = re.compile(
 ELSEWHERE = {
     "src/linkwright/__init__.py": {"synthesise"}, "src/linkwright/errors/__init__.py": {"optimise", "linearise"},
     "src/linkwright/model/file/key_hints.py": {"centre", "optimise"}, "src/linkwright/rings/cli/dispatch.py": {"optimise", "synthesise"},
-    "tests/docs/test_source_names.py": {"optimisation"}, "tests/model/file/test_visuals.py": {"colour"}, "tests/test_names.py": {"optimise"},
+    "tests/docs/test_source_names.py": {"optimisation"}, "tests/model/file/test_visuals.py": {"colour"},
+    "tests/test_names.py": {"optimise"},
     "docs/data/references.bib": {"modelling"},  # a title
     "src/linkwright/text/units.py": {"metre", "metres", "millimetre", "millimetres"},
 }  # fmt: skip

@@ -14,8 +14,8 @@ from tests.sources import PACKAGE
 MOST = {
     "lw.load('wiper')": 30,
     "m.cycle()": 40,
-    "m.simulate(1)": 65,
-    "s.forward(s.start)": 35,
+    "m.simulate(1)": 58,
+    "s.forward(s.start)": 9,
 }
 # A process of its own, so that no other test's objects are found again. Every call was made before, on other
 # objects: nothing is imported or compiled while it is watched.

@@ -111,11 +111,6 @@ FLOATS = ("3-rrr-motors", "bennett", "change-point-four-bar", "parallelogram-cha
 DESIGNS = [*WRITTEN, *(n for n in NAMED if n not in FLOATS)]
 
 
-@pytest.fixture(autouse=True)
-def made_at_once(monkeypatch):
-    monkeypatch.setattr(kernels, "MAKING", 0.0)
-
-
 def parameters(m):
     """Values of the numbers that a design may change; those that count copies belong to the structure."""
     return {k: float(x) for k, x in evaluate_parameters(dict(m.description.parameters), {}).items() if k != "N"}
@@ -146,7 +141,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
         found = {p: np.array([c[n] for n in names]) for p, c in turns.items()}
     assert kernels._known == held
     for p in list(turns)[::every]:
-        assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.history_of_kernel is not None
+        assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.cycle is not None
         exact = lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python").cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()

@@ -9,7 +9,7 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.time_stepping import march
 

@@ -12,8 +12,8 @@ from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
-from linkwright.results.channel_programs import cut_references
 from linkwright.results.channels import rotation_quaternions
+from linkwright.results.cut_references import cut_references
 from linkwright.results.records import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.refusals import refused

@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import UsageError
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.trajectory import Trajectory
 from tests.refusals import refused
 from tests.results.runs import free_run, system

@@ -14,6 +14,7 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
+from linkwright.results.channel_programs import ChannelGraph
 from linkwright.results.driven_samples import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.refusals import refused
@@ -212,7 +213,7 @@ def test_powers_balance_in_random_mechanisms(seed: int) -> None:
     outputs = [n for n in (*single, *turning, *balls) if n not in held][:2]
     assert held and outputs
     rows = {"q": drawn.q[None], "v": at.v[None], "a": at.v[None], "t": np.zeros((1, 1)), "near": skel.pack(skel.start_coordinates)[None]}
-    motion = HeldMotion(loops, rows, held, None, outputs)
+    motion = HeldMotion(loops, rows, held)
     T = motion.tangent()[0]
     c = loops.at(at.q, at.v, 0.0, at.references)
     assert np.abs(np.asarray(c.J) @ T).max(initial=0.0) < 1e-9 * np.abs(T).max()
@@ -294,6 +295,22 @@ def test_singular_positions_are_nan_or_limits_without_a_warning() -> None:
     assert np.isfinite(advantage[at]).all() and advantage[150] == pytest.approx(advantage[[149, 151]].mean(), rel=1e-3)
     chain = lw.load("parallelogram-chain").cycle()
     assert chain["G1.force_transmission_angle"].min() == 0.0 and np.isfinite(chain["G1.force_transmission_angle"]).all()
+
+
+def test_terms_of_a_motion_are_solved_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many channels read them, and nothing is traced again for another motion of the mechanism."""
+    m = lw.load("punch-press")
+    c = m.cycle(steps=60)
+    names = [n for n in c.channels if n.endswith((".jerk", ".advantage", ".force_transmission_angle"))]
+    found = c.read(names)
+    other, solved = m.cycle(steps=72), []
+    jerk = HeldMotion.jerk
+    monkeypatch.setattr(HeldMotion, "jerk", lambda self: solved.append(self) or jerk(self))
+    monkeypatch.setattr(ChannelGraph, "symbols", lambda *_: pytest.fail("traced again"))
+    again = {n: other[n] for n in names}
+    assert len(solved) == 1
+    for n in names:  # every sixth of 72 is every fifth of 60
+        np.testing.assert_allclose(again[n][::6], found[n][::5], rtol=1e-6, atol=1e-9 * (1.0 + np.nanmax(np.abs(found[n]))))
 
 
 def test_new_channels_are_in_no_default_table() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
-from collections import OrderedDict
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
@@ -15,7 +14,6 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.kernels.kernels import reproducible
 from linkwright.results.files import identical
 from linkwright.simulation.run_batch import run_batch
 
@@ -27,15 +25,7 @@ def torque(t: Any) -> Any:
 
 
 def answers(objects: dict[str, Any]) -> dict[str, Any]:
-    """What the objects compute, as plain arrays, from native code in every process.
-
-    Without `reproducible` answers about one state (`s.assemble`, loads of a cycle) come from floats until machine code pays or is found
-    in the cache, so their last bits depend on what the process was asked before and on what the cache holds: docs/reference/versions.md."""
-    with reproducible(OrderedDict()):
-        return _answers(objects)
-
-
-def _answers(objects: dict[str, Any]) -> dict[str, Any]:
+    """What the objects compute, as plain arrays."""
     s, st, run, batch, turn = (objects[k] for k in ("system", "state", "run", "batch", "turn"))
     there = s.assemble({"A": 0.3}, v={"A": 2.0})
     controller = copy.deepcopy(objects["controller"])
@@ -57,12 +47,7 @@ def _answers(objects: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def used() -> dict[str, Any]:
-    """Objects that have computed, from native code of their own: other tests of this process may have made code with other options."""
-    with reproducible(OrderedDict()):
-        return _used()
-
-
-def _used() -> dict[str, Any]:
+    """Objects that have computed."""
     m = lw.load("wiper")
     s = m.system
     st = s.assemble({"A": 0.5}, v={"A": 3.0})
@@ -85,7 +70,7 @@ def _used() -> dict[str, Any]:
         "closure": s.closure(st),
         "controllable": s.controllable(st),
     }
-    _answers(objects)  # everything that is compiled or remembered is there now
+    answers(objects)  # everything that is compiled or remembered is there now
     return objects
 
 

@@ -13,7 +13,7 @@ from linkwright.kernels.loop_rows import LoopRows
 from linkwright.mechanics.closing.coordinate_partition import partition
 from linkwright.mechanics.kinematics.motion import joint_rate, motion
 from linkwright.numerics.linalg import LARGE, SparseStack
-from linkwright.results.channel_programs import _shares
+from linkwright.results.cut_references import _shares
 from linkwright.rings.papers.chain_cost import chain, moving_state
 
 

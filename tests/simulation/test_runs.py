@@ -14,7 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.errors import UsageError
+from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
@@ -298,6 +298,23 @@ def test_a_batch_of_parameters_closes_each_start():
         other = lw.compile(lw.load("four-bar", L1=value))
         run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, sample_interval=[0.3])
         np.testing.assert_allclose(q, run.q[-1], atol=1e-9)
+
+
+def test_a_batch_reads_channels_as_its_runs_do():
+    """Each run with its own parameters; a start that does not exist is NaN, and what counts turns is read run by run."""
+    s = lw.compile(lw.load("four-bar"), parameters=["L1"])
+    st = s.assemble({"A": 1.0}, {"A": 6.0})
+    batch = run_batch(compiled_of(s), st, 0.3, parameters={"L1": [0.25, 5.0, 0.3]}, tolerance=1e-10, sample_interval=0.1)
+    assert list(batch.why) == [1]
+    found = batch.read(["coupler.P", "coupler.P.vx", "A", "energy.kinetic"])
+    for name, x in found.items():
+        assert np.isnan(x[1]).all()
+        for i in (0, 2):
+            np.testing.assert_allclose(x[i], batch.run(i)[name], rtol=1e-11, atol=1e-11)
+    with pytest.raises(UsageError, match="counts turns"):
+        _ = batch["coupler.angle"]
+    with pytest.raises(ChannelError, match="accelerations"):
+        _ = batch["coupler.P.ax"]
 
 
 def test_a_hinge_without_inertia_is_named():

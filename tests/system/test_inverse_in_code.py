@@ -9,7 +9,6 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.kernels import kernels
 from linkwright.results.state_loads import KernelLoads
 from linkwright.system.dynamics import loads_on_floats
 from tests.ball_rods import Model, ankle, floating, platform, rssr
@@ -18,11 +17,6 @@ from tests.refusals import refused
 from tests.sweeps import sweep
 
 ROUND = 1e-10  # relative: the two eliminate in different orders, on different trees
-
-
-@pytest.fixture(autouse=True)
-def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "MAKING", 0.0)
 
 
 def system(make: Any, seed: int) -> tuple[lw.System, lw.State, np.random.Generator]:

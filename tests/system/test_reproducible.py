@@ -1,8 +1,6 @@
 """The same call gives the same bits: in any order of calls, recompiled, pickled, reopened, and from code that is made again.
 
-docs/reference/versions.md lists what is promised. Calls about one state that begin on floats (`s.assemble`, `s.forward`, `s.inverse`) and
-turns
-are not promised yet.
+docs/reference/versions.md lists what is promised. `test_bits` asks questions of all kinds in random order.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ def asked(s: lw.System, given: tuple[np.ndarray, np.ndarray], order: Callable[[l
 
 
 def others(s: lw.System) -> None:
-    """Calls in between, enough of them for answers on floats to give way to machine code."""
+    """Calls in between."""
     for k in range(45):
         st = s.assemble(q={DRIVE: 0.01 * k})
     s.forward(st)

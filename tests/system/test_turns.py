@@ -193,3 +193,10 @@ def test_bad_calls_are_refused_by_name() -> None:
         t.cycle(4)
     with refused(UsageError, name="steps", value=1):
         m.cycles({"L1": [0.3]}, steps=1)
+
+
+def test_many_designs_whose_loads_are_not_determinate_are_read_one_by_one() -> None:
+    m = lw.load("bennett")
+    drive, body = m.description.drives[0].joint, m.description.bodies[1].name
+    found = m.cycles({f"{body}.mass": np.linspace(0.2, 0.3, 18)}, steps=24, read=[f"{drive}.torque"])
+    assert found.ok.all() and np.isfinite(found[f"{drive}.torque"]).all()

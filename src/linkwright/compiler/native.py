@@ -352,11 +352,6 @@ def _known(parts: Any, kind: str) -> Any:
     return None if link is None else disk.get(disk.key([kind, link[0]["digest"]]))
 
 
-def known(parts: Any, kind: str = "one") -> bool:
-    """True if `load(parts, ...)` finds its code in the cache on disk."""
-    return available() and _known(parts, kind) is not None
-
-
 # ----------------------------------------------------------------------------------------------------
 # Work shared among the cores this process may use; machine code runs outside the interpreter's lock
 

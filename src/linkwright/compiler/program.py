@@ -119,6 +119,13 @@ class Program:
             last[r] = len(self.ops)
         return last
 
+    @cached_property
+    def freed(self) -> list[tuple[int, ...]]:
+        """The operations that each one reads as the last."""
+        last, ops = self.last_uses, self.ops
+        read = [() if op <= Op.INPUT else (a, b, c) for op, a, b, c in ops]
+        return [tuple(i for i in dict.fromkeys(some) if i >= 0 and last[i] == k) for k, some in enumerate(read)]
+
     def counts(self) -> dict[str, int]:
         """Operations by kind."""
         return dict(Counter(Op(op[0]).name.lower() for op in self.ops if op[0] > Op.INPUT))
@@ -215,28 +222,41 @@ def operation(op: int, u: Any, w: Any = None) -> Any:
     return found.astype(float) if op in (Op.LT, Op.LE) else found
 
 
+_FLOATS: dict[int, Any] = {
+    **_BINARY, **_UNARY,
+    Op.LT: lambda u, w: np.less(u, w).astype(float), Op.LE: lambda u, w: np.less_equal(u, w).astype(float),
+}  # fmt: skip
+
+
 def interpret(program: Program, x: np.ndarray) -> np.ndarray:
     """Evaluate on packed inputs of shape (..., n_in), real or complex; returns (..., n_out)."""
     x = np.asarray(x)
-    x = x if x.dtype.kind == "c" else x.astype(float)
+    x = x if x.dtype.kind == "c" else x.astype(float, copy=False)
+    return evaluated(program, [x[..., i] for i in range(x.shape[-1])], x.shape[:-1], x.dtype)
+
+
+def evaluated(program: Program, x: Sequence[Any], shape: tuple[int, ...], kind: Any = float) -> np.ndarray:
+    """The same with an entry of x for each input: an array of this shape, or a number of numpy."""
+    plain, freed = np.dtype(kind).kind == "f", program.freed
     values: list[Any] = []
-    last = program.last_uses
+    put = values.append
     with np.errstate(all="ignore"):
         for k, (op, a, b, c) in enumerate(program.ops):
             if op == Op.CONST:
-                values.append(np.float64(a))
-                continue
-            if op == Op.INPUT:
-                values.append(x[..., a])
-                continue
-            if op == Op.SELECT:
-                values.append(np.where(values[a], values[b], values[c]))
+                put(np.float64(a))
+            elif op == Op.INPUT:
+                put(x[a])
+            elif c >= 0:
+                put(np.where(values[a], values[b], values[c]))
+            elif not plain:
+                put(operation(op, values[a], values[b] if b >= 0 else None))
+            elif b >= 0:
+                put(_FLOATS[op](values[a], values[b]))
             else:
-                values.append(operation(op, values[a], values[b] if b >= 0 else None))
-            for i in (a, b, c):
-                if i >= 0 and last[i] == k:
-                    values[i] = None  # as many arrays as are needed at a time
-    out = np.empty((*x.shape[:-1], len(program.results)), dtype=x.dtype)
+                put(_FLOATS[op](values[a]))
+            for i in freed[k]:
+                values[i] = None  # as many arrays as are needed at a time
+    out = np.empty((*shape, len(program.results)), dtype=kind)
     for k, r in enumerate(program.results):
         out[..., k] = values[r]
     return out

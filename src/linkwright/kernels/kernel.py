@@ -96,16 +96,6 @@ class Kernel:
             return native.NativeCode.of(self.program)
         return native.load(self._parts, lambda: self.program)
 
-    @property
-    def at_hand(self) -> bool:
-        """True if machine code for one state is made, or in the cache on disk."""
-        return self.native and ("code" in vars(self) or (self._parts is not None and native.known(self._parts)))
-
-    @property
-    def at_hand_in_lanes(self) -> bool:
-        """True if machine code for eight states at a time is in the cache on disk."""
-        return self.native and self._parts is not None and native.known(self._parts, "many")
-
     @cached_property
     def switched(self) -> Switched:
         """The program with sides of its break points, and their switching functions."""

@@ -49,6 +49,7 @@ from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.result_stores import Stores
 from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree
@@ -177,10 +178,11 @@ class Kernels:
     chosen: Variant = Variant()
     numbers: DesignNumbers | None = None  # of the structure whose numbers are the parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
+    stores: Stores = field(default_factory=dict, init=False, compare=False, repr=False)  # results of other rooms for these numbers
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code: it is found in the cache on disk, or made anew."""
-        return {**essentials(self), "made": {}, "variants": {}}
+        return {**essentials(self), "made": {}, "variants": {}, "stores": {}}
 
     def __repr__(self) -> str:
         made = sorted({key[0] for key in self.made})
@@ -399,6 +401,14 @@ class Kernels:
         plan = self.plan_of(solve)
         if not len(self.parameters):
             return replace(self._numeric, plan=plan)
+        loops = self.varied_loops(values)
+        plan = replace(plan, idle=tuple(spin_rows(loops.skel, plan.spins))) if plan.spins and plan.idle else plan
+        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(loops.skel.tree.description)), plan=plan)
+
+    def varied_loops(self, values: Any) -> Loops:
+        """The loops with (traced) values of the parameters."""
+        if not len(self.parameters):
+            return self.loops
         described = self._filled(list(values))
         tree = replace(
             self.tree,
@@ -406,9 +416,7 @@ class Kernels:
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
         skel = skeleton(tree, self.loops.skel, self._counted_from(values, described))
-        loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
-        plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins and plan.idle else plan
-        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
+        return replace(self.loops, skel=skel, constraints=of_loops(skel))
 
     def _counted_from(self, values: Any, described: Description) -> dict[str, Any]:
         """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure, or of pins."""
@@ -455,7 +463,7 @@ class Kernels:
 
         if solve == "sslm":
             masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
-            return planning.plan(self._numeric, replace(self.sizes, parameters=0), self._samples, masses)
+            return planning.plan(self._numeric, self._samples, masses)
         eq = replace(self._numeric, plan=self.plan)
         if solve in ("inverse", "kinematics"):
             return planning.with_drives(eq, self._samples, solve)
@@ -570,12 +578,10 @@ def _text(value: Any, parts: list[str], done: dict[Expr, int]) -> str:
 # ----------------------------------------------------------------------------------------------------
 # Kernels by structure: mechanisms that differ in their numbers only run on the same code
 # A `KernelStructure` holds the kernels of the first mechanism of its kind, with all numbers as inputs; every other one binds them to its
-# own numbers. Code that is not in the cache on disk is made when answers on floats, of whichever mechanism, have taken about as long as
-# making it does.
+# own numbers. Code is loaded from the cache on disk, or made, when it is first asked for: which way answers a question depends on the
+# mechanism and the question, never on what was asked before.
 
 MOST = 64  # structures held at a time
-MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
-ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
 SAME_SIZE = 4  # powers of two by which mechanisms of one structure may differ in length: residuals and pivots are measured by the first
 _known: OrderedDict[Any, KernelStructure] = OrderedDict()
 _apart: ContextVar[OrderedDict[Any, KernelStructure] | None] = ContextVar("structures of a study", default=None)
@@ -583,8 +589,8 @@ _lock = RLock()
 
 
 @contextmanager
-def reproducible(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
-    """Use these structures, and make code when it is first asked for: the same bits whatever this process was asked before."""
+def apart(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
+    """Use these structures in place of those of the process: plans then follow the first mechanism among them."""
     before = _apart.set(own)
     try:
         yield
@@ -593,57 +599,42 @@ def reproducible(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
 
 
 class KernelStructure:
-    """Kernels with all numbers as inputs, and the time that answers on floats took."""
+    """Kernels with all numbers as inputs."""
 
     def __init__(self, kernels: Kernels):
         self.kernels = kernels
-        self._spent: dict[Any, float] = {}  # seconds on floats so far
         self._found: dict[Any, Kernel | None] = {}
         self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
 
     def kernel(
-        self,
-        name: str,
-        drives: Sequence[str] | None = None,
-        seconds: float = ONE_ANSWER,
-        by: tuple[str, ...] = (),
-        outputs: tuple[str, ...] = (),
+        self, name: str, drives: Sequence[str] | None = None, by: tuple[str, ...] = (), outputs: tuple[str, ...] = ()
     ) -> Kernel | None:
-        """A kernel whose machine code is at hand, or worth making now; None: the float path has to answer, in about so many seconds.
-        With no seconds only code that this process has loaded counts."""
+        """A kernel with its machine code; None where there is none, and the float path has to answer."""
         key = (name, None if drives is None else tuple(drives), by, outputs)
         with _lock:
-            if key not in self._found and seconds > 0.0:
-                self._spent[key] = self._spent.get(key, 0.0) + seconds
-                now = _apart.get() is not None or self._spent[key] > MAKING
-                made = self._made(name, drives, now, by, outputs)
-                if made is not None or now:
-                    self._found[key] = made
-            return self._found.get(key)
+            if key not in self._found:
+                self._found[key] = self._made(name, drives, by, outputs)
+            return self._found[key]
 
-    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], outputs: tuple[str, ...]) -> Kernel | None:
+    def _made(self, name: str, drives: Sequence[str] | None, by: tuple[str, ...], outputs: tuple[str, ...]) -> Kernel | None:
         try:
             with np.errstate(divide="raise", invalid="raise"):
-                return self._with_code(name, drives, now, by, outputs)
+                kernel = self.kernels.get(name, drives=drives, by=by, outputs=outputs)
+                if not kernel.native:
+                    return None
+                self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
+                if self.refused:
+                    return None
+                _ = kernel.code.one_address
+                return kernel
         except (LinkwrightError, FloatingPointError):
             return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
-
-    def _with_code(
-        self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], outputs: tuple[str, ...]
-    ) -> Kernel | None:
-        kernel = self.kernels.get(name, drives=drives, by=by, outputs=outputs)
-        if not kernel.native or not (now or kernel.at_hand):
-            return None
-        self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
-        if self.refused:
-            return None
-        _ = kernel.code.one_address
-        return kernel
 
 
 def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> KernelStructure:
     """The structure that a mechanism with these numbers belongs to: one that is known, or a new one with its kernels."""
-    key, own = (numbers.structure, tree.cuts, tuple(d.joint for d in tree.description.drives)), _apart.get()
+    d, own = tree.description, _apart.get()
+    key = (numbers.structure, tree.cuts, tuple(x.joint for x in d.drives), tuple(JOINTS[j.type] for j in d.joints))
     known = _known if own is None else own
     with _lock:
         if key not in known:

@@ -2,13 +2,14 @@
 
 Ranks and pivots are looked at in several positions, the start and some reached from it, because one may be singular. The
 order of elimination (loops, which subsystem's inertia last, along which body's axes the rows are) is the one of fewest
-operations: candidates are ranked by the pattern of the matrices, and the best two traced and counted where that is not clear.
+operations, which are counted on the pattern of the matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT, SHORTEST
-from linkwright.kernels.tracing import KernelSizes, trace
 from linkwright.mechanics.closing.idle_motions import idle_motions, idle_rows, spin_lines
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia
 from linkwright.mechanics.forces import line
+from linkwright.mechanics.formulations.base import RawSolution
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
@@ -38,7 +39,6 @@ EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value 
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
 LATE_SUBSYSTEMS = 3  # late subsystems tried at most
-CLEAR = (1.02, 1.3)  # the second best order is traced too if its estimated work is within these times the best: else equal, or worse
 ROWS_WORTH = 0.8  # an order of single rows is taken where it needs at most this share of the work of an order of loops
 MANY_ROWS = 60  # beyond which none is looked for
 STEADY = 0.02  # share of its own size that a row's pivot must keep in every position to be taken at once
@@ -96,13 +96,13 @@ def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
             )
 
 
-def plan(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], masses: bool) -> EliminationPlan:
+def plan(eq: Equations, states: Sequence[Instant], masses: bool) -> EliminationPlan:
     """The plan of forward dynamics; without masses only what kinematics needs."""
     keep = independent_rows(eq, states)
     order = placed(eq, states[0]).loops.elimination_order
     idle = constant_idle(eq.loops, states)
     found = EliminationPlan(order=tuple(order), keep=keep, idle=idle, spins=spin_lines(eq.loops, _nulls(eq.loops, states), idle))
-    return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
+    return _dynamics(replace(eq, plan=found), states) if masses else found
 
 
 def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> EliminationPlan:
@@ -155,8 +155,26 @@ def _nulls(loops: Loops, states: Sequence[Instant]) -> list[tuple[np.ndarray, np
     return [(s.q, loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null) for s in states]
 
 
-def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> EliminationPlan:
-    every = [_solved_terms(eq, s) for s in states]
+class _SampleTerms:
+    """Terms at the samples by the body whose axes their rows are along, each computed once."""
+
+    def __init__(self, eq: Equations, states: Sequence[Instant]):
+        self.eq, self.states = eq, states
+        self._known: dict[tuple[str, int], Terms] = {}
+
+    def at(self, axes: str, i: int) -> Terms:
+        i = range(len(self.states))[i]
+        if (axes, i) not in self._known:
+            self._known[axes, i] = _solved_terms(replace(self.eq, plan=replace(self.eq.plan, axes=axes)), self.states[i])
+        return self._known[axes, i]
+
+    def every(self, axes: str) -> list[Terms]:
+        return [self.at(axes, i) for i in range(len(self.states))]
+
+
+def _dynamics(eq: Equations, states: Sequence[Instant]) -> EliminationPlan:
+    terms = _SampleTerms(eq, states)
+    every = terms.every(eq.plan.axes)
     if any(lacks_inertia(T) for T in every):
         matrices = [saddle(T, T.h) for T in [T for T in every if not _singular(T)] or every]
         structure = np.any([A != 0.0 for A in matrices], axis=0)
@@ -165,10 +183,8 @@ def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> E
         return replace(eq.plan, nominal=_nominal(eq, every))
     best = eq.plan
     if eq.plan.keep is None and len(every[0].columns) <= MUCH:
-        best = _cheapest(eq, sizes, states, every)
-    if best.axes != eq.plan.axes:
-        every = [_solved_terms(replace(eq, plan=best), s) for s in states]
-    return replace(best, nominal=_nominal(replace(eq, plan=best), every))
+        best = _cheapest(eq, terms)
+    return replace(best, nominal=_nominal(replace(eq, plan=best), terms.every(best.axes)))
 
 
 def _solved_terms(eq: Equations, s: Instant) -> Terms:
@@ -181,9 +197,9 @@ def _singular(T: Terms) -> bool:
     return not factor(T.dimensionless_J()).regular(1e-6)
 
 
-def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], every: Sequence[Terms]) -> EliminationPlan:
-    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space. Where the estimate
-    of `elimination_work` does not decide, the best two are traced and counted."""
+def _cheapest(eq: Equations, terms: _SampleTerms) -> EliminationPlan:
+    """Of the orders whose pivots are healthy, the one of fewest operations by `elimination_work`; along either body's axes in space."""
+    every = terms.every(eq.plan.axes)
     count = len(every[0].k_parts)
     touched: dict[int, int] = {}
     for _, j in every[0].blocks:
@@ -192,45 +208,38 @@ def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], ever
     if count > 4 * LATE_SUBSYSTEMS:
         hubs = [j for j in hubs if touched[j] >= LATE_SUBSYSTEMS]
     plain = tuple(eq.plan.order)
-    orders = [plain, *(o for o in ((*plain, count + j) for j in hubs) if _sound(every, plain, o))]
-    found: list[tuple[int, int, EliminationPlan]] = []
+    tried = _Tried(every, plain)
+    orders = [plain, *((*plain, count + j) for j in hubs)]
+    found: list[tuple[int, int, tuple[int, ...], EliminationPlan]] = []
     for axes in ("first",) if eq.loops.skel.tree.description.planar else ("first", "second"):
-        turned = replace(eq, plan=replace(eq.plan, axes=axes))
-        T = every[-1] if axes == eq.plan.axes else _solved_terms(turned, states[-1])
-        found += [(elimination_work(T, o), len(found) + i, replace(turned.plan, order=o)) for i, o in enumerate(orders)]
+        T, turned = terms.at(axes, -1), replace(eq.plan, axes=axes)
+        found += [(elimination_work(T, o), len(found) + i, o, replace(turned, order=o)) for i, o in enumerate(orders)]
     found.sort(key=lambda x: x[:2])
-    best = [p for work, _, p in found[:2] if CLEAR[0] * found[0][0] <= work <= CLEAR[1] * found[0][0] or p is found[0][2]]
-    by_rows = _cheapest_rows(eq, states, every, [None, *hubs], found[0][0])
-    if by_rows is not None:
-        return by_rows
-    if len(best) == 1:
-        return best[0]
-    fixed = replace(sizes, parameters=0)
-    work = [trace("forward", fixed, lambda _, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
-    return best[int(np.argmin(work))]
+    work, _, _, best = next(x for x in found if x[2] == plain or tried.sound(x[2]))
+    by_rows = _cheapest_rows(eq, terms, [None, *hubs], work)
+    return best if by_rows is None else by_rows
 
 
-def _cheapest_rows(
-    eq: Equations, states: Sequence[Instant], every: Sequence[Terms], hubs: Sequence[int | None], work: int
-) -> EliminationPlan | None:
+def _cheapest_rows(eq: Equations, terms: _SampleTerms, hubs: Sequence[int | None], work: int) -> EliminationPlan | None:
     """The best order of single rows, if it takes clearly less than the `work` of the best order of whole loops.
 
     Some rows of a loop may have to wait for a hub where others need not: both rods of an arm of a delta robot hold it, so that the six
     rows of the arm have one pivot too few before the platform moves.
     """
-    if every[0].nc > MANY_ROWS or eq.loops.skel.tree.description.planar:
+    if terms.at(eq.plan.axes, 0).nc > MANY_ROWS or eq.loops.skel.tree.description.planar:
         return None
-    found: list[tuple[int, int, EliminationPlan]] = []
+    found: list[tuple[int, int, tuple[int, ...], _Tried, EliminationPlan]] = []
     for axes in ("first", "second"):
-        turned = replace(eq, plan=replace(eq.plan, axes=axes))
-        loops = every if axes == eq.plan.axes else [_solved_terms(turned, s) for s in states]
+        loops = terms.every(axes)
         rows = [T.by_rows() for T in loops]
+        tried = _Tried(loops, tuple(eq.plan.order), rows)
         for hub in hubs:
             order = _row_order(rows, hub)
-            if order is not None and _sound(loops, tuple(eq.plan.order), order, rows):
-                found.append((elimination_work(rows[-1], order), len(found), replace(turned.plan, order=order, single=True)))
-    best = min(found, key=lambda x: x[:2], default=None)
-    return best[2] if best is not None and best[0] < ROWS_WORTH * work else None
+            if order is not None:
+                plan = replace(eq.plan, axes=axes, order=order, single=True)
+                found.append((elimination_work(rows[-1], order), len(found), order, tried, plan))
+    found.sort(key=lambda x: x[:2])
+    return next((p for own, _, order, tried, p in found if own < ROWS_WORTH * work and tried.sound(order)), None)
 
 
 def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | None:
@@ -241,11 +250,12 @@ def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | Non
     scale = np.abs(np.diagonal(S, axis1=1, axis2=2)).copy()
     there = np.any(S != 0.0, axis=0)
     nodes = {**{r: [r] for r in range(nc)}, **({} if hub is None else {nc + hub: [*range(nc, nc + late.stop - late.start)]})}
-    left, order = set(range(len(there))), []
+    left, order = np.ones(len(there), dtype=bool), []
 
     def work(node: int) -> tuple[int, int]:
         own = nodes[node]
-        below = len([i for i in left if i not in own and there[i, own].any()]) + len(own) - 1
+        touched = there[:, own[0]] if len(own) == 1 else there[:, own].any(axis=1)
+        below = int(np.count_nonzero(touched & left)) - int(np.count_nonzero(touched[own])) + len(own) - 1
         return sum((below - i) * (below - i + 6) for i in range(len(own))), node
 
     while nodes:
@@ -256,8 +266,8 @@ def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | Non
         for p in nodes.pop(node):
             if not S[:, p, p].all():  # of a late subsystem whose velocities the rows before have fixed
                 return None
-            left.discard(p)
-            below = [i for i in left if there[i, p]]
+            left[p] = False
+            below = np.flatnonzero(left & there[:, p])
             there[np.ix_(below, below)] = True
             S = S - S[:, :, p, None] * S[:, None, p, :] / S[:, p, p, None, None]
         order.append(node)
@@ -291,15 +301,24 @@ def elimination_work(T: Terms, order: Sequence[int]) -> int:
     return work
 
 
-def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...], rows: Sequence[Terms] | None = None) -> bool:
-    """True if an order, of loops or of single `rows`, gives the same accelerations with pivots that are not much smaller."""
-    for T, other in zip(every, every if rows is None else rows, strict=True):
-        tau = T.h + T.columns
-        a, b = Sslm()(replace(T, order=plain), tau), Sslm()(replace(other, order=order), tau)
-        gap, size = np.abs(a.a - b.a).max(initial=0.0), np.abs(a.a).max(initial=0.0)
-        if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or gap > 1e-7 * (1.0 + size):
-            return False
-    return True
+class _Tried:
+    """Orders tried on numbers, of loops or of single `rows`, against the plain one."""
+
+    def __init__(self, every: Sequence[Terms], plain: tuple[int, ...], rows: Sequence[Terms] | None = None):
+        self.every, self.plain, self.rows = every, plain, every if rows is None else rows
+
+    @cached_property
+    def _solved(self) -> list[RawSolution]:
+        return [Sslm()(replace(T, order=self.plain), T.h + T.columns) for T in self.every]
+
+    def sound(self, order: tuple[int, ...]) -> bool:
+        """True if an order gives the same accelerations with pivots that are not much smaller."""
+        for a, T, other in zip(self._solved, self.every, self.rows, strict=True):
+            b = Sslm()(replace(other, order=order), T.h + T.columns)
+            gap, size = np.abs(a.a - b.a).max(initial=0.0), np.abs(a.a).max(initial=0.0)
+            if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or gap > 1e-7 * (1.0 + size):
+                return False
+        return True
 
 
 def _nominal(

@@ -1,7 +1,8 @@
 """Loops evaluated by straight-line code: the same rows as `Loops.at`, some fifty times faster.
 
 A walk along the loops asks for phi, J, k, b thousands of times. At the first evaluation the rows are traced (tens of
-milliseconds), and every evaluation comes from plain Python arithmetic: the same bits whatever was asked before. Drivers and
+milliseconds), and every evaluation comes from plain Python arithmetic: the same bits whatever was asked before. Mechanisms that differ
+in their numbers only share the code of their loops, and the numbers are inputs. Drivers and
 targets handed in are traced each by itself, with what their laws say as inputs, so any combination of them uses code made
 once. What cannot be traced (a joint of one's own with an `if` on its coordinates), and what is asked of a closure beyond its
 arrays, takes the array path; results agree to round-off.
@@ -24,10 +25,13 @@ from linkwright.mechanics.constraints.loops import Closure, Loops, block_places,
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
 from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.curves.polynomial import Parabola
+from linkwright.model.numbers import DesignNumbers
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.result_stores import Store
 
 if TYPE_CHECKING:
     from linkwright.compiler.python_text import Straight
+    from linkwright.kernels.kernels import Kernels, KernelStructure
 
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
@@ -95,18 +99,64 @@ def _filled(c: Closure, nv: int) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype=int), *(block_places(c.rows[i], c.columns[j], nv) for i, j in c.blocks)])
 
 
+class SharedTraces(NamedTuple):
+    """Code of the loops of a structure, whose numbers are inputs: for all mechanisms of it."""
+
+    loops: Callable[[Any], Loops]  # for symbols of the numbers
+    made: dict[str, tuple[Straight | None, np.ndarray | None]]
+    agreed: set[str]  # code that gave the rows it was made from, of joints that are not the user's own
+
+
+SHARED: Store[str, SharedTraces] = Store()  # of a structure
+
+
+class SharedNumbers(NamedTuple):
+    """Kernels whose numbers are inputs, their loops for symbols of these, and the numbers of one mechanism."""
+
+    owner: Kernels
+    loops: Callable[[Any], Loops]
+    values: np.ndarray
+
+
+class StructureOf:
+    """The structure that a mechanism belongs to, found when it is asked for; None where code depends on more than its numbers."""
+
+    def __init__(self, loops: Loops, kernels: Callable[[], Kernels], alone: bool):
+        """`alone`: the mechanism shares no code, because some of its numbers are free already, or it is computed without machine code."""
+        self._loops, self._kernels, self._alone = loops, kernels, alone
+
+    @cached_property
+    def found(self) -> tuple[KernelStructure, DesignNumbers] | None:
+        """The structure whose kernels answer, and the numbers that they are bound to."""
+        skel = self._loops.skel
+        if self._alone or like_parts(skel) is not None:
+            return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
+        from linkwright.kernels.kernels import structure, tree_numbers
+
+        numbers = DesignNumbers.of(skel.tree.description, tree_numbers(self._loops))
+        return structure(numbers, skel.tree, self._kernels), numbers
+
+    def __call__(self) -> SharedNumbers | None:
+        """The numbers as inputs, for loops and channels that are traced for the structure."""
+        if self.found is None:
+            return None
+        kernels = self.found[0].kernels
+        return SharedNumbers(kernels, kernels.varied_loops, self.found[1].values)
+
+
 @dataclass
 class LoopTraces:
     """Code of one skeleton's loops and of what was handed in with them; None where it cannot be made."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code, which is traced again when it is needed."""
-        return {**essentials(self), "made": {}, "filled": {}}
+        return {**essentials(self), "made": {}, "filled": {}, "structure": None}  # its mechanism gives the structure again
 
     skel: Skeleton
     base: tuple[Constraint, ...]
     made: dict[Any, Straight | None] = field(default_factory=dict)
     filled: dict[Any, np.ndarray] = field(default_factory=dict)  # places in the raveled J of the entries that code gives
+    structure: StructureOf | None = None
 
     @cached_property
     def _types(self) -> dict[str, Any]:
@@ -141,26 +191,84 @@ class LoopTraces:
         code = self.code(key, function, numbers)
         return None if code is None else RowCode(code, self.filled[key], self.skel.tree.nv)
 
-    def places(self, q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
-        """Of every cut joint its coordinates, or where those need numbers (quaternions) the relative rotation and place."""
-        m, cut = motion(self.skel, q, np.zeros(self.skel.tree.nv)), self.skel.unpack(q, references)
-        out = {}
-        for name in self.skel.tree.cuts:
-            joint = self.skel.tree.description.joint(name)
-            try:
-                out[name] = joint_coordinates(self.skel, m, joint, cut[name])
-            except (UsageError, TypeError):
-                r = relative(self.skel, m, joint)
-                out[f"{name} R"], out[f"{name} p"] = r.R, r.p
-        return out
+    @cached_property
+    def shared(self) -> tuple[SharedTraces, list[float]] | None:
+        """Code of the structure, and the numbers of this mechanism."""
+        found = None if self.structure is None else self.structure()
+        if found is None:
+            return None
+        known = SHARED.of(found.owner).setdefault("loops", SharedTraces(found.loops, {}, set()))
+        return known, found.values.tolist()
 
-    def counted_references(self, code: Straight, q: np.ndarray, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Coordinates of every joint at q by the code of `places`."""
-        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.skel.pack(references).tolist()]))
+    def base_rows(self) -> tuple[RowCode | None, list[float]]:
+        """The code of the loops' own rows, and its numbers."""
+        if self.shared is not None:
+            of, numbers = self.shared
+            if "rows" not in of.made:
+                of.made["rows"] = self._shared_rows(of, len(numbers))
+            code, filled = of.made["rows"]
+            if code is not None and filled is not None:
+                return RowCode(code, filled, self.skel.tree.nv), numbers
+        return self.rows("loops", lambda x: self.base), []
+
+    def _shared_rows(self, of: SharedTraces, numbers: int) -> tuple[Straight | None, np.ndarray | None]:
+        places: list[np.ndarray] = []
+
+        def function(q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
+            loops = of.loops(x)
+            skel = loops.skel
+            c = closure(skel, motion(skel, q, v), v, 0.0, constraints=loops.constraints, references=skel.unpack(q, references))
+            places.append(_filled(c, skel.tree.nv))
+            blocks = [np.ravel(block) for block in c.blocks.values()]
+            return {"phi": c.phi, "J": np.concatenate([np.zeros(0), *blocks]), "k": c.k, "b": c.b}
+
+        code = self._traced(function, numbers)
+        return code, places[0] if places else None
+
+    @property
+    def agreed(self) -> bool:
+        """True if the code of the loops was compared with the rows it is made from, for this structure."""
+        return self.shared is not None and "rows" in self.shared[0].agreed
+
+    def agree(self) -> None:
+        """The code of the loops gave the rows it is made from."""
+        every = (*self.base, *self.skel.types, *self._types.values())
+        if self.shared is not None and all(type(x).__module__.startswith("linkwright.") for x in every):
+            self.shared[0].agreed.add("rows")
+
+    def reference_code(self) -> tuple[Straight | None, list[float]]:
+        """The code of the cut joints' coordinates, and its numbers."""
+        if self.shared is not None:
+            of, numbers = self.shared
+            if "places" not in of.made:
+                of.made["places"] = self._traced(lambda q, v, references, x: _places(of.loops(x).skel, q, references), len(numbers)), None
+            if of.made["places"][0] is not None:
+                return of.made["places"][0], numbers
+        return self.code("places", lambda q, v, references, x: _places(self.skel, q, references)), []
+
+    def counted_references(
+        self, code: Straight, numbers: list[float], q: np.ndarray, references: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        """Coordinates of every joint at q by that code."""
+        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.skel.pack(references).tolist(), *numbers]))
         out = {n.joint.name: q[n.q] for n in self.skel.tree.nodes}
         for name, jt in self._types.items():
             out[name] = found[name] if name in found else jt.coordinates(found[f"{name} R"], found[f"{name} p"], references[name])
         return out
+
+
+def _places(skel: Skeleton, q: Any, references: Any) -> dict[str, Any]:
+    """Of every cut joint its coordinates, or where those need numbers (quaternions) the relative rotation and place."""
+    m, cut = motion(skel, q, np.zeros(skel.tree.nv)), skel.unpack(q, references)
+    out = {}
+    for name in skel.tree.cuts:
+        joint = skel.tree.description.joint(name)
+        try:
+            out[name] = joint_coordinates(skel, m, joint, cut[name])
+        except (UsageError, TypeError):
+            r = relative(skel, m, joint)
+            out[f"{name} R"], out[f"{name} p"] = r.R, r.p
+    return out
 
 
 class TracedClosure(Closure):
@@ -186,6 +294,7 @@ class _Evaluator:
     def __init__(self, traces: LoopTraces, forms: Sequence[Form]):
         self.traces, self.forms = traces, forms
         self.codes: list[RowCode] | None = None  # of the loops, and of every form that has no plain row
+        self.numbers: list[float] = []  # of the mechanism, where its loops have the code of a structure
         self.usable = True
         self.laws_now: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
 
@@ -193,7 +302,8 @@ class _Evaluator:
         """Trace the rows; True if all of them could be."""
         if self.codes is None:
             t = self.traces
-            found = [t.rows("loops", lambda x: t.base)]
+            loops, self.numbers = t.base_rows()
+            found = [loops]
             found += [t.rows(f.key, lambda x, f=f: [f.made(x)], f.size) for f in self.forms if f.column < 0]
             self.codes = [code for code in found if code is not None] if None not in found else None
         return self.codes is not None
@@ -202,7 +312,7 @@ class _Evaluator:
         """phi, J, k, b."""
         assert self.codes is not None
         state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.skel.pack(references).tolist()], len(v), iter(self.codes)
-        parts = [next(codes).arrays(state, is_complex)]
+        parts = [next(codes).arrays([*state, *self.numbers], is_complex)]
         if self.forms and self.laws_now[0] != t:
             self.laws_now = t, [f.numbers(t) for f in self.forms]
         for form, numbers in zip(self.forms, self.laws_now[1], strict=bool(self.forms)):
@@ -223,9 +333,9 @@ class TracedLoops(Loops):
     traces: LoopTraces | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, skel: Skeleton, length: float | None = None) -> TracedLoops:
-        interpreted = Loops.of(skel, length)
-        return cls(skel, interpreted.constraints, interpreted.kappa, interpreted.columns, traces=LoopTraces(skel, interpreted.constraints))
+    def of(cls, skel: Skeleton, length: float | None = None, ) -> TracedLoops:
+        own = Loops.of(skel, length)
+        return cls(skel, own.constraints, own.kappa, own.columns, traces=LoopTraces(skel, own.constraints))
 
     @cached_property
     def _rows(self) -> tuple[slice, ...]:
@@ -258,19 +368,22 @@ class TracedLoops(Loops):
             found = evaluator.arrays(q, v, t, references, "c" in kinds or isinstance(t, complex))
         except (ArithmeticError, ValueError):  # infinities are numpy's business
             return self.interpreted(q, v, t, references, m)
-        if fresh and not _agree(found, self.interpreted(q, v, t, references, m)):
-            evaluator.usable = False
-            return self.interpreted(q, v, t, references, m)
+        assert self.traces is not None
+        if fresh and not (self.traces.agreed and all(f.column >= 0 for f in evaluator.forms)):
+            if not _agree(found, self.interpreted(q, v, t, references, m)):
+                evaluator.usable = False
+                return self.interpreted(q, v, t, references, m)
+            self.traces.agree()
         return TracedClosure(lambda: self.interpreted(q, v, t, references, m), self._rows, *found)
 
     def counted_references(self, q: np.ndarray, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
         t = self.traces
         plain = t is None or t.skel is not self.skel or q.dtype.kind != "f" or like_parts(self.skel) is not None
-        code = None if t is None or plain else t.code("places", t.places)
+        code, numbers = (None, []) if t is None or plain else t.reference_code()
         if t is None or code is None:
             return counted_references(self.skel, q, references)
         try:
-            return t.counted_references(code, q, references)
+            return t.counted_references(code, numbers, q, references)
         except (ArithmeticError, ValueError):
             return counted_references(self.skel, q, references)
 

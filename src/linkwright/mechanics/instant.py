@@ -96,6 +96,11 @@ class Instant:
         """The same instant with another closure of its loops."""
         return self._changed(closure=closure)
 
+    def beside(self, terms: Mapping[str, Any] = MappingProxyType({}), solver: Callable[[Instant], Any] | None = None) -> Instant:
+        """The same instant with terms that were computed for it, or who gives its loads."""
+        _ = self.motion  # shared
+        return self._changed(terms=terms, solver=solver)
+
     def _changed(self, **other: Any) -> Instant:
         out = object.__new__(Instant)
         vars(out).update({**{name: x for name, x in vars(self).items() if name not in ("loads", "external")}, **other})

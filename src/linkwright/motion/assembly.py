@@ -6,7 +6,7 @@ and walks to them along the loops, from the drawn position or a given state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,15 +46,11 @@ UNCERTAIN = 1e-2  # the same beside a singular position
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead center, whose neighborhood it cannot step through
 
 
-Closing = Callable[..., tuple[np.ndarray, dict[str, Any], np.ndarray] | None]
-
-
 class Assembler:
-    """Finds states of one mechanism on its loops; `closing(q, references, drives, to, speeds)` closes a sketch quickly, or gives None."""
+    """Finds states of one mechanism on its loops."""
 
-    def __init__(self, loops: Loops, closing: Closing | None = None):
-        self.loops, self._closing = loops, closing
-        self._quick = False  # the start was found by `closing`
+    def __init__(self, loops: Loops):
+        self.loops = loops
         self.skel = loops.skel
         self.tree = loops.skel.tree
         self.description = loops.skel.tree.description
@@ -62,9 +58,7 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        known = "start" in vars(self) and not self._quick
-        st = self.start if known else Assembler(self.loops).start  # plans do not depend on how the start was closed
-        return st.q, dict(st.references)
+        return self.start.q, dict(self.start.references)
 
     @cached_property
     @all_in_use()
@@ -82,36 +76,14 @@ class Assembler:
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
             if positions:
-                here = self._started(here, positions) or self._walk(here, self._positions(positions, here))
-            v = self._driven_speeds(here, speeds) if speeds else None
-            return self._with_velocity(here, speeds, {}) if v is None else State(self.skel, here.q, v, here.references)
+                here = self._walk(here, self._positions(positions, here))
+            return self._with_velocity(here, speeds, {})
         except AssemblyError as error:
             raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
         except SingularityError as error:
             raise SingularityError(f"{place}{error}", singular_values=error.singular_values) from error
         except UsageError as error:
             raise UsageError(f"{place}{error}") from error
-
-    def _started(self, here: Instant, positions: Mapping[str, Any]) -> Instant | None:
-        """The position of `start:` by the quick way, where it names the drives and nothing else."""
-        names = [d.joint for d in self.description.drives]
-        if self._closing is None or set(names) != set(positions) or not all(isinstance(x, float) for x in positions.values()):
-            return None
-        if any(name not in here.references for name in names):
-            return None
-        now = {name: float(here.references[name][0]) for name in names}
-        found = self._closing(here.q, here.references, now, positions)
-        self._quick = self._quick or found is not None
-        return None if found is None else self._at(*found[:2])
-
-    def _driven_speeds(self, here: Instant, speeds: Mapping[str, Any]) -> np.ndarray | None:
-        """Velocities by the quick way, where exactly the drives have speeds."""
-        names = [d.joint for d in self.description.drives]
-        if not self._quick or self._closing is None or set(names) != set(speeds) or not all(isinstance(x, float) for x in speeds.values()):
-            return None
-        now = {name: float(here.references[name][0]) for name in names}
-        found = self._closing(here.q, here.references, now, speeds=[speeds[name] for name in names])
-        return None if found is None else found[2]
 
     @cached_property
     def _closed_sketch(self) -> Closed:
@@ -123,11 +95,6 @@ class Assembler:
             for d in self.description.drives
             if d.joint in references
         ]
-        if held and self._closing is not None and len(held) == len(self.description.drives):
-            found = self._closing(q, references, {d.joint: float(references[d.joint][0]) for d in self.description.drives})
-            if found is not None:
-                self._quick = True
-                return Closed(self._at(*found[:2]), 0.0, 0.0)
         if held:
             done = close(self.loops.with_(held), q, references, most=200)
             if done.residual < GOOD_ENOUGH:

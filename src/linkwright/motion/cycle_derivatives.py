@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing
-from linkwright.kernels.kernels import KernelStructure
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 SAME_SPEED = 1e-9  # share by which the speed of a motion may differ from the file's: round-off
-ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
 def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], values: np.ndarray | None = None) -> MotionDerivatives:
@@ -50,8 +48,8 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     at = np.array([p.value for p in chosen]) if values is None else np.asarray(values, dtype=float)
     speeds = _speeds(core, chosen, at, drives, c)
     name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "parameters")
-    held = None if drives == list(kernels.kernels.drives) else drives
-    kernel = kernels.kernel(name, held, ON_NUMPY, inputs) or kernels.kernels.get(name, drives=held, by=inputs).interpreted()
+    held = None if drives == list(kernels.drives) else drives
+    kernel = kernels.get(name, drives=held, by=inputs).interpreted()  # machine code of it is not worth making for one motion
     laws = drive_motion(core, c, drives)
     more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "parameters": lambda: at}
     found = kernel(c.q, *laws, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
@@ -70,9 +68,9 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c._load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
     sizes = np.array([p.size for p in chosen])
-    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, **loads}
+    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, "kernels": kernels, **loads}
     named = tuple(p.name for p in chosen)
-    return MotionDerivatives(c, named, at, partial(varied_loops, kernels.kernels), q, v, a, efforts, **further)
+    return MotionDerivatives(c, named, at, partial(varied_loops, kernels), q, v, a, efforts, **further)
 
 
 def varied_loops(kernels: Kernels, values: Any) -> Loops:
@@ -80,14 +78,14 @@ def varied_loops(kernels: Kernels, values: Any) -> Loops:
     return kernels.equations(values).loops
 
 
-VARIED: Store[tuple[str, ...], KernelStructure] = Store()  # kernels by the names of their parameters
+VARIED: Store[tuple[str, ...], Kernels] = Store()  # kernels by the names of their parameters
 
 
-def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:
-    """Kernels whose inputs are these parameters, made once."""
+def _varied(core: Compiled, chosen: Sequence[Parameter]) -> Kernels:
+    """Kernels with these parameters, made once."""
     key, known = tuple(p.name for p in chosen), VARIED.of(core)
     if key not in known:
-        known[key] = KernelStructure(replace(core.kernels, parameters=tuple(chosen), made={}, variants={}))
+        known[key] = replace(core.kernels, parameters=tuple(chosen), made={}, variants={})
     return known[key]
 
 
@@ -174,12 +172,12 @@ def _check_motion(core: Compiled, c: Trajectory, found: Any) -> None:
 
 
 def _check_redundant(
-    core: Compiled, kernels: KernelStructure, chosen: Sequence[Parameter], values: np.ndarray, c: Trajectory, q: np.ndarray
+    core: Compiled, kernels: Kernels, chosen: Sequence[Parameter], values: np.ndarray, c: Trajectory, q: np.ndarray
 ) -> None:
     """Raise UsageError where redundant loops would no longer close: rows that were left out must follow, too."""
     if core.all_rows_count:
         return
-    kernel = kernels.kernels.get("closure", by=("q", "parameters")).interpreted()
+    kernel = kernels.get("closure", by=("q", "parameters")).interpreted()
     more = {"near": cut_rows(c.skel, c.references)} if "near" in kernel.reads else {}
     found = kernel(c.q, c.v, parameters=values, **more)
     left = (found.phi_q @ q + found.phi_parameters) / core.loops.row_scale[:, None]

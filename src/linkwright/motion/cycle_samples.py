@@ -17,7 +17,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.polynomial import Line
 from linkwright.model.curves.third_derivatives import third_derivatives
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.interpolation import Samples, states
 from linkwright.results.records import THIRD, CountedReferences, CutReferences, cut_rows
 from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places, steep_minima, stored

@@ -58,6 +58,8 @@ class DesignTurns:
         reading, names = self._reading, self.asked
         if not self._loaded:
             names = tuple(name for name in names if name not in reading.load_names)
+        if not names:
+            return None
         kernel = designs.native(("reading", reading.drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
         walking = None if kernel is None else lanes.walking(counted="near" in kernel.reads)
         if kernel is None or walking is None:

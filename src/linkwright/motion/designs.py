@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
-DESIGNS_FOR_CODE = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk
+DESIGNS_FOR_CODE = 16  # designs for which code is made; fewer are done one by one
 Names = tuple[str, ...]  # of the parameters that vary
 PARAMETERS: Store[str, Parameter] = Store()  # all of a mechanism, by name
 KERNELS: Store[Names, Kernels] = Store()
@@ -142,15 +142,15 @@ class Designs:
         return self.native((name, tuple(drives)), lambda: self.kernels.get(name, drives=drives), now)
 
     def native(self, key: Any, make: Callable[[], Kernel], now: bool, *, idle: bool = False) -> Any:
-        """A kernel of these numbers in machine code, made once; None where there is none, or it is not worth making. `idle`: links may spin
+        """A kernel of these numbers in machine code, made once; None where there is none, or for few designs. `idle`: links may spin
         in place."""
+        if not now and len(self) < DESIGNS_FOR_CODE:
+            return None
         store, name = NATIVE.of(self.core), (self.key, key)
         if name not in store:
             try:
                 with np.errstate(divide="raise", invalid="raise"):
                     made = make()
-                    if made.native and not now and len(self) < DESIGNS_FOR_CODE and not made.at_hand_in_lanes:
-                        return None
                     usable = made.native and (idle or not self.kernels.plan.spinning)
                     store[name] = made if usable and made.code.aosoa_address else None
             except (LinkwrightError, FloatingPointError):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 PROBE = 1e-5  # dimensionless step of the central difference
 MOST_STEPS = 200
 FALLING = 0.05  # share of the whole fall that the second half of the steps still brings
-ON_FLOATS = 0.001  # seconds, times the velocities, of one position on floats, roughly
 
 
 class AtRest(NamedTuple):
@@ -64,8 +63,7 @@ class RestForces:
 
     def at(self, q: np.ndarray, references: Mapping[str, Any]) -> AtRest:
         core, t = self.system, self.start.t
-        seconds = ON_FLOATS * core.tree.nv
-        terms, energy = core.ready("terms", seconds=seconds), core.ready("energy", seconds=seconds)
+        terms, energy = core.ready("terms"), core.ready("energy")
         if terms is None or energy is None:
             at = Instant(core.skel, q, self.still, t, references, loops=self.loops)
             h = bias_force(core.skel, at.motion, at.pushes(core.forces))
@@ -78,7 +76,7 @@ class RestForces:
     def rows(self, q: np.ndarray, references: Mapping[str, Any]) -> PositionRows:
         """Rows alone."""
         core = self.system
-        kernel = core.ready("closure", seconds=0.2 * ON_FLOATS * core.tree.nv)
+        kernel = core.ready("closure")
         if kernel is None:
             c = self.loops.at(q, self.still, self.start.t, references)
             return PositionRows(*self.loops.dimensionless(c), c.b / self.loops.row_scale)

@@ -1,58 +1,205 @@
-"""Channels of whole runs: each is read once on symbols and the program of it is run on arrays of all samples.
+"""Channels of whole motions: each is traced once per mechanism, and a request is one program run on arrays of all samples.
 
-No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a
-quaternion of a cut ball joint chooses between formulas, loads of a cycle are solved for) is left to the caller, who reads it
-sample by sample; both agree to round-off.
+    graph    symbols of a mechanism, for all its motions           `ChannelGraph`
+    batch    the samples of one motion in arrays                   `Batch(loops, rows).read(channels)`
+
+No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a joint
+of the user's own that runs on numbers only) is left to the caller, who reads it sample by sample; both agree to round-off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
-from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
-from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.numerics.result_stores import Store
-from linkwright.results.channels import Channel, rotation_quaternions
-from linkwright.results.records import CutReferences, turns_counted
+from linkwright.numerics.result_stores import HasStores, Store
+from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
-WHOLE = 2.0 * np.pi
 UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
+STORED = 400_000  # operations of the programs that a graph stores
+Reads = Mapping[str, Callable[[Instant], Any]]
+
+
+class ActedNames(NamedTuple):
+    """Names of the efforts, wrenches and frictions that acted in a motion."""
+
+    efforts: tuple[str, ...]
+    wrenches: tuple[str, ...]
+    rubbing: tuple[str, ...]
+    solved: bool
+
+
+class Structure(NamedTuple):
+    """Loops of mechanisms that differ in their numbers only, and the numbers of one of them."""
+
+    owner: HasStores
+    loops: Callable[[Any], Loops]  # for symbols of the numbers
+    values: np.ndarray
+
+
+GRAPHS: Store[Any, ChannelGraph] = Store()  # by the scale and constraints of the loops, and the arrays that are known
+
+
+class ChannelGraph:
+    """A mechanism on symbols. Its instants are read by all motions; equal operations are one node, and programs are stored.
+
+    `known` are the arrays that not every motion has: a, near. `design` gives the loops for symbols of the array `free` with so many
+    entries, where the numbers of the mechanism differ from row to row.
+    """
+
+    def __init__(self, loops: Loops, known: frozenset[str], design: Callable[[Any], Loops] | None = None, parameters: int = 0):
+        from linkwright.compiler.graph import TraceGraph
+
+        self.lock = RLock()  # two threads must not trace into one graph
+        self.graph = TraceGraph()
+        self._inputs: dict[str, Any] = {}
+        tree = loops.skel.tree
+        sizes = {"q": tree.nq, "v": tree.nv, "t": 1, "parameters": parameters, "a": tree.nv, "near": loops.skel.cut_size}
+        for name, size in sizes.items():
+            if name in ("q", "v", "t") or name in known or (name == "parameters" and design is not None):
+                self.input(name, size)
+        self.loops = loops if design is None else design(self._inputs["parameters"])
+        self.skel = self.loops.skel
+        self.stages: dict[tuple[str, ...], Any] = {}  # held by coordinates, or loaded by drives: see `driven_samples`, `cycle_loads`
+        self._loaded: dict[ActedNames, Instant] = {}
+        self._traced: dict[Any, tuple[Any, Any]] = {}
+        self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()
+        self._stored = 0  # operations of these
+        self.codes: dict[int, tuple[Any, Any]] = {}  # programs with their machine code, by identity
+
+    @classmethod
+    def of(cls, loops: Loops, rows: Mapping[str, np.ndarray]) -> ChannelGraph:
+        """The graph of a mechanism for motions with these arrays, made once."""
+        graphs, known = GRAPHS.of(loops.skel), frozenset(rows) & {"a", "near"}
+        key = (loops.kappa, tuple(c.name for c in loops.constraints), known)
+        if key not in graphs:
+            graphs[key] = cls(loops, known)
+        return graphs[key]
+
+    @classmethod
+    def shared(cls, loops: Loops, structure: Structure, rows: Mapping[str, np.ndarray]) -> ChannelGraph:
+        """The graph of a structure: the numbers of a mechanism are in the array `free`."""
+        graphs, known = GRAPHS.of(structure.owner), frozenset(rows) & {"a", "near"}
+        if known not in graphs:
+            graphs[known] = cls(loops, known, structure.loops, len(structure.values))
+        return graphs[known]
+
+    def input(self, name: str, size: int) -> Any:
+        """Symbols of an array."""
+        if name not in self._inputs:
+            self._inputs[name] = self.graph.input(name, size)
+        return self._inputs[name]
+
+    @cached_property
+    def instant(self) -> Instant:
+        """The mechanism on symbols, without loads."""
+        x = self._inputs
+        near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
+        return Instant(self.skel, x["q"], x["v"], x["t"][0], near, x.get("a"))
+
+    def loaded(self, names: ActedNames) -> Instant:
+        """The same with the loads of what acted."""
+        if names not in self._loaded:
+            self._loaded[names] = self.instant.beside(solver=lambda at: self._loads(at, names))
+        return self._loaded[names]
+
+    def _loads(self, at: Instant, names: ActedNames) -> Any:
+        efforts = {name: self.input(f"effort {name}", 1)[0] for name in names.efforts}
+        wrenches = {name: self.input(f"wrench {name}", 6) for name in names.wrenches}
+        rubbing = {name: self.input(f"friction {name}", 1)[0] for name in names.rubbing}
+        known = Acted(self.input("lam", self.skel.tree.nc), efforts, wrenches, rubbing=rubbing, solved=names.solved)
+        return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, known)
+
+    def traced(self, name: str, read: Callable[[Instant], Any], at: Instant) -> Any:
+        """Result of a function of the instant; None if it needs numbers. Traced once for every function."""
+        key = (name, id(at))
+        with self.lock:
+            found = self._traced.get(key)
+            if found is None or found[0] != read:  # another function of this name
+                found = self._traced[key] = (read, self.symbols(read, at))
+        return found[1]
+
+    def symbols(self, read: Callable[[Instant], Any], at: Instant) -> Any:
+        """The same, traced now."""
+        from linkwright.compiler.graph import TracingError
+
+        with self.lock:
+            try:
+                return np.asarray(read(at), dtype=object)
+            except (TracingError, *UNTRACEABLE):
+                return None
+
+    def program(self, found: Mapping[str, Any]) -> Any:
+        """The program of symbols by name; those asked for lately are stored."""
+        key, symbols = tuple(found), list(found.values())
+        with self.lock:
+            known = self._programs.get(key)
+            if known is None or any(a is not b for a, b in zip(known[0], symbols, strict=True)):
+                self._forget(key)
+                known = self._programs[key] = symbols, self.fresh(found)
+                self._stored += len(known[1].ops)
+                while len(self._programs) > 1 and self._stored > STORED:
+                    self._forget(next(iter(self._programs)))
+            self._programs.move_to_end(key)
+            return known[1]
+
+    def _forget(self, key: tuple[str, ...]) -> None:
+        if key in self._programs:
+            self._stored -= len(self._programs.pop(key)[1].ops)
+
+    def fresh(self, found: Mapping[str, Any]) -> Any:
+        """The same, made now."""
+        from linkwright.compiler.program import without_unused
+
+        with self.lock:
+            return without_unused(self.graph.program(list(found.items())), list(self._inputs))
 
 
 class Batch:
-    """A mechanism's instant on symbols: reads channels over arrays of samples.
+    """Samples of a motion in arrays, one row a sample, and what is read from them.
 
-    `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints). `acted` has the
-    multipliers, efforts and wrenches of a run in such arrays.
+    `rows` are the arrays by name: q, v, and where known a, t, near (of the cut joints). `acted` has the multipliers, efforts and wrenches
+    of the motion in such arrays; `graph` is one that serves other numbers in each row, `instant` another of its instants.
     """
 
     def __init__(
-        self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None, design: Callable[[Any], Loops] | None = None
+        self,
+        loops: Loops,
+        rows: Mapping[str, np.ndarray],
+        acted: Acted | None = None,
+        graph: ChannelGraph | None = None,
+        instant: Instant | None = None,
     ):
-        """`design` gives the loops for symbols of the array `parameters`, where the numbers of the mechanism differ from row to row."""
-        from linkwright.compiler.graph import TraceGraph
-
         self.n, self.acted = len(rows["q"]), acted
         self.rows = dict(rows)
         if acted is not None:
             self.act(acted)
-        self.graph = TraceGraph()
-        self._read: dict[str, Any] = {}
-        self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
-        self.loops = loops if design is None else design(self._inputs["parameters"])
-        self.skel = self.loops.skel
-        self._programs: dict[tuple[str, ...], Any] = {}
-        self._codes: dict[tuple[str, ...], Any] = {}
+        self._own, self._graph = loops, graph
+        self._instant = instant
         self.native, self.cores = False, None  # in machine code, which takes a while to make, on so many cores
+
+    @cached_property
+    def symbols(self) -> ChannelGraph:
+        """The graph of the mechanism."""
+        return ChannelGraph.of(self._own, self.rows) if self._graph is None else self._graph
+
+    @property
+    def loops(self) -> Loops:
+        return self.symbols.loops
+
+    @cached_property
+    def instant(self) -> Instant:
+        """The mechanism on symbols."""
+        return self._instant or (self.symbols.instant if self.acted is None else self.symbols.loaded(_names(self.acted)))
 
     def act(self, acted: Acted) -> None:
         """Multipliers, efforts and wrenches from now on: of the same names as before."""
@@ -62,59 +209,40 @@ class Batch:
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
         self.rows |= {f"friction {name}": x[:, None] for name, x in acted.rubbing.items()}
 
-    def take(self, rows: Mapping[str, np.ndarray]) -> None:
-        """Other samples from now on, in arrays of the same names."""
-        self.n, self.rows = len(rows["q"]), dict(rows)
-
-    def input(self, name: str) -> Any:
-        """The symbols of one of the arrays."""
-        return self._inputs[name]
-
-    @cached_property
-    def instant(self) -> Instant:
-        x = self._inputs
-        near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
-        t = x["t"][0] if "t" in x else 0.0
-        out = Instant(self.skel, x["q"], x["v"], t, near, x.get("a"), solver=None if self.acted is None else self._loads)
-        out.terms = x
-        return out
-
-    def _loads(self, at: Instant) -> Any:
-        x, acted = self._inputs, self.acted
-        assert acted is not None
-        efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
-        wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
-        rubbing = {name: x[f"friction {name}"][0] for name in acted.rubbing}
-        lam = x["lam"][: self.skel.tree.nc]
-        known = Acted(lam, efforts, wrenches, rubbing=rubbing)
-        return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, known)
-
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
-        """Result of `read` on the symbols; None if it needs numbers. Asked once for every name."""
-        from linkwright.compiler.graph import TracingError
+        """Result of `read` on the symbols; None if it needs numbers."""
+        return self.symbols.traced(name, read, self.instant)
 
-        if name not in self._read:
-            try:
-                self._read[name] = np.asarray(read(self.instant), dtype=object)
-            except (TracingError, *UNTRACEABLE):
-                self._read[name] = None
-        return self._read[name]
+    def _program(self, named: Reads, stored: bool) -> Any:
+        """The program of everything that can be traced."""
+        graph = self.symbols
+        found = {n: self.traced(n, read) if stored else graph.symbols(read, self.instant) for n, read in named.items()}
+        known = {name: x for name, x in found.items() if x is not None}
+        return graph.program(known) if stored else graph.fresh(known)
 
-    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
-        """(n, ...) of everything that can be traced and comes out finite."""
-        from linkwright.compiler.program import interpret
+    def _blocks(self, operations: int) -> Iterator[slice]:
+        """Samples that are computed together, for so many operations."""
+        size = max(64, VALUES_AT_ONCE // max(1, operations))
+        return (slice(first, min(first + size, self.n)) for first in range(0, self.n, size))
 
-        if tuple(named) not in self._programs:
-            found = {name: self.traced(name, read) for name, read in named.items()}
-            self._programs[tuple(named)] = self.graph.program([(name, x) for name, x in found.items() if x is not None])
-        program = self._programs[tuple(named)]
+    def _columns(self, program: Any, some: slice) -> list[Any]:
+        """Inputs of a program at some samples; a number that they share is one number."""
+        rows = [(self._row(b.name), b.size) for b in program.inputs]
+        return [x for row, size in rows for x in (row[some].T.copy() if len(row) == self.n else row[0, :size])]
+
+    def _row(self, name: str) -> np.ndarray:
+        return self.rows[name] if name != "t" or "t" in self.rows else np.zeros((self.n, 1))
+
+    def values(self, named: Reads, *, stored: bool = True) -> dict[str, np.ndarray]:
+        """(n, ...) of everything that can be traced and comes out finite; `stored`: these functions are asked for again."""
+        from linkwright.compiler.program import evaluated
+
+        program = self._program(named, stored)
         if self.native:
-            return self._run(program, tuple(named))
-        size = max(64, VALUES_AT_ONCE // max(1, len(program.ops)))
+            return self._run(program)
         parts = []
-        for first in range(0, self.n, size):
-            packed = np.concatenate([self.rows[b.name][first : first + size] for b in program.inputs], axis=1)
-            parts.append(interpret(program, packed))
+        for some in self._blocks(len(program.ops)):
+            parts.append(evaluated(program, self._columns(program, some), (some.stop - some.start,)))
         out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
         return {name: x for name, x in out.items() if np.isfinite(x).all()}
 
@@ -122,14 +250,11 @@ class Batch:
         """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out."""
         from linkwright.compiler.derivatives import jacobian
 
-        found = {c.name: self.traced(c.name, c.read) for c in channels}
-        program = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        program = self._program({c.name: c.read for c in channels}, True)
         width = next(iter(changes.values())).shape[2]
-        size = max(64, VALUES_AT_ONCE // max(1, len(program.ops) * (width + 1)))
         parts = []
-        for first in range(0, self.n, size):
-            some = slice(first, first + size)
-            x = [column for b in program.inputs for column in self.rows[b.name][some].T]
+        for some in self._blocks(len(program.ops) * (width + 1)):
+            x = self._columns(program, some)
             moved = [(b.start + i, changes[b.name][some, i]) for b in program.inputs if b.name in changes for i in range(b.size)]
             seeds = [{place: d[:, k] for place, d in moved if d[:, k].any()} for k in range(width)]
             D = jacobian(program, x, seeds).dense()
@@ -137,15 +262,15 @@ class Batch:
         D = np.concatenate(parts)
         return {b.name: D[:, b.span].reshape(self.n, *b.shape, width) for b in program.outputs}
 
-    def _run(self, program: Any, key: tuple[str, ...]) -> dict[str, np.ndarray]:
-        """The same in machine code, with the same bits."""
+    def _run(self, program: Any) -> dict[str, np.ndarray]:
+        """The same in machine code: equal to round-off, not in all bits."""
         from linkwright.compiler.native import NativeCode
-        from linkwright.compiler.program import without_unused
 
-        if key not in self._codes:
-            self._codes[key] = NativeCode.of(without_unused(program, list(self.rows)))
-        code = self._codes[key]
-        found, _ = code.call_many([self.rows[b.name] for b in code.inputs], self.cores)
+        with self.symbols.lock:
+            if id(program) not in self.symbols.codes:
+                self.symbols.codes[id(program)] = program, NativeCode.of(program)
+        code = self.symbols.codes[id(program)][1]
+        found, _ = code.call_many([self._row(b.name) for b in code.inputs], self.cores)
         every = [np.broadcast_to(x, (self.n, *b.shape)) for b, x in zip(code.outputs, found, strict=True)]
         return {b.name: x for b, x in zip(code.outputs, every, strict=True) if np.isfinite(x).all()}
 
@@ -155,171 +280,5 @@ class Batch:
         return {c.name: found[c.name] if c.cook is None else c.cook(found[c.name]) for c in channels if c.name in found}
 
 
-# -------------------------------------------------------------------- references of the cut joints
-
-
-class Before(NamedTuple):
-    """Predecessor of each sample: the last accepted step before it, one row a sample."""
-
-    t: np.ndarray
-    references: np.ndarray  # coordinates of the cut joints, turns counted
-    rates: np.ndarray  # and their rates
-
-
-def cut_references(
-    skel: Skeleton,
-    t: np.ndarray,
-    q: np.ndarray,
-    v: np.ndarray,
-    near: Mapping[str, Any] | np.ndarray | Before,
-    loops: Loops | None = None,
-    a: np.ndarray | None = None,
-    *,
-    origin: np.ndarray | None = None,
-) -> CutReferences:
-    """Coordinates of the cut joints at every sample, turns counted.
-
-    `near` is what the first sample continues from, by joint name (or the position q = `origin`, if that is given). In a plane the
-    turns of a cut joint are a sum of those of the tree's joints, which count them, so that no sampling can miss one. In space
-    they follow from sample to sample from the speeds, and from the accelerations if they are given. Other forms of `near`: an
-    array with one row a sample, each right to less than half a turn; the steps before the samples.
-    """
-    return cut_motion(skel, t, q, v, near, loops, a, origin=origin)[0]
-
-
-def cut_motion(
-    skel: Skeleton,
-    t: np.ndarray,
-    q: np.ndarray,
-    v: np.ndarray,
-    near: Mapping[str, Any] | np.ndarray | Before,
-    loops: Loops | None = None,
-    a: np.ndarray | None = None,
-    *,
-    origin: np.ndarray | None = None,
-) -> tuple[CutReferences, np.ndarray]:
-    """The same with the rates of the cut joints' coordinates (zero for quaternions)."""
-    if isinstance(near, Before):
-        rows = np.asarray(near.references, dtype=float)
-    else:
-        rows = near if isinstance(near, np.ndarray) else np.tile(skel.pack(near), (len(q), 1))
-    rates = np.zeros(rows.shape)
-    if not skel.cut_size or not len(q):
-        return CutReferences(skel, q, rows), rates
-    known = {"q": q, "v": v, "near": rows} | ({} if a is None else {"a": a})
-    batch = Batch(Loops.of(skel) if loops is None else loops, known)
-    count = _Count(t, near if isinstance(near, Before) else None, not isinstance(near, Mapping), skel.tree.description.planar, origin)
-    out, at = np.array(rows, dtype=float), 0
-    cuts = [skel.tree.description.joint(name) for name in skel.tree.cuts]
-    every = [(joint, joints.create(joint.type, joint.options).coordinate_kinds) for joint in cuts]
-    found = _cut_joints(batch, [joint for joint, kinds in every if len(kinds) and "quaternion" not in kinds])
-    for joint, kinds in every:
-        span = slice(at, at + len(kinds))
-        if "quaternion" in kinds:
-            out[:, span] = _turned(batch, joint, rows[:, span], count.given)
-        elif len(kinds):
-            out[:, span], rates[:, span] = _unwound(batch, joint, kinds, count, span, found[joint.name])
-        at += len(kinds)
-    return CutReferences(skel, q, out), rates
-
-
-class _Count(NamedTuple):
-    """How whole turns are counted."""
-
-    t: np.ndarray
-    before: Before | None
-    given: bool  # a reference for every sample
-    planar: bool
-    origin: np.ndarray | None
-
-
-def _cut_joints(batch: Batch, cuts: Sequence[Any]) -> dict[str, np.ndarray]:
-    """(samples, 3, coordinates): q, v and a of cut joints by name; all are one program."""
-    moving = "a" in batch.rows
-
-    def all_three(x: Instant, joint: Any) -> Any:
-        r = joint_rate(x.skel, x.motion, joint, x.references[joint.name])
-        return np.array([r.q, r.v, x.joint_accelerations(joint) if moving else 0.0 * r.v])
-
-    found = batch.values({joint.name: partial(all_three, joint=joint) for joint in cuts})
-    for joint in (j for j in cuts if j.name not in found):  # a joint type of the user's own that runs on numbers only
-        known = [batch.rows[k] for k in ("q", "v", "near")]
-        accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
-        rows = zip(*known, accelerations, strict=True)
-        one = [all_three(Instant(batch.skel, q, v, 0.0, batch.skel.unpack(q, row), a), joint) for q, v, row, a in rows]
-        found[joint.name] = np.array(one)
-    return found
-
-
-def _unwound(
-    batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, span: slice, found: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates of a cut joint with its turns counted, and their rates."""
-    q, v, a = found.transpose(1, 0, 2)
-    h = np.diff(count.t)
-    for i in (i for i, kind in enumerate(kinds) if kind == "angle"):
-        if count.before is not None:
-            b = count.before
-            expected = b.references[:, span][:, i] + 0.5 * (count.t - b.t) * (b.rates[:, span][:, i] + v[:, i])
-            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
-        elif not count.given and count.planar:
-            begin, angle = (batch.rows["q"][0], q[0, i]) if count.origin is None else (count.origin, batch.rows["near"][0, span][i])
-            columns, shares = _shares(batch.skel, joint, i, batch.rows["near"][0], begin)
-            expected = angle + (batch.rows["q"][:, columns] - begin[columns]) @ shares
-            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
-        elif not count.given:  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
-            q[:, i] = turns_counted(q[:, i], 0.5 * h * (v[1:, i] + v[:-1, i]) - h * h / 12.0 * (a[1:, i] - a[:-1, i]))
-    return q, v
-
-
-def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """How much coordinates of a planar tree turn a cut joint: places of those that do, and 1 or -1 in every position."""
-    turns, moving = _spins(skel, q)
-    ends = [skel.node(body) for body in (joint.first, joint.second)]
-    shares: dict[int, float] = {}
-    for node, sign in zip(ends, (-1.0, 1.0), strict=True):
-        while node >= 0:
-            n = skel.tree.nodes[node]
-            for k in range(n.v.start, n.v.stop):
-                shares[k] = shares.get(k, 0.0) + sign * turns[k]
-            node = n.parent
-    spin = sum(sign * (moving.V[node][2] if node >= 0 else 0.0) for node, sign in zip(ends, (-1.0, 1.0), strict=True))
-    side = 1.0 if joint_rate(skel, moving, joint, skel.unpack(q, cut)[joint.name]).v[i] * spin > 0.0 else -1.0  # where the axis points
-    columns = [k for k, share in shares.items() if share]
-    return columns, np.array([side * shares[k] for k in columns])
-
-
-SPINS: Store[str, tuple[np.ndarray, Any]] = Store()  # of a skeleton
-
-
-def _spins(skel: Skeleton, q: np.ndarray) -> tuple[np.ndarray, Any]:
-    """How much each coordinate of a planar tree turns its body against the one before, 1, -1 or 0, and a motion of all joints at once.
-    Neither depends on q as far as it is read here: found once."""
-    known = SPINS.of(skel).get("all")
-    if known is None:
-        nodes, nv = skel.tree.nodes, skel.tree.nv
-        turns = np.zeros(nv)
-        for j in range(max((n.v.stop - n.v.start for n in nodes), default=0)):  # the j-th coordinate of all joints at once
-            own = [(i, n.v.start + j) for i, n in enumerate(nodes) if n.v.start + j < n.v.stop]
-            v = np.zeros(nv)
-            v[[k for _, k in own]] = 1.0
-            m = motion(skel, q, v)
-            for i, k in own:
-                before = nodes[i].parent
-                turns[k] = np.rint(m.V[i][2] - (m.V[before][2] if before >= 0 else 0.0))
-        known = SPINS.of(skel)["all"] = turns, motion(skel, q, np.random.default_rng(0).uniform(1.0, 2.0, nv))
-    return known
-
-
-def _turned(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:
-    """Coordinates of a cut ball or free joint, its quaternions each on the side of the one before (or of its own reference)."""
-
-    def pose(x: Instant) -> Any:
-        r = relative(x.skel, x.motion, joint)
-        return np.concatenate([r.R.ravel(), r.p])
-
-    found = batch.values({f"{joint.name} turned": pose})[f"{joint.name} turned"]
-    q = rotation_quaternions(found[:, :9])
-    before = rows[:, :4] if given else np.concatenate([rows[:1, :4], q[:-1]])
-    flip = np.where(np.sum(q * before, axis=1) < 0.0, -1.0, 1.0)
-    return np.concatenate([q * (flip if given else np.cumprod(flip))[:, None], found[:, 9:]], axis=1)[:, : rows.shape[1]]
+def _names(acted: Acted) -> ActedNames:
+    return ActedNames(tuple(acted.efforts), tuple(acted.wrenches), tuple(acted.rubbing), acted.solved)

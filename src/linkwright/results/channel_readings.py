@@ -1,4 +1,11 @@
-"""Channels of a trajectory: recorded columns, and values computed for all samples at once where they can be traced."""
+"""Channels of a trajectory by name, from one of four sources:
+
+    recorded      columns and multipliers that were stored while it ran
+    singular      singular values of a run: ranks are decided on numbers (`singular_channels`)
+    symbols       everything else, traced once per mechanism and run on all samples (`channel_programs`); what the loads of a turn
+                  (`cycle_loads`) and a held motion (`driven_samples`) solve for is solved once and stays with the motion as arrays
+    instants      few samples, and what cannot be traced, one sample at a time
+"""
 
 from __future__ import annotations
 
@@ -131,9 +138,6 @@ class Readings:
             self.loads.check()
         found = self.loads.batch.read(left) if left and len(self.c) >= SINGLE_SAMPLES else {}
         loads = [c for name, c in wanted.items() if name not in out and name in solved]
-        if loads and self.loads.history_of_kernel is not None:
-            found |= self.loads.history_of_kernel.read([c.name for c in loads])
-            loads = [c for c in loads if c.name not in found]
         if loads and self.loads.cycle is not None:
             found |= self.loads.cycle.read(loads)
         for name, channel in wanted.items():

@@ -1,17 +1,18 @@
 """Loads of a whole turn at once.
 
-J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.channel_programs`),
-the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the
-loads do in any joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a
-singular position whose limit is needed) are solved one by one; so is everything if the efforts of two samples do not agree with
-`inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique loads is a fixed point of
-all samples together.
+J' lam + B u = M a + h is set up and solved for all samples together. The terms are read once on symbols of the structure
+(`results.channel_programs`). The small systems are inverted, or decomposed together where ranks have to be decided. What is not unique is
+settled as in `inverse.choice`, and what the loads do in any joint is read on symbols again, with these multipliers and efforts in
+place. Samples that are not carried (a singular position whose limit is needed) are solved one by one; so is everything if the efforts of
+two samples do not agree with `inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique
+loads is a fixed point of all samples together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,59 +31,91 @@ from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CONVERGED
-from linkwright.results.channel_programs import Batch
+from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel
+from linkwright.results.load_channels import base_channels, load_channels
 
 AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
 MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
+REGULAR = 1e5  # largest entry of an inverse: beyond it ranks are decided by singular values
 LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
 
 
 class CycleLoads:
     """Results that follow from the loads, over all samples of a cycle. `open` are the samples that have to be solved by `instant(i)`,
-    `judged` those at which uniqueness is tested."""
+    `judged` those at which uniqueness is tested. Channels are read on symbols of the structure, where `shared` has them."""
 
-    def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):
-        self.batch, self.open, self.judged, self.instant = batch, open_, judged, instant
+    def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant], shared: Batch | None):
+        self.batch, self.open, self.judged, self.instant, self.shared = batch, open_, judged, instant, shared
 
     @classmethod
     def of(
-        cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]
+        cls,
+        loops: Loops,
+        rows: Mapping[str, np.ndarray],
+        drives: Sequence[str],
+        instant: Callable[[int], Instant],
+        structure: Structure | None = None,
     ) -> CycleLoads | None:
         """None where the samples have to be solved one by one."""
-        rubbing = loops.skel.tree.description.rubbing
-        n = len(rows["q"])
-        spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
-        found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None
-        system = None if found is None else StackedLoads.of(loops, found)
+        own = dict(rows) if structure is None else {**rows, "parameters": structure.values[None]}
+        graph = ChannelGraph.of(loops, rows) if structure is None else ChannelGraph.shared(loops, structure, rows)
+        symbols, n = LoadSymbols.of(graph, loops, drives), len(rows["q"])
+        found = symbols.terms(own, spinning=False)
+        if found is None and structure is not None:
+            return cls.of(loops, rows, drives, instant)
+        system, a = None if found is None else StackedLoads.of(loops, found), rows["a"]
+        if found is not None and system is not None and system.inverse is None:  # links may spin idly
+            spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
+            if len(spins) > 1:
+                return None
+            if any(spins):
+                found = symbols.terms(own, spinning=True)
+                a = a if found is None else _spun_freely(system, found, a, spins.pop())
         if found is None or system is None:
             return None
-        a = _spun_freely(system, found, rows["a"], spins.pop())
         z, carried = system.solve(found.needed(a, rows["a"]))
         left = np.flatnonzero(~carried)
         if len(left) > MOST_OPEN * n:
             return None
+        rubbing = loops.skel.tree.description.rubbing
         if rubbing:
             settled = None if len(left) or found.M is not None else _rubbed(loops, rows, drives, system, found, rubbing)
         else:
             settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
-        if settled is None or not _agrees(settled, carried, instant, drives):
+        if settled is None or not (symbols.built_in or _agrees(settled, carried, instant, drives)):
             return None
-        common = np.argmax(np.bincount(system.f.rank))
-        odd = np.flatnonzero(~carried | (system.f.rank != common))
+        rank = system.rank
+        common = np.argmax(np.bincount(rank))
+        odd = np.flatnonzero(~carried | (rank != common))
         looks = np.linspace(0, n - 1, LOOKS).astype(int) if common < z.shape[1] else np.zeros(1, int)
-        return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
+        shared = None if structure is None or rubbing else Batch(loops, {**own, "a": a}, settled.acted, graph)
+        return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant, shared)
 
-    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
+    def values(self, named: Mapping[str, Callable[[Instant], Any]], *, stored: bool = True) -> dict[str, np.ndarray]:
         """Values read at all samples together, the open ones put in as they are solved."""
-        found = self.batch.values(named)
+        return self._filled(self.batch.values(named, stored=stored), named)
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        assert self.batch.acted is not None
+        return tuple(self.batch.acted.efforts)
+
+    def _filled(self, found: dict[str, np.ndarray], named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
         for name, x in found.items():
             for i in self.open:
                 x[i] = np.asarray(named[name](self.instant(int(i))), dtype=float)
         return found
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
-        return self.values({c.name: c.read for c in channels})
+        """Channels by name, those left out that have to be read sample by sample."""
+        named = {c.name: c.read for c in channels}
+        found: dict[str, np.ndarray] = {}
+        if self.shared is not None:
+            table = LoadSymbols.of(self.shared.symbols, self.shared.loops, self.drives).channels
+            found = self._filled(self.shared.values({name: table[name].read for name in named if name in table}), named)
+        left = {name: read for name, read in named.items() if name not in found}
+        return found | (self.values(left) if left else {})
 
 
 # -------------------------------------------------------------------- the equations of all samples
@@ -101,36 +134,63 @@ class _Terms(NamedTuple):
         return self.g if self.M is None else self.g + _times(self.M, a - given)
 
 
-def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], spinning: bool) -> _Terms | None:
-    """None where something cannot be traced."""
-    here: list[InverseProblem] = []
+class LoadSymbols:
+    """The equations of the loads of some drives on symbols; `built_in`: no joint or force is the user's own."""
 
-    def problem(x: Instant) -> InverseProblem:
-        if not here:
-            external = x.pushes(forces.of_description(x.skel.tree.description))
-            here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.references, external, drives, x.motion))
-        return here[0]
+    def __init__(self, graph: ChannelGraph, loops: Loops, drives: Sequence[str]):
+        self.graph, self.drives = graph, tuple(drives)
+        acting = [*loops.constraints, *loops.skel.types, *forces.of_description(loops.skel.tree.description)]
+        self.built_in = all(type(x).__module__.startswith("linkwright.") for x in acting)
 
-    named: dict[str, Callable[[Instant], Any]] = {
-        "J": lambda x: problem(x).terms.J,
-        "B": lambda x: problem(x).B,
-        "g": lambda x: problem(x).g,
-    }
-    if spinning:
-        named["M"] = lambda x: dynamics.mass_matrix(x.skel, x.motion)
-    found = Batch(loops, rows).values(named)
-    return _Terms(found["J"], found["B"], found["g"], found.get("M")) if len(found) == len(named) else None
+    @classmethod
+    def of(cls, graph: ChannelGraph, loops: Loops, drives: Sequence[str]) -> LoadSymbols:
+        """Those of a graph, made once."""
+        known, key = graph.stages, ("loads", *drives)
+        if key not in known:
+            known[key] = cls(graph, loops, drives)
+        return known[key]
+
+    def terms(self, rows: Mapping[str, np.ndarray], *, spinning: bool) -> _Terms | None:
+        """J, B and g at samples; None where something cannot be traced."""
+        named = {"J": self._J, "B": self._B, "g": self._g} | ({"M": self._M} if spinning else {})
+        by = f"by {', '.join(self.drives)}"
+        found = Batch(self.graph.loops, rows, None, self.graph).values({f"{name} {by}": read for name, read in named.items()})
+        return _Terms(*found.values(), *([] if spinning else [None])) if len(found) == len(named) else None
+
+    @cached_property
+    def _problem(self) -> InverseProblem:
+        x = self.graph.instant
+        external = x.pushes(forces.of_description(x.skel.tree.description))
+        return posed(self.graph.loops, x.q, x.v, x.known_a, x.t, x.references, external, self.drives, x.motion)
+
+    @cached_property
+    def channels(self) -> Mapping[str, Channel]:
+        """Channels of loads on these symbols."""
+        skel = self.graph.skel
+        return {**load_channels(skel.tree.description, self.drives), **base_channels(skel)}
+
+    def _J(self, x: Instant) -> Any:
+        return self._problem.terms.J
+
+    def _B(self, x: Instant) -> Any:
+        return self._problem.B
+
+    def _g(self, x: Instant) -> Any:
+        return self._problem.g
+
+    def _M(self, x: Instant) -> Any:
+        return dynamics.mass_matrix(x.skel, x.motion)
 
 
 @dataclass(frozen=True)
 class StackedLoads:
-    """[J' B] of all samples, dimensionless as in `inverse.problem`, with its decomposition and ranks."""
+    """[J' B] of all samples, dimensionless as in `inverse.problem`: inverted where each is square and regular, else decomposed."""
 
     A: np.ndarray
     c: np.ndarray  # scales of the equations
     r: np.ndarray  # (n, unknowns): scales of the unknowns
     nc: int
-    f: Factored
+    inverse: np.ndarray | None
 
     @classmethod
     def of(cls, loops: Loops, t: _Terms) -> StackedLoads | None:
@@ -140,21 +200,46 @@ class StackedLoads:
         A = np.concatenate([t.J.transpose(0, 2, 1), t.B], axis=2) * c[:, None] / r[:, None, :]
         if 0 in A.shape or not np.abs(A).max() <= 1e150:
             return None
-        return cls(A, c, r, t.J.shape[1], factor(A))
+        return cls(A, c, r, t.J.shape[1], _inverse(A))
+
+    @cached_property
+    def f(self) -> Factored:
+        """The decompositions with their ranks."""
+        return factor(self.A)
+
+    @property
+    def rank(self) -> np.ndarray:
+        """Of every sample."""
+        return self.f.rank if self.inverse is None else np.full(len(self.A), self.A.shape[2])
 
     def solve(self, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lam, u) of least norm for every sample, and whether they carry the motion."""
         need = g * self.c
-        z = self.f.solve(need)
+        if self.inverse is None:
+            z = self.f.solve(need)
+        else:
+            z = _times(self.inverse, need)
+            z = z + _times(self.inverse, need - _times(self.A, z))
         missing = np.abs(_times(self.A, z) - need).max(axis=1)
         return z / self.r, missing <= UNDRIVEN * (1.0 + np.abs(need).max(axis=1))
 
     @property
     def self_stress(self) -> np.ndarray:
         """(n, unknowns, number): columns that change reactions only, zero where a sample has fewer than another."""
-        first = int(self.f.rank.min())
+        first = int(self.rank.min())
+        if first == self.A.shape[2]:
+            return np.zeros((*self.A.shape[::2], 0))
         loose = np.arange(first, self.A.shape[2]) >= self.f.rank[:, None]
         return self.f.Vt[:, first:].transpose(0, 2, 1) * loose[:, None, :] / self.r[:, :, None]
+
+
+def _inverse(A: np.ndarray) -> np.ndarray | None:
+    """Inverses of a stack of matrices; None where one of them has none that is small enough."""
+    try:
+        found = np.linalg.inv(A) if A.shape[1] == A.shape[2] else None
+    except np.linalg.LinAlgError:
+        return None
+    return found if found is not None and np.abs(found).max() <= REGULAR else None
 
 
 # -------------------------------------------------------------------- what the equations leave open
@@ -193,7 +278,7 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
         return reaction_vector(x.loads.problem, np.concatenate([x.loads.lam_all, x.loads.u]), True)[1]
 
     def of_stress(x: Instant) -> Any:
-        return reaction_vector(x.loads.problem, batch.input("stress"), False)[1]
+        return reaction_vector(x.loads.problem, batch.symbols.input("stress", rest.shape[1]), False)[1]
 
     base, columns = batch.values({"reactions": reactions}).get("reactions"), []
     for k in range(rest.shape[2]):
@@ -245,11 +330,11 @@ def _unit_effort(x: Instant, name: str) -> Any:
 
 
 def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
-    return Acted(z[:, :nc], {name: z[:, nc + k] for k, name in enumerate(drives)}, {})
+    return Acted(z[:, :nc], {name: z[:, nc + k] for k, name in enumerate(drives)}, {}, solved=True)
 
 
 def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:
-    """True if single samples agree: a force or joint of the user's own may compute differently on symbols."""
+    """True if single samples agree: a force or joint of the user's own may compute differently on symbols, in each motion."""
     assert batch.acted is not None
     u, sure = batch.acted.efforts, np.flatnonzero(carried)
     size = 1.0 + max(float(np.abs(x).max()) for x in u.values())

@@ -21,13 +21,13 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.pickling import essentials
-from linkwright.results.channel_programs import Batch
+from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.composed_channels import composed_slopes
+from linkwright.results.cycle_loads import LoadSymbols
 from linkwright.results.driven_channels import MotionChannels
-from linkwright.results.driven_readings import MotionReading, pushed, slopes_held
+from linkwright.results.driven_readings import MotionReading, slopes_held
 from linkwright.results.driven_samples import HeldMotion
-from linkwright.results.load_channels import load_channels
 from linkwright.results.records import cut_rows
 from linkwright.results.undefined_derivatives import refused
 
@@ -60,6 +60,7 @@ class MotionDerivatives:
     why: Mapping[int, str] = field(default_factory=dict)
     unloaded: str = "without loads"  # why u is None
     sizes: np.ndarray = field(default_factory=lambda: np.ones(1), repr=False)  # of the parameters: changes that count as one
+    kernels: Any = field(default=None, repr=False)  # whose free numbers are the parameters: channels are traced once for all their motions
     strict: bool = True  # derivatives that do not exist are NaN; else of a kink some value between those of its sides
 
     def __repr__(self) -> str:
@@ -134,12 +135,10 @@ class MotionDerivatives:
     def _of_held(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Derivatives of jerks, advantages and transmissions by force, whose terms are solved for."""
         c, moving, out = self.motion, MotionReading(self.motion), dict[str, np.ndarray]()
-        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
-        rows["parameters"] = np.tile(self.values, (len(c), 1))
         changes = {name: x for name, x in self._changes.items() if name in ("q", "v", "a", "parameters")}
         for some, held, third in moving.groups(channels):
-            motion = HeldMotion(c.frame, rows, held, third, pushed(some), self.varied)
-            table = MotionChannels(motion.batch.loops, held)
+            motion = HeldMotion(c.frame, self._rows, held, third, self._graph)
+            table = MotionChannels(self._graph.loops, held)
             out |= slopes_held(motion, [table[x.name] for x in some], changes)
         return out
 
@@ -167,16 +166,25 @@ class MotionDerivatives:
     @cached_property
     def _table(self) -> Channels:
         """Channels on the skeleton whose numbers are symbols."""
-        loads = {} if self.u is None else load_channels(self._batch.skel.tree.description, tuple(self.efforts))
-        return Channels(self._batch.skel, {name: x for name, x in loads.items() if name in self.motion._load_channels})
+        loads = {} if self.u is None else LoadSymbols.of(self._graph, self.motion.frame, tuple(self.efforts)).channels
+        return Channels(self._graph.skel, {name: x for name, x in loads.items() if name in self.motion._load_channels})
+
+    @cached_property
+    def _rows(self) -> dict[str, np.ndarray]:
+        c = self.motion
+        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
+        return {**rows, "parameters": np.tile(self.values, (len(c), 1))}
+
+    @cached_property
+    def _graph(self) -> ChannelGraph:
+        if self.kernels is not None:
+            return ChannelGraph.shared(self.motion.frame, Structure(self.kernels, self.varied, self.values), self._rows)
+        return ChannelGraph(self.motion.frame, frozenset(("a", "near")), self.varied, len(self.values))
 
     @cached_property
     def _batch(self) -> Batch:
-        c = self.motion
-        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
-        rows["parameters"] = np.tile(self.values, (len(c), 1))
         acted = None if self.lam_values is None else Acted(self.lam_values, self.efforts, {})
-        return Batch(c.frame, rows, acted, self.varied)
+        return Batch(self.motion.frame, self._rows, acted, self._graph)
 
     @cached_property
     def _changes(self) -> dict[str, np.ndarray]:

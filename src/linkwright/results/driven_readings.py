@@ -22,7 +22,7 @@ AT_ONCE = 8_000_000  # entries of the matrices of samples that are solved togeth
 
 
 HELD: Store[tuple[str, ...], list[str]] = Store()  # drives that determine the motion, by candidates
-MOVING: Store[tuple[tuple[str, ...], bool], MotionChannels] = Store()  # by drives, with jerks or without
+MOVING: Store[tuple[tuple[str, ...], bool, float], MotionChannels] = Store()  # by drives, with jerks or without, and the length
 
 
 class MotionReading:
@@ -68,9 +68,7 @@ class MotionReading:
             held, jerks = self.held, bool(self.prescribed)
         except LinkwrightError:
             return {}
-        tables, key = MOVING.of(self.c.skel), (tuple(held), jerks)
-        if self.c.loops is not None:
-            return MotionChannels(self.c.frame, held, jerks=jerks)
+        tables, key = MOVING.of(self.c.skel), (tuple(held), jerks, self.c.frame.kappa)
         if key not in tables:
             tables[key] = MotionChannels(self.c.frame, held, jerks=jerks)
         return tables[key]
@@ -86,20 +84,31 @@ class MotionReading:
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""
-        c, rows, out = self.c, self.rows, dict[str, np.ndarray]()
+        c, out = self.c, dict[str, np.ndarray]()
         for some, held, third in self.groups(channels):
             size = max(1, AT_ONCE // (c.skel.tree.nv * (len(c.frame.row_scale) + len(held))))
-            parts: list[dict[str, np.ndarray]] = []
-            motion: HeldMotion | None = None
-            for block in (slice(k, k + size) for k in range(0, len(c), size)):
-                these, law = {name: x[block] for name, x in rows.items()}, None if third is None else third[block]
-                if motion is None:
-                    motion = HeldMotion(c.frame, these, held, law, pushed(some))
-                else:
-                    motion.take(these, law)
-                parts.append(read_held(motion, some))
+            if len(c) <= size:
+                out |= read_held(self._motion(held, third), some)
+                continue
+            blocks = [slice(k, k + size) for k in range(0, len(c), size)]
+            parts = [read_held(self._part(held, third, block), some) for block in blocks]
             out |= {x.name: np.concatenate([part[x.name] for part in parts]) for x in some}
         return out
+
+    def _motion(self, held: Sequence[str], third: np.ndarray | None) -> HeldMotion:
+        """All samples, with the terms that were asked for so far."""
+        key = (tuple(held), third is None)
+        if key not in self._motions:
+            self._motions[key] = self._part(held, third, slice(None))
+        return self._motions[key]
+
+    def _part(self, held: Sequence[str], third: np.ndarray | None, some: slice) -> HeldMotion:
+        rows = {name: x[some] for name, x in self.rows.items()}
+        return HeldMotion(self.c.frame, rows, held, None if third is None else third[some])
+
+    @cached_property
+    def _motions(self) -> dict[tuple[tuple[str, ...], bool], HeldMotion]:
+        return {}
 
     @property
     def rows(self) -> dict[str, np.ndarray]:
@@ -110,18 +119,9 @@ class MotionReading:
         """Terms of a sample, solved for when they are asked for."""
         return SampleTerms(self, i)
 
-    @cached_property
-    def _terms(self) -> dict[str, np.ndarray]:
-        return {}
-
     def term(self, name: str) -> np.ndarray:
         """(n, entries) of a term; NaN where it is not determined."""
-        if name not in self._terms:
-            held, third = (self.prescribed, self.third()) if name == "jerk" else (self.held, None)
-            motion = HeldMotion(self.c.frame, self.rows, held, third, [name.removeprefix(PUSH)] if name.startswith(PUSH) else ())
-            good = motion.provide([name])
-            self._terms[name] = np.where(good[:, None], motion.batch.rows[name], np.nan)
-        return self._terms[name]
+        return self._motion(*((self.prescribed, self.third()) if name == "jerk" else (self.held, None))).term(name)
 
     def groups(self, channels: Sequence[Channel]) -> list[tuple[list[Channel], list[str], np.ndarray | None]]:
         """Channels that the same coordinates hold: jerks by what is prescribed, the others by the drives."""
@@ -173,11 +173,6 @@ def read_held(motion: HeldMotion, channels: Sequence[Channel]) -> dict[str, np.n
 
 def _needs(channels: Sequence[Channel]) -> list[str]:
     return list(dict.fromkeys(n for c in channels for n in c.needs))
-
-
-def pushed(channels: Sequence[Channel]) -> list[str]:
-    """Places whose unit loads these channels need."""
-    return [n.removeprefix(PUSH) for n in _needs(channels) if n.startswith(PUSH)]
 
 
 def slopes_held(motion: HeldMotion, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -13,9 +13,8 @@ sample (up to its size), a push the self-stress without a load; a jerk is NaN th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +25,10 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.pivoting import pivot_order
-from linkwright.numerics.scalars import eliminate, minimum, where
-from linkwright.results.channel_programs import Batch
+from linkwright.results.channel_programs import Batch, ChannelGraph
 from linkwright.results.channels import Channel
 
 WEAK = 1e-9  # dimensionless: rows that determine less are lost
-LEAST_SAFE_PIVOT = 1e-3  # dimensionless pivot: above it elimination in a fixed order loses three digits at most
-NO_PIVOT = 1e-12
 FAR = 1e5  # largest entry of the dimensionless inverse: beyond it a jerk, which has its third power, has no digits left
 PUSH = "push "  # terms of a unit load on a place: lam, u and the load itself
 
@@ -69,83 +64,121 @@ def _need_place(at: Instant, name: str) -> EffortPlace:
     return found
 
 
-class FixedOrder(NamedTuple):
-    """Rows and columns of an elimination without pivoting: what many designs in machine code go by."""
+class HeldSymbols(Mapping[str, Any]):
+    """A mechanism that the coordinates `held` determine, on symbols; by name its terms, which are arrays of a motion."""
 
-    rows: list[int]
-    columns: list[int]
+    def __init__(self, graph: ChannelGraph, loops: Loops, held: tuple[str, ...]):
+        self.graph, self.loops, self.held = graph, loops, held
+        self.rows = len(loops.row_scale) + len(held)
+        self.instant = graph.instant.beside(self)
 
     @classmethod
-    def of(cls, loops: Loops, held: Sequence[str], samples: Sequence[Instant]) -> FixedOrder | None:
-        """Chosen on some samples; None where the matrix is not square, or singular in one of them."""
-        matrices = []
-        for x in samples:
-            J = np.asarray(loops.dimensionless(loops.at(x.q, x.v, x.t, x.references))[1])
-            matrices.append(np.concatenate([J, *(scaled_row(loops, _need_place(x, name), x) for name in held)]))
-        if matrices[0].shape[0] != matrices[0].shape[1] or any(factor(A, LEAST_SAFE_PIVOT).rank < len(A) for A in matrices):
-            return None
-        return cls(*pivot_order(matrices, np.any([A != 0.0 for A in matrices], axis=0)))
+    def of(cls, graph: ChannelGraph, loops: Loops, held: Sequence[str]) -> HeldSymbols:
+        """Those of a graph, made once."""
+        known, key = graph.stages, ("held", *held)
+        if key not in known:
+            known[key] = cls(graph, loops, tuple(held))
+        return known[key]
+
+    def array(self, name: str) -> str:
+        """Name of the array of a term."""
+        return f"{name} held by {', '.join(self.held)}"
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in ("tangent", "jerk", "third") or name.startswith(PUSH))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        nv, many = self.loops.skel.tree.nv, len(self.held)
+        size = {"tangent": nv * many, "jerk": nv, "third": many}.get(name, self.rows + 1)
+        return self.graph.input(self.array(name), size)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("tangent", "jerk", "third"))
+
+    def __len__(self) -> int:
+        return 3
+
+    # ---------------------------------------------------------------- what is read
+
+    def _places(self, x: Instant) -> list[EffortPlace]:
+        return [_need_place(x, name) for name in self.held]
+
+    def matrix(self, x: Instant) -> Any:
+        """A = [J; S]."""
+        J = self.graph.loops.at(x.q, x.v, x.t, x.references, x.motion).J
+        return np.concatenate([np.asarray(J), *(p.rows(x) for p in self._places(x))])
+
+    def accelerations(self, x: Instant) -> Any:
+        """[J a + k; accelerations of the held coordinates]."""
+        c = self.graph.loops.at(x.q, x.v, x.t, x.references, x.motion)
+        held = [p.acceleration(x) for p in self._places(x) if p.acceleration is not None]
+        return np.concatenate([np.asarray(c.J) @ x.known_a + c.k, held])
+
+    def jerk_needed(self, x: Instant) -> Any:
+        """Rates of the accelerations that the jerk has to add."""
+        wanted = np.concatenate([np.zeros(len(self.loops.row_scale)), x.term("third")])
+        return wanted - x.rate(self.accelerations, np.zeros(len(x.known_a)))
+
+    def pushed(self, name: str) -> Callable[[Instant], Any]:
+        """The row of a unit load at a place."""
+        if name not in self._loads:
+            self._loads[name] = lambda x: -_need_place(x, name).rows(x)[0]
+        return self._loads[name]
+
+    @cached_property
+    def _loads(self) -> dict[str, Callable[[Instant], Any]]:
+        return {}
+
+    def residual(self, name: str) -> Callable[[Instant], Any]:
+        """The residual that a term makes zero, to be differentiated."""
+        if name == "jerk":
+            return lambda x: x.rate(self.accelerations, x.term("jerk"))
+        if name == "tangent":
+            return lambda x: self.matrix(x) @ x.term("tangent").reshape(-1, len(self.held))
+        return partial(self._of_push, name)
+
+    def _of_push(self, name: str, x: Instant) -> Any:
+        y = x.term(name)
+        return self.matrix(x).T @ y[:-1] + _need_place(x, name.removeprefix(PUSH)).rows(x)[0] * y[-1]
 
 
-class _Dense(NamedTuple):
-    """Matrices and inverses of some samples, dimensionless; `singular` marks those that determine too little."""
+class _Inverse(NamedTuple):
+    """Matrices and inverses of the samples, dimensionless; `singular` marks those that determine too little."""
 
-    which: np.ndarray
     A: np.ndarray
     inverse: np.ndarray
     singular: np.ndarray
 
 
-@dataclass(eq=False)
 class HeldMotion:
-    """Terms of the samples in `rows` (as `Batch` takes them) while the coordinates `held` determine the motion.
+    """Terms of the samples in `rows` (as `Batch` takes them) while the coordinates `held` determine the motion; each is solved for once.
 
-    `third` are the third derivatives of the held coordinates (n, held), `outputs` the places whose unit loads are asked for. `design`:
-    see `Batch`; `order` is for many samples in machine code, those with small pivots are solved as without it.
+    `third` are the third derivatives of the held coordinates (n, held); `graph` is one that serves other numbers in each row.
     """
 
-    loops: Loops
-    rows: Mapping[str, np.ndarray]
-    held: Sequence[str]
-    third: np.ndarray | None = None
-    outputs: Sequence[str] = ()
-    design: Callable[[Any], Loops] | None = field(default=None, repr=False)
-    order: FixedOrder | None = None
-
-    @cached_property
-    def batch(self) -> Batch:
-        """The instant on symbols, with the terms among its inputs."""
-        n, nv, many = len(self.rows["q"]), self.loops.skel.tree.nv, len(self.held)
-        terms = {"third": self._thirds, "jerk": np.zeros((n, nv)), "tangent": np.zeros((n, nv * many))}
-        terms |= {PUSH + name: np.zeros((n, len(self.loops.row_scale) + many + 1)) for name in self.outputs}
-        return Batch(self.loops, {**self.rows, **terms}, None, self.design)
-
-    @property
-    def _thirds(self) -> np.ndarray:
-        return np.zeros((len(self.rows["q"]), len(self.held))) if self.third is None else self.third
-
-    def take(self, rows: Mapping[str, np.ndarray], third: np.ndarray | None = None) -> None:
-        """Other samples from now on."""
-        self.rows, self.third = rows, third
-        known = {name: np.zeros((len(rows["q"]), x.shape[1])) for name, x in self.batch.rows.items() if name not in rows}
-        self.batch.take({**rows, **known, "third": self._thirds})
-        for name in ("_hard", "_dense"):
-            vars(self).pop(name, None)
+    def __init__(
+        self,
+        loops: Loops,
+        rows: Mapping[str, np.ndarray],
+        held: Sequence[str],
+        third: np.ndarray | None = None,
+        graph: ChannelGraph | None = None,
+    ):
+        self.loops, self.held, self.varied = loops, list(held), graph is not None
+        self.symbols = HeldSymbols.of(ChannelGraph.of(loops, rows) if graph is None else graph, loops, held)
+        self.batch = Batch(loops, rows, None, self.symbols.graph, self.symbols.instant)
+        self.batch.rows[self.symbols.array("third")] = np.zeros((len(rows["q"]), len(held))) if third is None else third
+        self._good: dict[str, np.ndarray] = {}  # by term, the samples that have it
 
     # ---------------------------------------------------------------- the matrix
-
-    def _places(self, x: Instant) -> list[EffortPlace]:
-        return [_need_place(x, name) for name in self.held]
-
-    def _A(self, x: Instant) -> Any:
-        J = self.batch.loops.at(x.q, x.v, x.t, x.references, x.motion).J
-        return np.concatenate([np.asarray(J), *(p.rows(x) for p in self._places(x))])
 
     def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
         """Anything read at the samples; one by one where it cannot be traced."""
         found = self.batch.values(named)
         missing = [name for name in named if name not in found]
-        if missing and self.design is not None:
+        if missing and self.varied:
             raise ChannelError(f"{', '.join(missing)}: a joint of this mechanism runs on numbers only; designs are read one by one.")
         if missing:
             every = [self.instant(i) for i in range(self.batch.n)]
@@ -155,10 +188,10 @@ class HeldMotion:
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, with its terms."""
         row = {name: x[i] for name, x in self.batch.rows.items()}
-        skel = self.loops.skel
+        skel, tail = self.loops.skel, self.symbols.array("")
         near = skel.unpack(row["q"], row["near"]) if "near" in row else None
         out = Instant(skel, row["q"], row["v"], float(row["t"][0]), near, row.get("a"))
-        out.terms = row
+        out.terms = {name.removesuffix(tail): x for name, x in row.items() if name.endswith(tail)}
         return out
 
     @cached_property
@@ -169,19 +202,10 @@ class HeldMotion:
         return np.concatenate([self.loops.row_scale, held]), self.loops.columns
 
     @cached_property
-    def _hard(self) -> np.ndarray:
-        """Samples that elimination in a fixed order does not solve: all where there is none."""
-        return np.arange(self.batch.n if self.order is None else 0)
-
-    @cached_property
-    def _dense(self) -> _Dense:
-        """Of the hard samples: inverses of least norm where rows are redundant or links spin idly."""
+    def _inverse(self) -> _Inverse:
+        """Inverses of least norm where rows are redundant or links spin idly."""
         rows, columns = self._scales
-        A = (
-            (self.values({"A": self._A})["A"][self._hard] * columns / rows[:, None])
-            if len(self._hard)
-            else np.zeros((0, len(rows), len(columns)))
-        )
+        A = self.values({"A": self.symbols.matrix})["A"] * columns / rows[:, None]
         f = factor(A, WEAK, thin=True)
         regular = A.shape[1] == A.shape[2] and len(A) > 0 and bool((np.linalg.cond(A[:: max(1, len(A) // 8)], 1) < FAR).any())
         try:
@@ -191,46 +215,21 @@ class HeldMotion:
         if inverse is None:
             inverse = f.solve(np.broadcast_to(np.eye(A.shape[1]), (len(A), A.shape[1], A.shape[1]))) if len(A) else A.transpose(0, 2, 1)
             inverse[f.rank < f.rank.max(initial=0)] = np.inf
-        return _Dense(self._hard, A, inverse, ~(np.abs(inverse).max(axis=(1, 2), initial=0.0) <= FAR))
+        singular = ~(np.abs(inverse).max(axis=(1, 2), initial=0.0) <= FAR)
+        return _Inverse(A, np.where(singular[:, None, None], 0.0, inverse), singular)
 
     @property
     def singular(self) -> np.ndarray:
         """Numbers of the samples in which the held coordinates do not determine the motion, or not to half the digits."""
-        return self._dense.which[self._dense.singular]
+        return np.flatnonzero(self._inverse.singular)
 
-    def _applied(self, right: np.ndarray, transposed: bool) -> np.ndarray:
-        """x of A x = right (hard samples, rows, k), or A' x = right, in SI; zero where A is singular."""
+    def _solved(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """x of A x = right (n, rows, k), or A' x = right, in SI; zero where A is singular."""
         rows, columns = self._scales
-        inverse = np.where(self._dense.singular[:, None, None], 0.0, self._dense.inverse)
+        inverse = self._inverse.inverse
         if transposed:
             return inverse.transpose(0, 2, 1) @ (right * columns[:, None]) / rows[:, None]
         return inverse @ (right / rows[:, None]) * columns[:, None]
-
-    def _solve(self, name: str, right: Callable[[Instant], Any], transposed: bool = False) -> np.ndarray:
-        """x of A x = right(x), a matrix of columns, at every sample; zero in singular positions."""
-        if self.order is None:
-            return self._applied(self.values({name: right})[name], transposed)
-        order, (rows, columns) = self.order, self._scales
-        inner, outer = (rows, 1.0 / columns) if transposed else (1.0 / columns, rows)
-
-        def eliminated(x: Instant) -> Any:
-            A = self._A(x) * columns / rows[:, None]
-            ways = (order.columns, order.rows) if transposed else (order.rows, order.columns)
-            y, pivots = eliminate(A.T if transposed else A, right(x) / outer[:, None], ways, mended=_not_zero)
-            smallest: Any = 1.0
-            for p in pivots:
-                smallest = minimum(smallest, abs(p))
-            return np.concatenate([np.ravel(y / inner[:, None]), [smallest]])
-
-        found = self.values({f"{name} eliminated": eliminated})[f"{name} eliminated"]
-        out = np.array(found[:, :-1]).reshape(len(found), len(inner), -1)
-        hard = np.flatnonzero(~(found[:, -1] >= LEAST_SAFE_PIVOT))
-        if not np.array_equal(hard, self._hard):
-            self._hard = hard
-            vars(self).pop("_dense", None)
-        if len(hard):
-            out[hard] = self._applied(self.values({name: right})[name][hard], transposed)
-        return out
 
     # ---------------------------------------------------------------- terms
 
@@ -239,49 +238,45 @@ class HeldMotion:
         or at rest the only motion that is left, up to their size; NaN where there are several."""
         right = np.zeros((len(self._scales[0]), len(self.held)))
         right[len(self.loops.row_scale) :] = np.eye(len(self.held))
-        out, v, d = self._solve("tangent", lambda x: right), self.rows["v"], self._dense
-        for i, A in zip(d.which[d.singular], d.A[d.singular], strict=True):
-            left = factor(A, 1.0 / FAR).null * self._scales[1][:, None]
+        out, v = self._solved(right), self.batch.rows["v"]
+        for i in self.singular:
+            left = factor(self._inverse.A[i], 1.0 / FAR).null * self._scales[1][:, None]
             moving = len(self.held) == 1 and bool(v[i].any())
             out[i] = v[i][:, None] if moving else left if left.shape[1] == 1 else np.nan
         return out
 
     def jerk(self) -> np.ndarray:
         """(n, nv): rates of the accelerations; NaN in singular positions."""
-        out = self._solve("jerk", self._jerk_needed)[:, :, 0]
+        needed = self.values({"jerk needed": self.symbols.jerk_needed})["jerk needed"]
+        out = self._solved(needed[:, :, None])[:, :, 0]
         out[self.singular] = np.nan
         return out
 
-    def _accelerations(self, x: Instant) -> Any:
-        """[J a + k; accelerations of the held coordinates]."""
-        c = self.batch.loops.at(x.q, x.v, x.t, x.references, x.motion)
-        held = [p.acceleration(x) for p in self._places(x) if p.acceleration is not None]
-        return np.concatenate([np.asarray(c.J) @ x.known_a + c.k, held])
-
-    def _jerk_needed(self, x: Instant) -> Any:
-        """Rates of the accelerations that the jerk has to add."""
-        wanted = np.concatenate([np.zeros(len(self.loops.row_scale)), x.term("third")])
-        return (wanted - x.rate(self._accelerations, np.zeros(len(x.known_a))))[:, None]
-
     def push(self, name: str) -> np.ndarray:
         """(n, rows + 1): multipliers and efforts that balance a unit load at a place, and the load: 1, or 0 in singular positions."""
-        y = self._solve(PUSH + name, lambda x: -_need_place(x, name).rows(x)[:1].T, transposed=True)[:, :, 0]
-        load, d = np.ones(self.batch.n), self._dense
-        for i, A in zip(d.which[d.singular], d.A[d.singular], strict=True):
-            left = factor(A, 1.0 / FAR).left_null
+        row = self.values({f"load at {name}": self.symbols.pushed(name)})[f"load at {name}"]
+        y, load = self._solved(row[:, :, None], transposed=True)[:, :, 0], np.ones(self.batch.n)
+        for i in self.singular:
+            left = factor(self._inverse.A[i], 1.0 / FAR).left_null
             y[i], load[i] = (left[:, 0] / self._scales[0], 0.0) if left.shape[1] else (np.nan, np.nan)
         return np.concatenate([y, load[:, None]], axis=1)
 
+    def term(self, name: str) -> np.ndarray:
+        """(n, entries) of a term; NaN where it is not determined."""
+        good = self.provide([name])
+        return np.where(good[:, None], self.batch.rows[self.symbols.array(name)], np.nan)
+
     def provide(self, needs: Sequence[str]) -> np.ndarray:
-        """Put the terms into the rows of the batch; mask of the samples that have them all."""
-        bad = np.zeros(self.batch.n, dtype=bool)
+        """Put terms into the rows of the batch, each once; mask of the samples that have them all."""
+        out = np.ones(self.batch.n, dtype=bool)
         for name in needs:
-            found = self.jerk() if name == "jerk" else self.push(name.removeprefix(PUSH)) if name.startswith(PUSH) else self.tangent()
-            flat = found.reshape(len(found), -1)
-            missing = np.isnan(flat.sum(axis=1))
-            self.batch.rows[name] = np.where(missing[:, None], 0.0, flat)
-            bad |= missing
-        return ~bad
+            if name not in self._good:
+                found = self.jerk() if name == "jerk" else self.push(name.removeprefix(PUSH)) if name.startswith(PUSH) else self.tangent()
+                flat = found.reshape(len(found), -1)
+                self._good[name] = ~np.isnan(flat.sum(axis=1))
+                self.batch.rows[self.symbols.array(name)] = np.where(self._good[name][:, None], flat, 0.0)
+            out &= self._good[name]
+        return out
 
     # ---------------------------------------------------------------- derivatives by numbers of the model
 
@@ -289,30 +284,12 @@ class HeldMotion:
         """Derivatives of the terms, (n, entries, directions), from those of the rows: A x_p = -(residual)_p at fixed x."""
         out = dict(given)
         for name in needs:
-            residual = {"jerk": self._of_jerk, "tangent": self._of_tangent}.get(name) or self._of_push(name.removeprefix(PUSH))
-            found = self.batch.slopes([Channel(f"residual of {name}", "none", residual)], given).get(f"residual of {name}")
+            residual = f"residual of {name}"
+            found = self.batch.slopes([Channel(residual, "none", self.symbols.residual(name))], given).get(residual)
             if found is None:
                 raise ChannelError(f"the {name.removeprefix(PUSH)} of this motion has no derivatives: a joint of it runs on numbers only.")
             n, width = len(found), found.shape[-1]
-            solved = -self._applied(found.reshape(n, found.shape[1], -1), name.startswith(PUSH))
+            solved = -self._solved(found.reshape(n, found.shape[1], -1), name.startswith(PUSH))
             load = np.zeros((n, 1 if name.startswith(PUSH) else 0, width))
-            out[name] = np.concatenate([solved.reshape(n, -1, width), load], axis=1)
+            out[self.symbols.array(name)] = np.concatenate([solved.reshape(n, -1, width), load], axis=1)
         return out
-
-    def _of_jerk(self, x: Instant) -> Any:
-        return x.rate(self._accelerations, x.term("jerk"))
-
-    def _of_tangent(self, x: Instant) -> Any:
-        return self._A(x) @ x.term("tangent").reshape(-1, len(self.held))
-
-    def _of_push(self, name: str) -> Callable[[Instant], Any]:
-        def residual(x: Instant) -> Any:
-            y = x.term(PUSH + name)
-            return self._A(x).T @ y[:-1] + _need_place(x, name).rows(x)[0] * y[-1]
-
-        return residual
-
-
-def _not_zero(k: int, pivot: Any) -> Any:
-    """The pivot; a number where it vanishes, so that its sample is finite until it is solved otherwise."""
-    return where(abs(pivot) < NO_PIVOT, 1.0, pivot)

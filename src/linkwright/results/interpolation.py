@@ -18,7 +18,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.numerics.linalg import factor
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 
 ROUNDS = 6  # of Newton; from interpolation errors two or three do
 WINDOW = 1e-3  # rows with smaller singular values are about to be lost: what they would correct is mostly round-off

@@ -21,7 +21,6 @@ from linkwright.results.cycle_loads import CycleLoads
 from linkwright.results.interpolation import WINDOW
 from linkwright.results.load_channels import base_channels, load_channels
 from linkwright.results.records import acting, cut_rows, stop_pushes
-from linkwright.results.sample_loads import KernelHistory
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -132,17 +131,8 @@ class SampleLoads:
         """Loads of a cycle solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < SINGLE_SAMPLES or self.c.system._core.skel is not self.c.skel:
             return None
-        _ = self.c._instants[0].loads  # says what is missing, if masses are
-        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i])
-
-    @cached_property
-    def history_of_kernel(self) -> KernelHistory | None:
-        """Loads of a cycle from a kernel; None where there is none, or where loads are not determinate."""
-        c = self.c
-        if self.acted is not None or not c.drives or len(c.t) < SINGLE_SAMPLES or c.system._core.skel is not c.skel:
-            return None
-        found = c.system._loads_of_samples(c)
-        return None if found is None else KernelHistory(c.skel, c.v, c.drives, found.u, found.wrench)
+        self.c.system._core.kernels.need_masses()
+        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i], self.c.system._core.shared())
 
     @property
     def one_by_one(self) -> list[Instant]:
@@ -151,14 +141,14 @@ class SampleLoads:
             return []
         return self.c._instants if self.cycle is None else [self.c._instants[int(i)] for i in self.cycle.open]
 
-    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], loads: bool) -> dict[str, np.ndarray]:
+    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], loads: bool, stored: bool = False) -> dict[str, np.ndarray]:
         """See `Trajectory._sampled`."""
         found: dict[str, np.ndarray] = {}
         if len(self.c.t) >= SINGLE_SAMPLES:
             if loads and self.acted is not None:
                 self.check()
             source = self.cycle if loads and self.acted is None else self.batch
-            found = {} if source is None else source.values(named)
+            found = {} if source is None else source.values(named, stored=stored)
         every = self.c._instants if len(found) < len(named) else []
         return {name: found[name] if name in found else np.array([read(x) for x in every], float) for name, read in named.items()}
 

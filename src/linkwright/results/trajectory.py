@@ -366,9 +366,12 @@ class Trajectory(TrajectoryVerbs, Result):
         """Return the force of a pin on a body's eye over the samples, in world axes or in the axes of a body."""
         return self._loads.history(pin, on, frame)
 
-    def _sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
-        """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them."""
-        return self._loads.sampled(named, loads)
+    def _sampled(
+        self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False, stored: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them; `stored`:
+        these very functions are asked for again."""
+        return self._loads.sampled(named, loads, stored)
 
     # ---------------------------------------------------------------- tables and files
 

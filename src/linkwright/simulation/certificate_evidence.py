@@ -20,7 +20,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, singular_geometry
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import LARGE, SparseStack, factor
-from linkwright.results.channel_programs import Before, cut_motion
+from linkwright.results.cut_references import Before, cut_motion
 from linkwright.simulation.singularity_crossings import Bracket, Passage, Quintic, Watch, brackets, label, located
 from linkwright.simulation.stabilizers.dependent import difference
 from linkwright.simulation.time_stepping import Evaluator

@@ -33,7 +33,7 @@ from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN
 from linkwright.results import singular_channels
-from linkwright.results.channel_programs import Before
+from linkwright.results.cut_references import Before
 from linkwright.results.state import State
 from linkwright.simulation.kernel_rows import SIDES, RowLayout
 from linkwright.text.units import KINDS, LENGTH, shown

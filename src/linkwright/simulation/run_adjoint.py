@@ -19,7 +19,7 @@ import numpy as np
 from linkwright.compiler.derivatives import gradient, places
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.results.channel_programs import Batch
+from linkwright.results.channel_programs import ChannelGraph
 from linkwright.results.channels import Channels
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -72,14 +72,14 @@ class RunAdjoint:
             return eq.sim.system.kernels.equations(x).loops
 
         run._channel(name)
-        batch = Batch(run.frame, rows, None, varied)
-        table = Channels(batch.skel)
-        read = batch.traced(name, table[name].read) if name in table else None
+        graph = ChannelGraph(run.frame, frozenset(("a", "near")), varied, len(eq.parameter_values))
+        table = Channels(graph.skel)
+        read = graph.symbols(table[name].read, graph.instant) if name in table else None
         if read is None or read.shape != ():
             raise UsageError(
                 f"'{name}' is not one number that follows from the state; name a component, such as 'coupler.P.x' or 'A.v'.", name=name
             )
-        program = batch.graph.program([(name, read)])
+        program = graph.graph.program([(name, read)])
         found = gradient(program, [x for b in program.inputs for x in rows[b.name][0]], {0: 1.0})[1]
         slopes = {b.name: np.array(found[b.span], dtype=float) for b in program.inputs}
         t, y = run.t[i : i + 1], np.concatenate([run.q[i], run.v[i], eq.own_states(run.t[i : i + 1])[0]])[None]

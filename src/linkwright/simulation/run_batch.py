@@ -8,19 +8,23 @@ Check that one controller serves runs from several states: references that begin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from linkwright.compiler import native
 from linkwright.drives import actuation
-from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted, nearest
+from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted
 from linkwright.integrators import integrate_many
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
+from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN, SAME_PLACE
+from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
+from linkwright.results.channels import Channel, Channels
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_stepping
@@ -63,6 +67,42 @@ def _here(skel: Skeleton, st: State, name: str) -> tuple[list[str], list[float]]
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
+
+
+READERS: Store[str, RunReader] = Store()
+READ_AT_ONCE = 64  # runs whose channels are read at a time
+
+
+class RunReader:
+    """Reads channels of runs of one mechanism, whose free numbers differ from run to run, in machine code."""
+
+    def __init__(self, system: Compiled):
+        kernels, loops = system.kernels, system.loops
+        numbers = Structure(kernels, kernels.varied_loops, system.kernels.defaults["parameters"])
+        self.graph = ChannelGraph.shared(loops, numbers, {}) if system.parameters else ChannelGraph.of(loops, {})
+        self.loops, self.cuts = loops, set(system.tree.cuts)
+        self.table = Channels(self.graph.skel)
+
+    @classmethod
+    def of(cls, system: Compiled) -> RunReader:
+        """The reader of a mechanism, made once."""
+        known = READERS.of(system)
+        if "all" not in known:
+            known["all"] = cls(system)
+        return known["all"]
+
+    def channel(self, name: str) -> Channel:
+        """A channel by name; raise ChannelError where there is none, UsageError where it counts turns."""
+        found = self.table[name]
+        if found.winds is not None or name.split(".")[0] in self.cuts:
+            raise UsageError(f"'{name}' counts turns, which a batch does not", name=name)
+        return found
+
+    def read(self, rows: Mapping[str, np.ndarray], channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Channels at samples in rows: q, v, t, free."""
+        batch = Batch(self.loops, rows, graph=self.graph)
+        batch.native = native.available()
+        return batch.read(channels)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,12 +150,38 @@ class BatchRun:
         return f"<BatchRun {name!r}: {counted(len(self), 'run')} of {counted(len(self.t), 'sample')}, {int(self.finished.sum())} finished>"
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
-        names = self.system.kernels.entries
-        table = {**{f"{n}.v": self.v[..., i] for i, n in enumerate(names["v"])}, **{n: self.q[..., i] for i, n in enumerate(names["q"])}}
-        if name not in table:
-            raise ChannelError(f"a batch has no channel '{name}'; batch.run(i) has all.", nearest(str(name), table, "Here"))
-        return table[name]
+        """(runs, times, ...) of a channel: `batch["A"]`, `batch["A.v"]`, `batch["coupler.P"]`."""
+        return self.read([name])[name]
+
+    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+        """Channels of all runs that follow from positions and velocities; NaN for runs that could not begin."""
+        entries = self.system.kernels.entries
+        known = {f"{n}.v": self.v[..., i] for i, n in enumerate(entries["v"])} | {n: self.q[..., i] for i, n in enumerate(entries["q"])}
+        known["t"] = np.broadcast_to(self.t, self.q.shape[:2])
+        wanted = list(dict.fromkeys(names))
+        left = [name for name in wanted if name not in known]
+        return {name: known[name] for name in wanted if name in known} | (self._computed(left) if left else {})
+
+    def _computed(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        reader = RunReader.of(self.system)
+        channels = [reader.channel(name) for name in names]
+        ok = np.array([i for i in range(len(self)) if i not in self.failed], dtype=int)
+        samples, parts = len(self.t), dict[str, list[np.ndarray]]()
+        for first in range(0, len(ok), READ_AT_ONCE):
+            some = ok[first : first + READ_AT_ONCE]
+            free = np.array([self.again.pairs[i][1] for i in some])
+            rows = {"q": self.q[some], "v": self.v[some], "t": np.broadcast_to(self.t[:, None], (len(some), samples, 1))}
+            rows["parameters"] = np.broadcast_to(free[:, None], (len(some), samples, free.shape[1]))
+            for name, x in reader.read({key: x.reshape(len(some) * samples, -1) for key, x in rows.items()}, channels).items():
+                parts.setdefault(name, []).append(x.reshape(len(some), samples, *x.shape[1:]))
+        out = {}
+        for name in names:
+            if sum(map(len, parts.get(name, ()))) < len(ok):
+                raise ChannelError(f"channel '{name}' of these runs has to be read run by run: batch.run(i)['{name}'].", name=name)
+            found = np.concatenate(parts[name])
+            out[name] = np.full((len(self), *found.shape[1:]), np.nan)
+            out[name][ok] = found
+        return out
 
     @property
     def finished(self) -> np.ndarray:

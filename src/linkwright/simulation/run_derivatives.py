@@ -21,7 +21,7 @@ import numpy as np
 
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.errors import SimulationError, UsageError, listing
-from linkwright.kernels.kernels import KernelStructure
+from linkwright.kernels.kernels import Kernels
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.parameters import Parameter
 from linkwright.motion.cycle_derivatives import varied_loops
@@ -44,10 +44,9 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 WITH_INPUTS: Store[tuple[str, ...], Compiled] = Store()  # the mechanism whose inputs are these parameters
-FORMS: Store[Any, KernelStructure] = Store()  # kernels by the variant of the equations
+FORMS: Store[Any, Kernels] = Store()  # kernels by the variant of the equations
 AT_ONCE = 256  # steps differentiated together
 NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
-ON_NUMPY = 0.02  # seconds of a batch run by numpy
 
 
 class StateFunction(NamedTuple):
@@ -161,16 +160,14 @@ class RunEquations:
         form = replace(self.setup.kernels.chosen, power=False)
         stores, key = FORMS.of(sim.system), form
         if key not in stores:
-            stores[key] = KernelStructure(sim.system.kernels.variant(form))
-        self.kernels: KernelStructure = stores[key]
+            stores[key] = sim.system.kernels.variant(form)
+        self.kernels: Kernels = stores[key]
 
     # ---------------------------------------------------------------- right sides
 
     def called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any], outputs: tuple[str, ...] = ()) -> Any:
-        """A kernel with derivatives at all states; by numpy until machine code is worth its making."""
-        kernel = (
-            self.kernels.kernel(name, None, ON_NUMPY, by, outputs) or self.kernels.kernels.get(name, by=by, outputs=outputs).interpreted()
-        )
+        """A kernel with derivatives at all states."""
+        kernel = self.kernels.get(name, by=by, outputs=outputs)
         every = {**given, "t": t[:, None], "parameters": self.parameter_values}
         found = kernel(**{b.name: every[b.name] for b in kernel.inputs})
         if found.failed:

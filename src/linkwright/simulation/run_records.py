@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.model.curves.polynomial import Line
 from linkwright.motion.controllability import controllable, drive_rows
 from linkwright.motion.joint_limits import beyond_stops
-from linkwright.results.channel_programs import Before, cut_references
+from linkwright.results.cut_references import Before, cut_references
 from linkwright.results.records import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import rigid_stops

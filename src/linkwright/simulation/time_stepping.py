@@ -29,7 +29,7 @@ from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
 from linkwright.numerics.linalg import least_squares
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.state import State
 from linkwright.simulation import stabilizers
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -12,14 +12,13 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
-from linkwright.kernels.traced_loops import TracedLoops
+from linkwright.kernels.traced_loops import StructureOf, TracedLoops
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
-from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
@@ -46,9 +45,6 @@ ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
 WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
 ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
-REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
-
-SMALL = 40  # velocities of a mechanism whose walk on floats takes some tenths of a second
 
 
 def compiled_of(system: System | Compiled) -> Compiled:
@@ -74,7 +70,12 @@ class Derivatives(NamedTuple):
 class Compiled:
     """A mechanism with its tree, loops, forces and assembler; kernels are made on first use."""
 
-    __getstate__ = essentials
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in essentials(self).items() if name != "shared"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._share()
 
     @all_in_use()
     def __init__(
@@ -93,8 +94,15 @@ class Compiled:
         self.tree: Tree = build_tree(self.description, cuts, static_structure(self.description))
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
+        self._share()
         self.forces = forces.of_description(self.description)
-        self.assembler = Assembler(self.loops, self._closed)
+        self.assembler = Assembler(self.loops)
+
+    def _share(self) -> None:
+        """Join the mechanisms that differ in their numbers only: rows of loops and loads of channels are traced for all of them."""
+        self.shared = StructureOf(self.loops, lambda: self.kernels, bool(self.parameters) or self.engine != "native")
+        if isinstance(self.loops, TracedLoops) and self.loops.traces is not None:
+            self.loops.traces.structure = self.shared
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
         """Return the numbers of the model by name or pattern."""
@@ -134,25 +142,22 @@ class Compiled:
         drives = tuple(self.drive_names)
         return Kernels(self.loops, self.described, drives, self.parameters, self.assembler.first_position, answers, self.engine)
 
-    def ready(self, name: str, drives: Sequence[str] | None = None, *, seconds: float) -> Kernel | None:
-        """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
-        none, or where the float path, which takes about so many seconds, is done before it is made."""
+    def ready(self, name: str, drives: Sequence[str] | None = None) -> Kernel | None:
+        """Return a kernel of this structure, bound to the numbers of this mechanism; None where there is none: nothing that moves, drives
+        that do not determine the motion, a joint that cannot be traced, no masses. Then the float path answers."""
+        if not self.tree.nv:
+            return None
         key, known = (name, None if drives is None else tuple(drives)), BOUND.of(self)
         if key not in known:
-            found = self._structure.kernel(name, drives, seconds)
+            found = self._structure.kernel(name, drives)
             if found is None:
                 return None
             if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
                 ALONE.of(self)[name] = True
-                return self.ready(name, drives, seconds=seconds)
+                return self.ready(name, drives)
             own = {} if self.numbers is None else {"parameters": self.numbers.values}
             known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return known[key]
-
-    @property
-    def answer_on_floats(self) -> float:
-        """Seconds that loads or speeds of all bodies at one state take on floats, roughly."""
-        return 0.0025 * self.tree.nv
 
     @property
     def all_rows_count(self) -> bool:
@@ -185,15 +190,10 @@ class Compiled:
 
         return KernelStructure(self.kernels)
 
-    @cached_property
+    @property
     def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
         """The structure whose kernels answer, and the numbers that they are bound to."""
-        from linkwright.kernels.kernels import structure, tree_numbers
-
-        if self.parameters or self.engine != "native" or like_parts(self.skel) is not None:
-            return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
-        numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
-        return structure(numbers, self.tree, lambda: self.kernels), numbers
+        return self.shared.found
 
     @cached_property
     def _rank_as_planned(self) -> bool:
@@ -230,9 +230,9 @@ class Compiled:
         axes = None if self.numbers is None else self.numbers.tree.axes.get(body)
         return at if axes is None else at @ axes
 
-    def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
-        """Return the walk along the loops in machine code, where kernel `walk` is ready; `seconds` are those of a small mechanism."""
-        kernel = self.ready("walk", drives, seconds=seconds * max(1.0, self.tree.nv / SMALL))
+    def walking(self, drives: Sequence[str]) -> Walking | None:
+        """Return the walk along the loops in machine code; None where there is no kernel `walk`."""
+        kernel = self.ready("walk", drives)
         if kernel is None:
             return None
         key, known = tuple(drives), WALKS.of(self)
@@ -241,33 +241,6 @@ class Compiled:
 
             known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return known[key]
-
-    def _closed(
-        self,
-        q: np.ndarray,
-        references: Mapping[str, Any],
-        drives: Mapping[str, float],
-        to: Mapping[str, float] | None = None,
-        speeds: Sequence[float] = (),
-    ) -> tuple[np.ndarray, dict[str, Any], np.ndarray] | None:
-        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand,
-        and the velocities for the drives' `speeds` there; None where there is none, or the way is not a plain one."""
-        walks = self.walking(list(drives), seconds=0.0) if self.numbers is not None and drives else None
-        if walks is None:
-            return None
-        x = np.array(list(drives.values()))
-        way = np.zeros(len(x)) if to is None else np.array([to[name] for name in drives]) - x
-        if np.abs(way).max() > 2.0 * np.pi * max(1.0, self.loops.kappa):
-            return None
-        laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
-        n = 1 if to is None else 2
-        if len(speeds):
-            laws[0, len(x) : 2 * len(x)] = speeds
-        found = walks(q, self.skel.pack(references), t[:n], laws[:n])
-        if found.reached < n or (len(speeds) and abs(found.determinant[-1]) < REGULAR):
-            return None
-        there = found.q[-1].copy()
-        return there, self.skel.unpack(there, found.references[-1].copy()), found.v[-1].copy()
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""

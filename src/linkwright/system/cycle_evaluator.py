@@ -8,9 +8,9 @@ Names, kernels and the model's own turn are looked up once; a call only turns an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,17 +23,6 @@ from linkwright.system.design_channels import DesignReader, DesignTable, with_nu
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
-
-
-class EvaluatedCycles(NamedTuple):
-    """Channels of designs, (designs, samples, ...), and their derivatives, (designs, samples, ..., numbers); NaN for designs that are not
-    ok, with the reasons in `why`."""
-
-    ok: np.ndarray
-    why: Mapping[int, str]
-    t: np.ndarray  # (samples,), or (designs, samples)
-    values: Mapping[str, np.ndarray]
-    slopes: Mapping[str, np.ndarray]
 
 
 class CycleEvaluator:
@@ -87,13 +76,11 @@ class CycleEvaluator:
         """Reach designs from another one than the model's own from now on."""
         self._designs = replace(self._designs, base=closed)
 
-    def __call__(self, rows: Any, threads: int | None = None) -> EvaluatedCycles:
+    def __call__(self, rows: Any, threads: int | None = None) -> DesignTable:
         """Turn the designs with these values (designs, numbers)."""
-        found = self._table(self._given(rows), threads)
-        assert found.t is not None
-        return EvaluatedCycles(found.ok, found.why, found.t, found.values, found.slopes)
+        return self.reader.table(self._whole(self._given(rows)), self.read, self.by, threads, floats=self.floats)
 
-    def blocks(self, rows: Any, most: int = 256, threads: int | None = None) -> Iterator[tuple[slice, EvaluatedCycles]]:
+    def blocks(self, rows: Any, most: int = 256, threads: int | None = None) -> Iterator[tuple[slice, DesignTable]]:
         """The same for so many designs at a time: memory does not grow with their number."""
         given = self._given(rows)
         for first in range(0, len(given), most):
@@ -117,9 +104,6 @@ class CycleEvaluator:
         """Designs with the numbers that do not vary."""
         more = self._designs.nominal[self._width :]
         return self._designs.at(np.concatenate([rows, np.broadcast_to(more, (len(rows), len(more)))], axis=1) if len(more) else rows)
-
-    def _table(self, rows: np.ndarray, threads: int | None) -> DesignTable:
-        return self.reader.table(self._whole(rows), self.read, self.by, threads, floats=self.floats)
 
     def _given(self, rows: Any) -> np.ndarray:
         found = np.array(rows, dtype=float, ndmin=2)

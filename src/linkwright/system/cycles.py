@@ -195,7 +195,6 @@ def cycles(
     reasons = {designs.index(i): text for i, text in sorted(found.why.items())}
     values = _shaped(found.values, designs.shape)
     motions = None if names is not None else tuple(found.values[name] for name in STATE)
-    assert found.t is not None
     t = found.t if found.t.ndim == 1 else found.t.reshape(*designs.shape, samples)
     sizes = np.array([p.size for p in core.chosen(list(by))] if by else [])
     sound = {n: _refused(nominal, n, found.values[n], x, sizes) for n, x in found.slopes.items()}

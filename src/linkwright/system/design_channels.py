@@ -14,7 +14,7 @@ from linkwright.motion.channel_kernels import DETERMINANT, STATE
 from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.cycle_lanes import lanes_of
 from linkwright.motion.design_channels import DesignTurns, ReadCycles
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import DESIGNS_FOR_CODE, Designs
 from linkwright.numerics.result_stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
@@ -37,7 +37,7 @@ class DesignTable:
         self.values: dict[str, np.ndarray] = {}
         self.slopes: dict[str, np.ndarray] = {}
         self.ok, self.why = np.zeros(n, dtype=bool), dict[int, str]()
-        self.t: np.ndarray | None = None  # of all designs, or of each
+        self.t = np.zeros(0)  # of all designs, or of each; empty until it is known
         self.near: np.ndarray | None = None  # (designs, samples): True near a singular position; native code turns no such design
         self.unknown = dict[int, str]()  # what cannot be known of designs near a singular position
 
@@ -56,7 +56,7 @@ class DesignTable:
 
     def put_time(self, i: int, t: np.ndarray) -> None:
         """Times of a design that native code did not turn."""
-        if self.t is None:
+        if not self.t.size:
             self.t = t if self.n == 1 else np.full((self.n, self.samples), np.nan)
         if self.t.ndim == 1 and not np.array_equal(self.t, t):
             self.t = np.tile(self.t, (self.n, 1))
@@ -91,7 +91,7 @@ class DesignTable:
         if self.by:
             shapes = {name: (*x.shape, self.by) for name, x in self.values.items() if name != "t"}
             self.slopes = {name: self.slopes[name] if name in self.slopes else np.full(shape, np.nan) for name, shape in shapes.items()}
-        self.t = nominal if self.t is None else self.t
+        self.t = self.t if self.t.size else nominal
         if self.t.ndim > 1 and (self.t == self.t[0]).all():
             self.t = self.t[0].copy()
 
@@ -118,7 +118,12 @@ class DesignReader:
             compiled_of(self.system).kernels.need_masses()
 
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
-        """Native turns of designs; None where there is no code for them."""
+        """Native turns of designs; None where there is no code for them, or they are few."""
+        if not self.now and len(designs) < DESIGNS_FOR_CODE:
+            if by:  # says what is wrong, and which channels have none
+                self._written(designs, names, by)
+                self.nominal.derivatives(list(by)).read([n for n in names if n not in ("t", DETERMINANT, *STATE)])
+            return None
         core = compiled_of(self.system)
         store = DESIGN_CYCLES.of(core)
         key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
@@ -154,7 +159,6 @@ class DesignReader:
         if turning is not None:
             out.take(turning(designs, threads), designs.possible())
             if "t" in names:
-                assert out.t is not None
                 out.values["t"] = np.array(np.broadcast_to(out.t, (len(designs), out.samples)))
         read = {"t", *(() if turning is None else turning.names)}
         done = set(np.flatnonzero(out.ok).tolist())
@@ -181,7 +185,6 @@ class DesignReader:
                 self._alone(out, designs, int(i), left, ())
         out.finish(self.nominal.t)
         if "t" in names:
-            assert out.t is not None
             out.values["t"] = np.where(ok[:, None], np.broadcast_to(out.t, (len(designs), out.samples)), np.nan)
         return out
 

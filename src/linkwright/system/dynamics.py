@@ -28,10 +28,8 @@ from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of
-from linkwright.results.records import cut_rows
 from linkwright.results.state import State
 from linkwright.results.state_loads import KernelLoads
-from linkwright.results.trajectory import Trajectory
 from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS
 
@@ -62,11 +60,17 @@ ROTARY: Store[str, bool] = Store()  # drives that turn, by name
 def terms(core: Compiled, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
     """See `System.terms`."""
     core.kernels.need_masses()
-    kernel = core.ready("blocks", seconds=core.answer_on_floats) if not wrench and not more and _is_of(core, st) else None
+    kernel = core.ready("blocks") if not wrench and not more and _is_of(core, st) else None
     found = None if kernel is None else kernel.healthy((st.q, st.v), core.optional_inputs(kernel, st))
     if found is not None and np.abs(found.phi / core.loops.row_scale).max(initial=0.0) < OPEN:
         place = Instant(core.skel, st.q, st.v, st.t, st.references, loops=core.loops, acting=core.forces)
         return _block_places(core).terms(found, place)
+    return terms_on_floats(core, st, wrench, more)
+
+
+def terms_on_floats(core: Compiled, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
+    """The same from the equations as they are written: what formulations solve."""
+    core.kernels.need_masses()
     core.need_closed(st)
     return tree_terms(core.loops, st.q, st.v, st.t, st.references, [*core.applied(st), *wrenches(core.skel, st, wrench or {}), *more])
 
@@ -87,12 +91,12 @@ def forward(
     def solved() -> Forward:
         effort, pushes = efforts(core.assembler, st, tau)
         direction = None if branch is None else core.assembler.branch(st, branch)
-        T = terms(core, st, wrench, pushes)
+        T = terms_on_floats(core, st, wrench, pushes)
         core.need_along(st)
         return solved_forward(T, effort, formulation, limit=limit, branch=direction)
 
     plain = wrench is None and branch is None and limit == "smooth" and isinstance(formulation, str) and formulation == "auto"
-    kernel = core.ready("accelerations", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None
+    kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
     if kernel is not None:
         effort, pushes = efforts(core.assembler, st, tau)
         found = None if pushes else kernel.healthy((st.q, st.v, effort), core.optional_inputs(kernel, st))
@@ -104,7 +108,7 @@ def forward(
 def crosscheck(core: Compiled, st: State, tau: Any) -> Crosscheck:
     """See `System.crosscheck`."""
     effort, pushes = efforts(core.assembler, st, tau)
-    return crosscheck_of(terms(core, st, None, pushes), effort)
+    return crosscheck_of(terms_on_floats(core, st, None, pushes), effort)
 
 
 def inverse(
@@ -120,10 +124,10 @@ def inverse(
     plain = wrench is None and named and not any(x is not None for x in options.values()) and _is_of(core, st)
     beside = _beside(core, names) if plain else None
     given = None if beside is None else _given_accelerations(core, st, a, beside)
-    if beside is None or given is None:
+    if beside is None or given is None or not len(given.values):
         return solved()
-    kernel = core.ready(given.kernel, beside.others, seconds=core.answer_on_floats)
-    if kernel is None or not core.determinate_loads:
+    kernel = core.ready(given.kernel, beside.others) if core.determinate_loads else None
+    if kernel is None:
         return solved()
     found = kernel.healthy((st.q, st.v, given.values), core.optional_inputs(kernel, st))
     if found is None or not found.gap[0] < OPEN or not _carried(found, beside):
@@ -243,18 +247,6 @@ def _at_rest(core: Compiled, a: Any, base: Sequence[str], drives: Sequence[str])
     if not base or not plain:
         return a, [*base, *drives]
     return {**{name: np.zeros(len(x)) for name, x in whole.items() if x}, **(a or {})}, list(drives)
-
-
-def loads_of_samples(core: Compiled, c: Trajectory) -> Any:
-    """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""
-    if list(c.drives) != core.drive_names:
-        return None
-    kernel = core.ready("loads", seconds=0.1)
-    if kernel is None or not core.determinate_loads:
-        return None
-    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
-    found = kernel.batch((c.q, c.v, c.a), {b.name: more[b.name]() for b in kernel.inputs if b.name in more})
-    return None if found.failed else found
 
 
 def _is_of(core: Compiled, st: Any) -> bool:

@@ -19,8 +19,6 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
 from linkwright.kernels.equations.tasks import AXES, TWIST, TaskRow, task_rows
-from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.kernels import MAKING
 from linkwright.mechanics.closing.idle_motions import NO_INERTIA
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import RANK
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 DEPENDENT_TASK = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
-SPENT: Store[str, float] = Store()  # seconds of a kernel's terms on floats
 TERMS: Store[tuple[Any, Any], NamedTerms] = Store()  # by tasks and columns
 MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
 Index = tuple[int, ...]
@@ -91,21 +88,10 @@ class NamedTerms:
     def _values(
         self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Outputs of a kernel; of one state on floats until these have taken about as long as making code does."""
+        """Outputs of a kernel."""
         kernels, drives = self.core.kernels, [*self.chosen.every, *self.read]
         kernel = kernels.get(name, drives=drives if name == "task_terms" else None, **options)  # inertia does not depend on them
-        if q.ndim == 1 and not kernel.at_hand and not self._worth_code(kernel):
-            kernels.need_masses() if name == "inertia_terms" else None
-            values = {"t": more.get("t", np.zeros(1))} if name == "inertia_terms" else {"tasks": self.rows}
-            near = more.get("near", kernels.defaults["near"])
-            return getattr(self.independent.equations(tuple(drives)), name)(q, v, near=near, **values)
         return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
-
-    def _worth_code(self, kernel: Kernel) -> bool:
-        """True once answers on floats have taken about as long as making code does, as for the other verbs of one state."""
-        spent = SPENT.of(self.core)
-        spent[kernel.name] = spent.get(kernel.name, 0.0) + self.core.answer_on_floats
-        return bool(kernel.native) and spent[kernel.name] > MAKING
 
 
 def named_terms(core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str]) -> NamedTerms:
@@ -461,8 +447,8 @@ def jacobian(core: Compiled, st: State, of: str | Sequence[str], wrt: str | Sequ
     known = wrt == "drives" and isinstance(of, str) and of in ROW_NAMES.of(core) and not core.base_joints
     if not known and (not isinstance(of, str) or not _plain(core, of) or not all(_alone(core, name) for name in names)):
         return named_terms(core, of, wrt)(st).J
-    own = names == core.drive_names and isinstance(st, State) and st.skel is core.skel
-    kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
+    own = bool(names) and names == core.drive_names and isinstance(st, State) and st.skel is core.skel
+    kernel = core.ready("jacobian") if own else None
     found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
     if found is not None:
         return Labeled(_rows_of(core, found, of), _row_names(core, of), names)

@@ -24,7 +24,6 @@ from linkwright.text.units import KINDS
 if TYPE_CHECKING:
     from linkwright.kernels.driven_motion import Walking
 
-ON_FLOATS = 0.003  # seconds of one state
 BEYOND = "out of reach from the guess, or a dead center lies on the way."
 
 FARTHEST = 4.0 * np.pi  # rad, or multiples of the mechanism's length: farther ways are those of `revolutions`
@@ -37,7 +36,7 @@ def assemble(core: Compiled, q: Any, v: Any, pose: Any, point: Any, guess: Any) 
     every = [x is None or (isinstance(x, Mapping) and len(x) == len(names) and all(n in x for n in names)) for x in (q, v)]
     at = core.start if guess is None else guess
     plain = pose is None and point is None and all(every) and q and isinstance(at, State) and at.skel is core.skel
-    walks = core.walking(names, seconds=0.005) if plain else None
+    walks = core.walking(names) if plain else None
     found = None if walks is None else _walked(core, walks, at, q, v)
     return core.assembler.assemble(q, v, pose=pose, point=point, guess=guess) if found is None else found
 
@@ -122,7 +121,7 @@ def assembled(
     skel, n = core.skel, len(drive)
     Q, V, near = np.full((n, len(at.q)), np.nan), np.full((n, core.tree.nv), np.nan), np.full((n, len(core.packed_references(at))), np.nan)
     left = np.arange(n)
-    walk = _walk(core, ON_FLOATS * n, names)
+    walk = _walk(core, names)
     if walk is not None:
         values = np.zeros(0) if core.numbers is None else core.numbers.values
         way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, values, np.tile(values, (n, 1)))
@@ -183,11 +182,11 @@ def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, 
 WALKS: Store[tuple[str, ...], LaneWalking | None] = Store()  # in lanes, by drives
 
 
-def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | None:
+def _walk(core: Compiled, names: list[str]) -> LaneWalking | None:
     """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
     key, known = tuple(names), WALKS.of(core)
     if key not in known:
-        kernel = core.ready("walk", names, seconds=seconds) if core.engine == "native" else None
+        kernel = core.ready("walk", names) if core.engine == "native" else None
         if kernel is None:
             return None
         known[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)

@@ -318,9 +318,6 @@ class System(SystemVerbs):
         options = dict.fromkeys(("rated", "preload", "stiffness", "release"))
         return dynamics.loads_on_floats(self._core, st, a, None, drives, "subsystem", options)
 
-    def _loads_of_samples(self, c: Trajectory) -> Any:
-        return dynamics.loads_of_samples(self._core, c)
-
     def _derivatives_of(self, c: Trajectory, by: Names, channel: str | None, at: Any) -> Any:
         if c.proof is None:
             if channel is not None:

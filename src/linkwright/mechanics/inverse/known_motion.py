@@ -38,6 +38,7 @@ class Acted(NamedTuple):
     exact: bool = True  # False between samples, where they are interpolated and balance only about
     rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate
     stops: Mapping[str, Any] = MappingProxyType({})  # pushes of rigid stops, by coordinate: a part of the efforts
+    solved: bool = False  # True where the efforts are those that the motion needs: nothing is left to balance
 
 
 def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, references: Mapping[str, Any], acted: Acted) -> Loads:
@@ -58,6 +59,8 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     u = np.array([acted.efforts[name] for name in names])
     outside = tuple(w for from_outside, w in acting if from_outside)
     loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
+    if acted.solved:
+        return loads
     u, left = _balanced(loads)
     if is_symbolic(q):
         return replace(loads, u=u)

@@ -24,7 +24,7 @@ from linkwright.motion.following.prescribed import PrescribedPath, prescribed_pa
 from linkwright.motion.following.smoothness import jets
 from linkwright.motion.joint_limits import beyond_stops
 from linkwright.numerics.spatial import skew
-from linkwright.results.channel_programs import cut_references
+from linkwright.results.cut_references import cut_references
 from linkwright.results.records import THIRD, CountedReferences, cut_rows
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.state import State
@@ -247,7 +247,7 @@ def _reader(assembler: Assembler, st: State, w: PrescribedPath) -> Constraint:
 
 def drive_speeds(core: Compiled, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
     """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
-    kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
+    kernel = core.ready("jacobian") if list(drives) == core.drive_names else None
     if kernel is None:
         return None
     more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}
@@ -259,7 +259,6 @@ def drive_speeds(core: Compiled, c: Trajectory, drives: Sequence[str]) -> np.nda
 # A prescribed motion in native code: the walk of a cycle, with paths in place of drives
 
 SHORT = 0.3  # rad, or multiples of kappa: samples that far apart are joined by a straight line
-ON_FLOATS = 0.008  # seconds of a sample walked to on floats
 
 
 def swept(
@@ -269,7 +268,7 @@ def swept(
     if walking is None or any(w.kind == "body" or not close_together(w, times, kappa) for w in paths):
         return None
     names = [f"{w.name}.{axis}" if w.kind == "point" else w.name for w in paths for axis in "xyz"[: len(w.kinds)]]
-    walks = walking(names, seconds=ON_FLOATS * len(times))
+    walks = walking(names)
     if walks is None:
         return None
     skel = first.skel

@@ -79,10 +79,11 @@ def _sampling_notes(p: DesignProblem, best: DesignPoint) -> tuple[str, ...]:
 
 
 def original_point(p: DesignProblem) -> DesignPoint:
-    """The design of the user's own file."""
+    """The design of the user's own file, with the motion that a user gets."""
     own = p.original or p
     own.rebase(None)
-    return own.point(own.nominal)
+    found = own.point(own.nominal)
+    return replace(found, whole=True) if found.ok else found
 
 
 def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasible: bool) -> Iterator[str]:

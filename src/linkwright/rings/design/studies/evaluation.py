@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.api import (
-    ChannelError,
     Description,
     LinkwrightError,
     Measure,
@@ -31,7 +30,6 @@ from linkwright.api import (
     System,
     Trajectory,
     UsageError,
-    channel_kinds,
     check_results,
     compiled_of,
     element_limits,
@@ -44,11 +42,11 @@ from linkwright.api import (
 from linkwright.api import kernel_sets as kernels
 from linkwright.compiler import native
 from linkwright.drives import prescribed
-from linkwright.results.channel_programs import UNTRACEABLE, Batch
+from linkwright.results.channel_programs import UNTRACEABLE
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
-from linkwright.simulation.run_batch import BatchRun, run_batch
+from linkwright.simulation.run_batch import BatchRun, RunReader, run_batch
 from linkwright.system.cycles import cycles
 
 
@@ -86,7 +84,7 @@ class BatchedRuns:
         trials[1, [t.where == "start" for t in numbers.targets]] += apart  # motions that are prescribed need one start
         try:
             trial = made.batch(trials, 1)
-            made.channels(trial, trials)
+            made.channels(trial)
         except (LinkwrightError, trace_graph.TracingError, *UNTRACEABLE):  # among them options that a batch has not
             return None
         return made if trial.finished.all() else None
@@ -138,58 +136,23 @@ class BatchedRuns:
         return drives[0] if len(drives) == 1 else ""
 
     def dimension(self, name: str) -> str:
-        return "time" if name == "t" else self._program[1][name].dimension
+        return "time" if name == "t" else self._table[name].dimension
 
     @cached_property
     def limits(self) -> StudyLimits:
         """Limits of elements; a run whose limits need loads is done by itself."""
         return StudyLimits(self.numbers, self.case, lambda limits: (limits, {}))
 
-    @cached_property
-    def _program(self) -> tuple[Batch, channel_kinds.Channels]:
-        """The mechanism on symbols, its numbers among them."""
-        core = compiled_of(self.system)
-        sizes = {"q": core.tree.nq, "v": core.tree.nv, "t": 1, "parameters": len(core.parameters)}
-        batch = Batch(
-            core.loops, {name: np.zeros((1, n)) for name, n in sizes.items()}, design=lambda x: core.kernels.equations(list(x)).loops
-        )
-        batch.native = native.available()
-        return batch, channel_kinds.Channels(batch.skel)
+    @property
+    def _table(self) -> Any:
+        """Channels by name."""
+        return RunReader.of(compiled_of(self.system)).table
 
-    def channels(self, found: BatchRun, values: np.ndarray) -> dict[str, np.ndarray]:
+    def channels(self, found: BatchRun) -> dict[str, np.ndarray]:
         """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""
-        names = [n for m in self.measures for n in m.channels(self.drive, self._program[1])]
+        names = [n for m in self.measures for n in m.channels(self.drive, self._table)]
         names = list(dict.fromkeys([*names, *self.limits.channels, *([self.drive] if self.limits.limits and self.drive else [])]))
-        out: dict[str, np.ndarray] = {}
-        left = []
-        for name in names:
-            if name == "t":
-                out[name] = np.broadcast_to(found.t, found.q.shape[:2])
-                continue
-            try:
-                out[name] = found[name]
-            except ChannelError:
-                left.append(name)
-        return {**out, **(self._computed(found, values, left) if left else {})}
-
-    def _computed(self, found: BatchRun, values: np.ndarray, names: list[str]) -> dict[str, np.ndarray]:
-        batch, table = self._program
-        cuts = set(self.system.tree.cuts)
-        for name in names:
-            if table[name].winds is not None or name.split(".")[0] in cuts:
-                raise UsageError(f"'{name}' counts turns, which a batch does not", name=name)
-        runs, samples = found.q.shape[:2]
-        parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
-        t = np.asarray(found.t)[:, None]
-        block = 64  # runs whose channels are read at a time
-        for k in range(0, runs, block):
-            q, v = found.q[k : k + block], found.v[k : k + block]
-            n = len(q)
-            rows = {"q": q.reshape(n * samples, -1), "v": v.reshape(n * samples, -1), "t": np.tile(t, (n, 1))}
-            batch.take({**rows, "parameters": np.repeat(values[k : k + block][:, self._parameters], samples, axis=0)})
-            for name, x in batch.read([table[name] for name in names]).items():
-                parts[name].append(x.reshape(n, samples, *x.shape[1:]))
-        return {name: np.concatenate(x) for name, x in parts.items()}
+        return found.read(names)
 
     def _tried(self, row: np.ndarray) -> State | str:
         """The start of a row, or the reason why there is none."""
@@ -212,7 +175,7 @@ class BatchedRuns:
             starts = [st if isinstance(st, State) else some for st in there]
         found, given = self._begun(starts, values, threads), values
         with np.errstate(invalid="ignore"):
-            table = self.channels(found, values)
+            table = self.channels(found)
             columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
             r = measured(table, found.t, self.drive, self.dimension, len(values))
         done = found.finished & ~np.isin(np.arange(len(values)), list(lost))
@@ -289,9 +252,9 @@ class Work:
     def _alone(self) -> AbstractContextManager[None]:
         """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
         if "_structures" not in vars(self):
-            with kernels.reproducible(self._structures):
+            with kernels.apart(self._structures):
                 _ = compiled_of(self.system).all_rows_count
-        return kernels.reproducible(self._structures)
+        return kernels.apart(self._structures)
 
     @cached_property
     def _structures(self) -> OrderedDict[Any, kernels.KernelStructure]:

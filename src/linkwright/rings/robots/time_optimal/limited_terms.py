@@ -6,10 +6,10 @@ another way (viscous and Coulomb friction, friction by load) is measured at the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,15 +149,15 @@ def forces_of(c: Trajectory, names: Sequence[str]) -> dict[str, np.ndarray]:
     out = {n: np.asarray(x, dtype=float).reshape(len(c), -1) for n, x in read.items()}
     loads = {n: n[: -len(".load")] for n in names if n.endswith(".load")}
     if loads:
-        found = None if c.system is None else c.system._loads_of_samples(c)
-        if found is not None:
-            order = [j.name for j in c.skel.tree.description.joints]
-            wrench = found.wrench.reshape(len(c), -1, 6)
-            out |= {n: wrench[:, order.index(joint), 3:] for n, joint in loads.items()}
-        else:
-            named = {n: lambda x, j=joint: x.loads.reaction(j).force for n, joint in loads.items()}
-            out |= {n: np.asarray(x, dtype=float) for n, x in c._sampled(named, loads=True).items()}
+        named = {n: _force(joint) for n, joint in loads.items()}
+        out |= {n: np.asarray(x, dtype=float) for n, x in c._sampled(named, loads=True, stored=True).items()}
     return out
+
+
+@cache
+def _force(joint: str) -> Callable[[Any], Any]:
+    """The force in a joint; the same function for one name, so that it is traced once."""
+    return lambda x: x.loads.reaction(joint).force
 
 
 def value_of(limit: MotionLimit, vector: np.ndarray) -> np.ndarray:

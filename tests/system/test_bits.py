@@ -1,0 +1,121 @@
+"""Equal bits: an answer depends on the mechanism and the question, not on what was asked before, in which thread or process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from tests.sweeps import sweep
+
+MODELS = ("four-bar", "wiper", "carpet-scraper", "five-bar")
+CALLS = 200
+
+Question = Callable[[lw.Mechanism, lw.System, lw.State], Any]
+QUESTIONS: dict[str, Question] = {
+    "forward": lambda m, s, st: s.forward(st).a,
+    "multipliers": lambda m, s, st: np.concatenate([np.ravel(x) for x in s.forward(st).lam.values()]),
+    "forward by kkt": lambda m, s, st: s.forward(st, formulation="kkt").a,
+    "inverse": lambda m, s, st: list(s.inverse(st).tau.values()),
+    "reactions": lambda m, s, st: [w.force for w in s.inverse(st).wrench.values()],
+    "terms": lambda m, s, st: s.terms(st).M,
+    "named terms": lambda m, s, st: s.named_terms(["com"])(st).J,
+    "jacobian": lambda m, s, st: np.asarray(s.jacobian(st, m.description.bodies[-1].name)),
+    "assemble": lambda m, s, st: s.assemble({n: 0.05 for n in drives(m)}, {n: 0.3 for n in drives(m)}, guess=st).q,
+    "start": lambda m, s, st: s.start.q,
+    "settle": lambda m, s, st: s.settle(hold=drives(m)).q,
+    "loads of a cycle": lambda m, s, st: m.cycle(steps=40)[effort(m)],
+    "path of a cycle": lambda m, s, st: m.cycle(steps=40).v,
+    "jerk of a cycle": lambda m, s, st: m.cycle(steps=40)[f"{m.description.joints[-1].name}.a"],
+    "run": lambda m, s, st: s.simulate(st, 0.01).q,
+    "channels of a run": lambda m, s, st: s.simulate(st, 0.01)["energy.total"],
+    "few designs": lambda m, s, st: m.cycles({f"{m.description.bodies[1].name}.mass": [0.2, 0.3]}, steps=24)[effort(m)],
+    "many designs": lambda m, s, st: m.cycles(
+        {f"{m.description.bodies[1].name}.mass": np.linspace(0.2, 0.3, 18)}, steps=24, read=[effort(m)]
+    )[effort(m)],
+    "derivatives": lambda m, s, st: m.cycle(steps=24).derivatives(["*.mass"])[effort(m)],
+}
+
+
+def drives(m: lw.Mechanism) -> list[str]:
+    return [d.joint for d in m.description.drives]
+
+
+def effort(m: lw.Mechanism) -> str:
+    return f"{drives(m)[0]}.torque"
+
+
+def calls(seed: int) -> list[tuple[str, str, int]]:
+    """Calls in random order: the same ones for every seed."""
+    rng = np.random.default_rng(12)
+    every = [(name, question, k) for name in MODELS for question in QUESTIONS for k in range(3)]
+    chosen = [every[i] for i in rng.permutation(len(every))[:CALLS]]
+    return [chosen[i] for i in np.random.default_rng(seed).permutation(len(chosen))]
+
+
+def answered(seed: int) -> dict[tuple[str, str, int], bytes]:
+    """Bits of all calls, from mechanisms that were not asked before."""
+    systems: dict[str, tuple[lw.Mechanism, lw.System]] = {}
+    return {call: answer(systems, *call) for call in calls(seed)}
+
+
+def answer(systems: dict[str, tuple[lw.Mechanism, lw.System]], name: str, question: str, k: int) -> bytes:
+    if name not in systems:
+        m = lw.load(name)
+        systems[name] = m, m.system
+    m, s = systems[name]
+    at = {n: 0.02 * k + 0.01 * i for i, n in enumerate(drives(m))}
+    st = s.assemble(at, {n: 0.5 + 0.1 * k for n in at})
+    return np.asarray(QUESTIONS[question](m, s, st), dtype=float).tobytes()
+
+
+@pytest.fixture(scope="module")
+def first() -> dict[tuple[str, str, int], bytes]:
+    return answered(1)
+
+
+def same(mine: dict[tuple[str, str, int], bytes], theirs: dict[tuple[str, str, int], bytes]) -> None:
+    assert len(mine) == CALLS and mine.keys() == theirs.keys()
+    assert [call for call, bits in mine.items() if bits != theirs[call]] == []
+
+
+def test_the_order_of_calls_does_not_change_a_bit(first) -> None:
+    same(answered(2), first)
+
+
+def test_asking_again_does_not_change_a_bit(first) -> None:
+    """More calls than any guess about what pays could wait for."""
+    systems: dict[str, tuple[lw.Mechanism, lw.System]] = {}
+    for question in ("forward", "inverse", "jacobian", "named terms", "assemble"):
+        found = {answer(systems, "four-bar", question, 1) for _ in range(120)}
+        assert len(found) == 1
+
+
+@sweep("seed", [3, 4], now=[3])
+def test_another_process_gives_the_same_bits(first, seed: int) -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        same(pool.submit(answered, seed).result(), first)
+
+
+def test_threads_give_the_same_bits(first) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(answered, (5, 6, 7)):
+            same(found, first)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_mechanism_that_was_pickled_or_compiled_again_gives_the_same_bits(name: str, first) -> None:
+    m = lw.load(name)
+    used = {name: (m, m.system)}
+    asked = [call for call in calls(1) if call[0] == name][:12]
+    for call in asked:
+        answer(used, *call)
+    again = pickle.loads(pickle.dumps(m))
+    others = [{name: (again, again.system)}, {name: (m, lw.compile(m))}]
+    assert [(call, k) for k, x in enumerate(others) for call in asked if answer(x, *call) != first[call]] == []
