@@ -1,19 +1,5 @@
-/* The search of the site is a worker. A hyphenated word in a query asks for all of its parts, not for any of them. Pages opened as files
-   may not start workers: here a hidden frame runs the script instead. */
+/* Pages opened as files may not start workers, and the search of the site is one. Here a hidden frame runs its script instead. */
 "use strict";
-
-const QUERY = 2; // the message that holds a query
-const asked = (message) =>
-  message?.type === QUERY && typeof message.data === "string"
-    ? { ...message, data: message.data.replace(/\w+(?:-\w+)+/g, (word) => word.replace(/^|-/g, " +").trim()) }
-    : message;
-
-if (location.protocol !== "file:") {
-  const post = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (message, ...rest) {
-    return post.call(this, asked(message), ...rest);
-  };
-}
 
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
@@ -37,7 +23,7 @@ if (location.protocol === "file:") {
 
     postMessage(data) {
       if (this.waiting) this.waiting.push(data);
-      else this.inside.dispatchEvent(new this.inside.MessageEvent("message", { data: asked(data) }));
+      else this.inside.dispatchEvent(new this.inside.MessageEvent("message", { data }));
     }
   };
 }
