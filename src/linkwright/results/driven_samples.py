@@ -26,7 +26,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.numerics.scalars import eliminate, minimum, where
 from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel

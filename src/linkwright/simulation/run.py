@@ -38,7 +38,8 @@ from linkwright.simulation.events import RunChannel, RunMode, When, given_motion
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import Bar, Options, checked, sample_times, time_of
+from linkwright.simulation.options import Options, checked, sample_times, time_of
+from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.proof import ENDED, Proof
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for

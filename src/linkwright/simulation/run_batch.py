@@ -3,7 +3,7 @@
 Runs are independent of each other, of the number of threads and of their order, bit by bit. Results are arrays: a hundred
 thousand runs need no hundred thousand objects. `run(i)` gives one of them as an ordinary Trajectory.
 
-Check that one controller serves runs from several states: references that begin at the position of the first one do not.
+One controller serves runs from several states only if its references do not begin at the position of the first one; this is checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from linkwright.simulation import time_stepping
 from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.task_coordinates import tasks_of, values_of
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import NOT_OF_A_BATCH, Bar, BatchOptions, Options, options_of
+from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
+from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.run import Simulation, shown, simulation
 from linkwright.simulation.start_states import closed_starts
 

@@ -26,7 +26,7 @@ from linkwright.model.numbers import DesignNumbers, static_structure
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
-from linkwright.motion.inputs import efforts
+from linkwright.motion.efforts_and_wrenches import efforts
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.result_stores import Store, Stores

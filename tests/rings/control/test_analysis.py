@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.rings.design.controller_comparison import Comparison, Row, control_report
-from linkwright.rings.design.controller_comparison.control_report import when
+from linkwright.rings.design.control_report import control_report, when
+from linkwright.rings.design.controller_comparison import Comparison, Row
 from linkwright.simulation.feedback.control_performance import (
     effort_norms,
     errors,

@@ -3,11 +3,10 @@
     cam = m.cam("cam")            print(cam)            cam.profile      cam.undercut      cam.remedy
 
 Points are in the axes of the disc about its center, in meters; angles are the coordinate of the disc's hinge. Contact forces are
-channels of a cycle or a run (`cams.py`).
+channels of a cycle or a run.
 
-Contact force of a cam over a cycle: smallest and largest, lift-off, the preload of springs and the speed up to which contact holds.
-
-The contact force is linear in every preload, N = N0 + p g; g comes from two static turns. With inertia alone beside forces of position it
+Over a cycle the contact force gives its smallest and largest value, lift-off, the preload that springs need, and the speed up to which
+contact holds. It is linear in every preload, N = N0 + p g; g comes from two static turns. With inertia alone beside forces of position it
 is N = N_static + (speed / speed now)^2 (N now - N_static).
 """
 

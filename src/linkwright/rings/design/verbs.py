@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwright.rings.design.belts import BeltTable
     from linkwright.rings.design.cams import CamDesign
     from linkwright.rings.design.catalog import Catalog
-    from linkwright.rings.design.controller_comparison.control_report import ControlReport
+    from linkwright.rings.design.control_report import ControlReport
     from linkwright.rings.design.cycle_loads import CycleLoads
     from linkwright.rings.design.cylinders import CylinderTable
     from linkwright.rings.design.drive_duty import Efforts
@@ -411,7 +411,7 @@ class TrajectoryVerbs:
 
     def control(self: Trajectory, between: Any = None) -> ControlReport:
         """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
-        from linkwright.rings.design.controller_comparison.control_report import control_report
+        from linkwright.rings.design.control_report import control_report
 
         with_mechanism(self, "control")
         return control_report(self, between)

@@ -1,11 +1,10 @@
-"""Animated pictures of one turn or of a run: GIF by pillow, MP4 where ffmpeg is installed.
+"""Animated pictures of one cycle or of a run: GIF by pillow, MP4 where ffmpeg is installed.
 
 animate(m, "wiper.gif")                       one cycle that repeats without a jump; a swing runs there and back
 play(run, "swing.mp4", speed=0.5)             a run in its own time, with the time written beside it
 
-The window is the same in every frame, points leave their paths, and pins may show their loads.
-
-Loads of pins as arrows over a picture, one length of arrow for one size of force over a whole motion.
+The window is the same in every frame, points leave their paths, and pins may show their loads as arrows. One length of arrow is one
+size of force over the whole motion.
 """
 
 from __future__ import annotations

@@ -10,10 +10,9 @@
 
 Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.reading.sketches`).
 
-Dimension lines of a drawing to scale: distances of the pins of every link, at the side of the link where there is most room.
-
-A distance is measured along the link; those of fixed pins along the axes of the drawing, as a plate is drilled. Numbers are in the length
-unit of the model. A distance that two links share is written once.
+Dimension lines are distances of the pins of every link, at the side of the link with most room. A distance is measured along the link;
+those of fixed pins along the axes of the drawing, as a plate is drilled. Numbers are in the length unit of the model. A distance that two
+links share is written once.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 Every plot takes `dark`, `size` (inches), `title`; without a path it returns the Figure. Units are those in which ranges were written and
 those of the model's file.
 
-Tornado of a study: which variables change a measure most.
+A tornado shows which variables change a measure most. Its bars depend on the plan of the study:
 
 one at a time    the measure at the low and the high end of each variable, from its value with all in the middle
 saltelli         Sobol indices: share of the variance by each variable alone and with all it acts together with

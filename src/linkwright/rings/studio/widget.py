@@ -10,10 +10,9 @@
 It is an anywidget, so it works in Jupyter, VS Code, Colab and marimo. The page is in a frame that cannot see the notebook; the two exchange
 messages that carry a key of their own.
 
-Mechanisms, cycles and runs in notebooks: the page that computes by itself, inside the output cell.
-
-The page sits in an `<iframe srcdoc>` in a sandbox that lets scripts run and files be saved, and nothing else: it cannot see the
-notebook, its storage or the network. So it works in Jupyter, VS Code and Colab, and in notebooks exported to HTML.
+Without a widget, mechanisms, cycles and runs show the page inside the output cell. It sits in an `<iframe srcdoc>` in a sandbox that lets
+scripts run and files be saved, and nothing else: it cannot see the notebook, its storage or the network. So it works in Jupyter, VS Code
+and Colab, and in notebooks exported to HTML.
 """
 
 from __future__ import annotations

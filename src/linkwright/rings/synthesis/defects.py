@@ -60,7 +60,7 @@ def defects(
     ordered: bool = True,
     tolerance: float | None = None,
 ) -> DefectReport:
-    """Return the defects of a four-bar or slider-crank, driven at `linkage.drive`, for wanted positions.
+    """Return the defects of a four-bar or slider-crank, driven at its `drive`, for wanted positions.
 
     points: coupler point (n,) complex, m. rotations: of the coupler from the drawn position (n,), rad. angles: of the drive from the drawn
     position (n,), rad, in place of points. full_turn: a drive that cannot turn fully is a defect. ordered: the order matters, in

@@ -1,6 +1,6 @@
 """Dwell linkages from their plain description: stroke, part of the cycle in which the output rests, and how exactly.
 
-Dwell linkages: a four-bar whose coupler or rocker moves an output that rests while the crank turns through a window.
+The coupler or rocker of a four-bar moves an output that rests while the crank turns through a window:
 
     stephenson III slider, stephenson III   a coupler point runs along an arc; rod of its radius to a slider or rocker
     watt II slider, watt II                 rod on the rocker near the end of its swing, in line with its pivot

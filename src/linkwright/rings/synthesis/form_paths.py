@@ -1,13 +1,11 @@
 """Paths of linkages of given forms: input checked, points scaled, every form searched, the best answers of all.
 
-Search for linkages of one form whose point passes wanted points: Sobol starts, linear least squares, Levenberg-Marquardt, SLSQP.
+Each form is searched by Sobol starts, linear least squares, Levenberg-Marquardt and SLSQP. The forms are six-bars (Watt I and II,
+Stephenson I, II and III) and geared five-bars (two cranks in a fixed ratio of speeds, two links between them, a point of the first
+link), with or without timing.
 
 P = p + z D + q e with D the origin and e the direction of the traced body of a linkage of any size: linear in the complex numbers p
 (place), z (size and turn) and q, once the proportions and the crank angles are chosen. A start costs microseconds.
-
-Paths of geared five-bars: two cranks in a fixed ratio of speeds, two links between them, a point of the first link.
-
-Paths of six-bars: Watt I and II, Stephenson I, II and III whose point passes wanted points, with or without timing.
 """
 
 from __future__ import annotations

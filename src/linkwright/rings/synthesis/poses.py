@@ -3,12 +3,10 @@
 Five poses: all exact dyads. Four: the circle-point and center-point curves, sampled. Three and two: families, by ground pivots or moving
 pivots that are given, or sampled. More: best fit. Every two dyads are a linkage, driven from either side; links and guides alike.
 
-Best fit of dyads and linkages to more poses than can be met exactly.
-
-Dyads: the distances |X_i - a| - R, or those from a line, are minimized from many starts by Levenberg-Marquardt steps on all at once.
-Linkages: each wanted pose is projected onto the coupler's motion (two constraints, one for each dyad), and the distances, angles weighed by
-a length, are minimized. By the envelope theorem their derivative by the dimensions is -G+ H, with G and H the derivatives of the
-constraints by the pose and by the dimensions.
+A best fit of dyads comes first, then that of linkages. Dyads: the distances |X_i - a| - R, or those from a line, are minimized from many
+starts by Levenberg-Marquardt steps on all at once. Linkages: each wanted pose is projected onto the coupler's motion (two constraints,
+one for each dyad), and the distances, angles weighed by a length, are minimized. By the envelope theorem their derivative by the
+dimensions is -G+ H, with G and H the derivatives of the constraints by the pose and by the dimensions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Six-bar function generators: the output angle follows a wanted function of the crank angle with the least largest error.
 
-Six-bars as function generators: crank angle in, angle of the last link out; their dimensions and starts.
+The crank angle is the input, the angle of the last link is the output:
 
     watt II           two four-bars in series. Freudenstein's equation is linear in each, once the angle between them is chosen
     stephenson III    a coupler point moves the output by a rod: linear in the output's length, once the rest is chosen

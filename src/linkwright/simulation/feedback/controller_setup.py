@@ -4,11 +4,10 @@ Coordinates are those the reference names; a State or a Trajectory to follow nam
 there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
 masses and gravity may differ, and named loads may be missing (`unmodeled_loads`).
 
-Loads a controller does not know: its model of the mechanism without some named elements.
-
-`off=["wall"]` leaves out a closing condition (rod, cut joint, coupling, gear), a spring, damper, friction, stop, load, the force of
-a cylinder, the mass of a body (`"payload"`), or `"gravity"`. The mechanism that is simulated has all of them. Friction and stops have the
-names of their joints: `"A"` means both where A closes no loop, `"friction.A"` and `"stop.A"` one of them.
+Loads that a controller does not know are left out of its model of the mechanism by name: `off=["wall"]` leaves out a closing condition
+(rod, cut joint, coupling, gear), a spring, damper, friction, stop, load, the force of a cylinder, the mass of a body (`"payload"`), or
+`"gravity"`. The mechanism that is simulated has all of them. Friction and stops have the names of their joints: `"A"` means both where A
+closes no loop, `"friction.A"` and `"stop.A"` one of them.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 Inside, a design is a point u of the unit cube: number = low + u (high - low).
 
-Cycles of designs in machine code: one with exact gradients, or thousands, all on the code of the mechanism itself.
-
-A design is a row of numbers, which are inputs of the code; nothing is read, cut or compiled again. A design that cannot be reached from the
-file's own by moving its numbers is said to have no motion, and how far it is from one is a matter of `run`.
+Designs run in the machine code of the mechanism itself. A design is a row of numbers, which are inputs of the code; nothing is read, cut
+or compiled again. A design that cannot be reached from the file's own by moving its numbers is said to have no motion, and how far it is
+from one is a matter of `run`.
 """
 
 from __future__ import annotations

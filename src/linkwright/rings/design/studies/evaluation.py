@@ -3,10 +3,9 @@
 A `Work` is what another process needs. It is small: code is found there in the cache on disk, or made once. How rows are computed depends
 on the work and on aligned blocks of rows only, never on who computes them or on what was computed before, so results agree to the bit.
 
-Simulations of a study in lanes: one batch of runs from many starts, with the parameters that vary as inputs.
-
-Coordinates and speeds of the tree come from the batch itself; points, bodies and energies from programs of the mechanism with its numbers
-as inputs. What only a single run records (efforts of drives, loads) and angles that count turns are left to single runs.
+Simulations of a study are one batch of runs from many starts, with the parameters that vary as inputs. Coordinates and speeds of the tree
+come from the batch itself; points, bodies and energies from programs of the mechanism with its numbers as inputs. What only a single run
+records (efforts of drives, loads) and angles that count turns are left to single runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Paths of points with the mechanism faintly behind.
+"""Paths of points with the mechanism faintly behind, and the mechanism alone.
 
 path_of(c, "coupler.png", points=["coupler.P"])      where points go: dots at equal steps, an arrow for the direction
-
-The mechanism itself as a plot: `m.plot("mechanism", at=state)`.
+m.plot("mechanism", at=state)                        the mechanism in one state
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Several controllers on one task, side by side; a run that fails is a row that says why."""
+"""Several controllers on one task, side by side. If a run fails, its row has the reason.
+
+    result = lw.control.compare(s, st, 5, {"two motors": lw.control.projected(...), "one motor": lw.control.projected(...)})
+    print(result); result.best("rms"); result.plot("efforts.png")
+
+`simulation.feedback.control_performance` computes the numbers; this module runs, gathers and prints them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +34,7 @@ from linkwright.api import (
     show,
     unit_of,
 )
-from linkwright.rings.design.controller_comparison.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
+from linkwright.rings.design.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 
