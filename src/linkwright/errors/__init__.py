@@ -356,6 +356,7 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 
 RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
     "animate.turn": "c.animate(path)",
+    "cam.turn": "motion",\
     "curves.of": "measures",
     "derivatives.of": "channel",
     "export to c.free": "parameters",

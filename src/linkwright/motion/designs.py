@@ -114,7 +114,7 @@ class Designs:
         return {p.name: float(x) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is None}
 
     def description(self, i: int) -> Description:
-        """Return the model with the numbers of a design, read again with its parameters; raise ModelError where they are impossible."""
+        """Return the model with the parameters of a design, read again with its parameters; raise ModelError where they are impossible."""
         return modelfile.redesigned(self.core.described, self.chosen, self.values[i])
 
     # ---------------------------------------------------------------- code

@@ -255,7 +255,7 @@ def ends_text(slides: bool, stopped: tuple[bool, bool], dead: tuple[bool, bool],
 
 
 # ----------------------------------------------------------------------------------------------------
-# Degrees of freedom that no drive moves: what a turn, or a position of the drives, cannot decide
+# Degrees of freedom that no drive moves: what a cycle, or a position of the drives, cannot decide
 
 
 def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
@@ -284,7 +284,7 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int,
     if freedoms:
         return UsageError(
             f"{place}{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
-            "other. Remove drives, or turn one by name: the others then follow or are held."
+            "other. Remove drives, or move one by name: the others then follow or are held."
         )
     held = [x for x in elements.constraints(desc) if _frees(loops, here, x.name)]
     extra = [f"{x.constraint} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held]

@@ -1,4 +1,4 @@
-"""Loads of a whole turn at once.
+"""Loads of a whole cycle at once.
 
 J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.channel_programs`),
 the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the

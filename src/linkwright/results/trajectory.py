@@ -314,7 +314,7 @@ class Trajectory(TrajectoryVerbs, Result):
     def derivatives(
         self, by: str | Sequence[str], *, channel: str | None = None, at: float | str | None = None
     ) -> MotionDerivatives | dict[str, float]:
-        """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
+        """Return the exact derivatives of all channels by parameters of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
         Drives of a cycle move as they do, the rest follows; a run is differentiated through its steps. Names as in
         `lw.compile(parameters=...)`.
@@ -354,7 +354,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @property
     def _one_by_one(self) -> list[Instant]:
-        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        """The samples whose loads are solved singly: few of most cycles, none of a run, all where joints are redundant."""
         return self._loads.one_by_one
 
     @property

@@ -219,7 +219,7 @@ class Simulation:
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
-            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
+            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; cycles and followed motions have it")
         keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")

@@ -1,4 +1,4 @@
-"""The adjoint of a run: derivatives of one number of it, a channel at a time, by however many numbers of the model.
+"""The adjoint of a run: derivatives of one number of it, a channel at a time, by however many parameters of the model.
 
 What pulls at the state at the end is followed backwards through the steps, y' = P(y + h sum b_i K_i), K_i = f(Y_i, p):
 
@@ -42,7 +42,7 @@ class StepRecord(NamedTuple):
 
 
 def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], channel: str, at: Any = None) -> dict[str, float]:
-    """Derivatives of a channel of a run at one of its samples (default the last) by numbers of the model."""
+    """Derivatives of a channel of a run at one of its samples (default the last) by parameters of the model."""
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):

@@ -97,10 +97,10 @@ class Compiled:
         self.assembler = Assembler(self.loops, self._closed)
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
-        """Return the numbers of the model by name or pattern."""
+        """Return the parameters of the model by name or pattern."""
         wanted = [names] if isinstance(names, str) else list(names)
         if not all(isinstance(name, str) for name in wanted):
-            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.", value=names)
+            raise UsageError(f"name parameters of the model by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.", value=names)
         return choose(self._parameters, wanted, self.described)
 
     @cached_property
@@ -112,7 +112,7 @@ class Compiled:
         return Compiled(description, self.tree.cuts, self.loops.kappa, parameters, engine=self.engine)
 
     def with_parameters(self, names: Sequence[str]) -> Compiled:
-        """Return the same mechanism with these numbers as inputs of its kernels."""
+        """Return the same mechanism with these parameters as inputs of its kernels."""
         return Compiled(self.described, self.tree.cuts, self.loops.kappa, names, self.engine)
 
     @property

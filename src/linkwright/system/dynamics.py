@@ -246,7 +246,7 @@ def _at_rest(core: Compiled, a: Any, base: Sequence[str], drives: Sequence[str])
 
 
 def loads_of_samples(core: Compiled, c: Trajectory) -> Any:
-    """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""
+    """Efforts u and reactions `wrench` along a cycle by kernel `loads`; None where some are not determinate, or code is not ready."""
     if list(c.drives) != core.drive_names:
         return None
     kernel = core.ready("loads", seconds=0.1)

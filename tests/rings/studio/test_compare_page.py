@@ -45,5 +45,5 @@ def test_designs_that_differ_in_more_are_refused(tmp_path: Path) -> None:
 
 
 def test_another_mechanism_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no such number|differ in more"):
+    with pytest.raises(UsageError, match=r"no such parameter|differ in more"):
         compare_page.write(lw.load("wiper"), lw.load("boot-lid"), tmp_path / "x.html", names=["C.x"])

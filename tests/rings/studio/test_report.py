@@ -185,7 +185,7 @@ def test_what_acts_and_what_it_takes() -> None:
     low, high = map(float, re.findall(r"^spring return ground.O to ram.D: ([\d.]+) .. ([\d.]+) N$", spring)[0])
     assert (low, high) == pytest.approx([2e3 * (0.1 - x) for x in (c["slide"].max(), c["slide"].min())], rel=1e-3)
     mean = float(c["A.torque"][:-1].mean())
-    assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
+    assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J per revolution"
     assert report_forces.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
     said = next(said for said in report_tables.remarks(c, loads) if said.startswith("the torque of A jumps"))
     # both strokes of a cycle, down to each of the two dead centers, begin with the load
@@ -225,7 +225,7 @@ drive: {A: 60 rpm}
     assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.magnitude"].max()), rel=0.01)
     assert c.checks()["dynamics"] and "forward dynamics gives back the motion" in c.checks()["dynamics"].text
     (note,) = m.simulate("1 ms").notes
-    assert note == "friction by load (A, B, C, slide) is left out of a simulation; turns and followed motions have it"
+    assert note == "friction by load (A, B, C, slide) is left out of a simulation; cycles and followed motions have it"
 
 
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:

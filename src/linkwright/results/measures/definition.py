@@ -247,7 +247,7 @@ def shown_place(c: Any, t: float) -> str:
 
 
 def _stretched(c: Any, d: Any) -> np.ndarray:
-    """Relative change of all times by each number: the turn takes as much longer as its leading drive is slower."""
+    """Relative change of all times by each number: the cycle takes as much longer as its leading drive is slower."""
     if not c.drive or f"{c.drive}.v" not in c.channels or c.static:
         return np.zeros(len(d.names))
     speed = c[f"{c.drive}.v"]

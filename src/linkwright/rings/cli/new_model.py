@@ -125,8 +125,8 @@ COMMAND = CliCommand(
     name="new",
     help="write a commented model to start from; --list shows templates and built-in models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
-    "SVG, becomes pins and links (docs/how-to/drawings.md).",
+    "You can compute its cycle, simulate it and write its report at once; at a terminal it opens in the editor (linkwright edit). "
+    "A drawing, DXF or SVG, becomes pins and links (docs/how-to/drawings.md).",
     examples=(
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",

@@ -1,4 +1,4 @@
-"""Exact derivatives of measures of a motion by numbers of the model.
+"""Exact derivatives of measures of a motion by parameters of the model.
 
 Compiled derivatives (`c.derivatives`) come first, all numbers at once. Loads that friction or spinning links decide have none of
 them. There each number gets an imaginary step (`derivatives.Disturbed`) at the samples that the measure depends on, and the rest

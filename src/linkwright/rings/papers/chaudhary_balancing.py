@@ -163,7 +163,7 @@ def split_count(graph: OperationGraph, results: Sequence[Any], motion: Sequence[
 
 @cache
 def machine(case: counts.CostCase) -> tuple[Any, Any]:
-    """The mechanism without weight, which does not shake the ground, and its turn."""
+    """The mechanism without weight, which does not shake the ground, and its cycle."""
     system = case.system(g=0.0)
     return system, system.cycle(case.drive, steps=STEPS, speed=case.speed)
 

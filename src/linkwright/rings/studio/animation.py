@@ -142,7 +142,7 @@ def animate(
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write one turn of a Mechanism or System as .gif (or .mp4), and return the path.
+    """Write one cycle of a Mechanism or System as .gif (or .mp4), and return the path.
 
     `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a cycle
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins. `resolution`: "720p", "1080p" (default of
@@ -175,7 +175,7 @@ def play(
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a run (or turn) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
+    """Write a run (or cycle) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
 
     `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins;
     `width`, `resolution`: as in `animate`. `progress(done, frames)` is called after every frame.

@@ -215,11 +215,11 @@ def _less(system: Any, variant: Variant, loads: Sequence[str]) -> Believed:
 
 
 def _model(written: Control, system: Any) -> Description:
-    """The description that the controller believes in: another mechanism, or this one with other numbers."""
+    """The description that the controller believes in: another mechanism, or this one with other parameters."""
     if isinstance(written.model, Mapping):
         if system.described.document is None:
             raise UsageError(
-                f"{written.kind}: model={{...}} changes numbers of a model file; here give a mechanism, model=m.with_(...).",
+                f"{written.kind}: model={{...}} changes parameters of a model file; here give a mechanism, model=m.with_(...).",
                 name=written.kind,
             )
         description = reread(system.described, **written.model)
@@ -227,8 +227,8 @@ def _model(written: Control, system: Any) -> Description:
         description = getattr(written.model, "description", written.model)
     if not hasattr(description, "joints"):
         raise UsageError(
-            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other numbers, {{'crank.mass': '2 kg'}}; not "
-            f"{type(written.model).__name__}.",
+            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other parameters, {{'crank.mass': '2 kg'}}; "
+            f"not {type(written.model).__name__}.",
             name=written.kind,
             value=written.model,
         )

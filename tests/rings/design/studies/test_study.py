@@ -31,7 +31,7 @@ def grid() -> lw.Study:
 def test_rows_are_the_designs_computed_one_by_one(grid) -> None:
     m = lw.load("four-bar")
     frame = grid.to_pandas()
-    assert grid.work.lanes == "turns" and len(frame) == 12 and frame.ok.all() and grid.complete
+    assert grid.work.lanes == "cycles" and len(frame) == 12 and frame.ok.all() and grid.complete
     for row in (0, 5, 11):
         c = m.with_(**grid.values(row)).cycle()
         for text in MEASURES:
@@ -201,10 +201,10 @@ def test_prescribed_motions_have_runs_of_their_own_for_each_start() -> None:
     ("model", "vary", "of", "lanes"),
     [
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.Run("1 s"), "runs"),
-        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "cycle", "turns"),
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "cycle", "cycles"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.Run("0.03 s"), ""),  # contact needs loads, which lanes do not have
-        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
-        (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "cycles"),
+        (ARM, {"S.y": "100..130 mm"}, "turn", "cycles"),
     ],
     now=3,
 )

@@ -92,7 +92,7 @@ class MassChange:
 
 @dataclass(frozen=True)
 class Balanced(Result):
-    """Before and after, what was added, and the changed model (`mechanism`, to turn or to save)."""
+    """Before and after, what was added, and the changed model (`mechanism`, to move or to save)."""
 
     mechanism: Any = field(repr=False)
     drive: str

@@ -304,11 +304,11 @@ class Work:
 
     @cached_property
     def lanes(self) -> str:
-        """How rows share lanes: "turns", "runs", or "" where they do not."""
+        """How rows share lanes: "cycles", "runs", or "" where they do not."""
         if self.traced or not all(isinstance(m, Measure) for m in self.measures) or has_motor_plate(self.numbers.described):
             return ""
         if isinstance(self.case, Cycle):
-            return "turns" if self.numbers.plain else ""
+            return "cycles" if self.numbers.plain else ""
         return "runs" if self._batched is not None else ""
 
     @cached_property
@@ -317,7 +317,7 @@ class Work:
             return BatchedRuns.of(self.numbers, self.case, self.measures)
 
     def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
-        if self.lanes == "turns":
+        if self.lanes == "cycles":
             return self._turns(values, threads)
         if self._batched is not None and self.lanes:
             found = self._batched.rows(values, threads)
@@ -326,10 +326,10 @@ class Work:
 
     @cached_property
     def system(self) -> System:
-        """The mechanism with the numbers of the file."""
+        """The mechanism with the values of the file."""
         return System(self.numbers.described)
 
-    # ---------------------------------------------------------------- many turns at once
+    # ---------------------------------------------------------------- many cycles at once
 
     def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
         assert isinstance(self.case, Cycle)
@@ -464,7 +464,7 @@ class Work:
 
     @cached_property
     def of_file(self) -> Trajectory | State:
-        """The cycle, run or state with the numbers of the file."""
+        """The cycle, run or state with the values of the file."""
         return self.result(np.array([t.nominal for t in self.numbers.targets]))
 
     def measured(self, result: Trajectory | State) -> list[float]:

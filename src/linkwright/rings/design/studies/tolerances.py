@@ -410,7 +410,7 @@ class _Designs:
 
 @dataclass(frozen=True)
 class _Effects:
-    """The numbers that vary with the derivatives of one measure by them."""
+    """The parameters that vary with the derivatives of one measure by them."""
 
     variations: Sequence[Variation]
     slopes: np.ndarray

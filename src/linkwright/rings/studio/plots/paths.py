@@ -37,7 +37,7 @@ def mechanism(
     return draw(system_of(subject), path, at=at, turn=turn, trace=trace, size=size, dark=dark, labels=labels, off=off)
 
 
-DOTS = 12  # about so many on a path, unless a turn has its own round steps
+DOTS = 12  # about so many on a path, unless a cycle has its own round steps
 LOOKS = 40  # samples that determine how far sliders travel
 Pick = tuple[int, int]  # world axes to the right and upwards
 

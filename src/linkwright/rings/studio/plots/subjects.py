@@ -23,7 +23,7 @@ def tree_of(subject: Any) -> spanning_tree.Tree:
 
 
 def trajectory_of(subject: Any) -> Trajectory:
-    """The cycle or run itself; of a mechanism one turn."""
+    """The cycle or run itself; of a mechanism one cycle."""
     found = subject if isinstance(subject, Trajectory) else system_of(subject).cycle()
     if len(found) < 2:
         raise UsageError("one sample is no curve: plot a cycle or a run with at least two samples.")
