@@ -212,7 +212,7 @@ def test_recorded_columns_come_before_computed_ones_and_states_without_accelerat
     run = replace(plain, columns={"energy.total": Column(np.full(len(plain), 7.0), "energy")})
     assert (run["energy.total"] == 7.0).all() and (run["A"] == run.q[:, 0]).all()
     bare = Instant(run.skel, run.q[0], run.v[0])
-    with pytest.raises(ChannelError, match="accelerations are not part"):
+    with refused(ChannelError, name="accelerations"):
         run._channel("A.a").read(bare)
 
 

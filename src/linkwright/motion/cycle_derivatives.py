@@ -41,7 +41,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     the motion is that of another design than the mechanism's own."""
     chosen = core.chosen(by)
     if not chosen:
-        raise UsageError("name the parameters of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).")
+        raise UsageError("name the parameters of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).", name="by")
     drives = list(c.drives)
     if len(drives) + core.tree.nc + core.kernels.plan.spinning < core.tree.nv or not drives:
         raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
@@ -187,4 +187,4 @@ def _check_redundant(
     open_ = np.nanmax(np.abs(left), axis=(0, 1)) > LOOP_CHANGE * np.maximum(size, 1e-300)
     locked = [p.name for p, bad in zip(chosen, open_, strict=True) if bad]
     if locked:
-        raise UsageError(f"{listing(locked)} cannot vary alone: the loops are redundant and would no longer close.")
+        raise UsageError(f"{listing(locked)} cannot vary alone: the loops are redundant and would no longer close.", name=locked[0])

@@ -103,7 +103,8 @@ class DesignTurns:
             raise UsageError(
                 f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.plan.outputs} numbers each do not fit "
                 "into memory: read fewer channels, "
-                "differentiate by fewer numbers, or call it for fewer designs at once."
+                "differentiate by fewer numbers, or call it for fewer designs at once.",
+                name="read",
             )
         out = reading.empty(n)
         done, why, times = np.zeros(n, dtype=bool), dict[int, str](), np.zeros(0)

@@ -273,7 +273,8 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
         raise UsageError(
             f"{counted(more, 'more degree')} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
             f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
-            "Drive one of them, or fix its position by a spring, coupling or another joint."
+            "Drive one of them, or fix its position by a spring, coupling or another joint.",
+            name=names[0],
         )
 
 

@@ -263,7 +263,8 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         if count > MOST_SAMPLES:
             raise UsageError(
                 f"a sample every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
-                "longer interval."
+                "longer interval.",
+                name="sample_interval",
             )
         times = t0 + every * np.arange(count + 1)
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)

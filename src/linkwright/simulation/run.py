@@ -79,7 +79,7 @@ def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Optio
     if solution.error is not None and not isinstance(solution.error, Exception):
         raise solution.error
     if status not in ENDED:
-        raise SimulationError(why(run), done) from solution.error
+        raise SimulationError(why(run), done, name=status) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(done, notes=(*done.notes, f"{status} at t = {solution.end_time:.6g} s of {run.t_end:.6g} s"))
     return done

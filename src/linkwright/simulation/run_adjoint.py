@@ -46,7 +46,7 @@ def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], chann
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
-        raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.")
+        raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.", name="t")
     adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.parameters)))))
     pull, found = adjoint.channel(run, i, channel)
     found = found + adjoint.backwards(float(run.t[i]), pull)

@@ -144,11 +144,11 @@ def run_batch(
     options = options_of(given_options)
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
-        raise UsageError("a batch of runs takes a State or several (s.assemble gives them).")
+        raise UsageError("a batch of runs takes a State or several (s.assemble gives them).", name="states")
     system.need_start(given[0], (), options.parameters is None)
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
-            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
+            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.", name=name)
     sets = parameter_sets(system, options.parameters)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):

@@ -62,7 +62,7 @@ def repeated(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> tuple[
     """The numbers to differentiate by, the run with them as inputs, and their places among its parameters."""
     chosen = core.chosen(by)
     if not chosen:
-        raise UsageError("name the parameters of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
+        raise UsageError("name the parameters of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).", name="by")
     names = [p.name for p in chosen]
     sim = _again(core, _simulation_of(run), names)
     return chosen, sim, [list(sim.system.kernels.entries["parameters"]).index(n) for n in names]
@@ -115,7 +115,8 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     o = sim.options
     if o.method.table.gamma or o.stabilizer not in (Project(), Nothing()):
         raise UsageError(
-            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options."
+            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options.",
+            name="integrator",
         )
     if len(sim.pieces) != 1 or sim.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
         one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"

@@ -124,7 +124,10 @@ class CycleEvaluator:
     def _given(self, rows: Any) -> np.ndarray:
         found = np.array(rows, dtype=float, ndmin=2)
         if found.ndim != 2 or found.shape[1] != self._width or not len(found):
-            raise UsageError(f"designs are rows of {self._width} numbers ({', '.join(self.numbers)}), not an array of shape {found.shape}.")
+            raise UsageError(
+                f"designs are rows of {self._width} numbers ({', '.join(self.numbers)}), not an array of shape {found.shape}.",
+                name="designs",
+            )
         if not np.isfinite(found).all():
-            raise UsageError("designs have numbers that are not finite.")
+            raise UsageError("designs have numbers that are not finite.", name="designs")
         return found

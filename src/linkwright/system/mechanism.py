@@ -339,7 +339,7 @@ def compile(
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
-        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism)
+        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism, name="compile")
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
     if isinstance(parameters, str):
         parameters = [parameters]

@@ -222,7 +222,7 @@ class Comparison(Result):
     def _chosen(self, names: Sequence[str]) -> list[str]:
         chosen = list(dict.fromkeys([names] if isinstance(names, str) else names))
         if not chosen:
-            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.")
+            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.", name="names")
         for name in chosen:
             if self[name].report is None:
                 raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}", name=name)
@@ -284,7 +284,9 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     """
     system = getattr(subject, "system", subject)
     if not isinstance(system, System):
-        raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject)
+        raise UsageError(
+            f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject, name="compare"
+        )
     if not isinstance(controllers, Mapping) or not controllers:
         raise UsageError(
             "controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}.", name="controllers"

@@ -89,7 +89,7 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:
-        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.")
+        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.", name="speed")
     if speed is not None:
         given = abs(quantity(speed, KINDS["angular speed"], "speed"))
         if w > 0.0 and abs(given - w) > 1e-9 * w:

@@ -158,7 +158,7 @@ def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
     """
     d = c.skel.tree.description
     if not d.planar:
-        raise UsageError("velocity polygons and instant centers are those of planar mechanisms (`plane: xy`).")
+        raise UsageError("velocity polygons and instant centers are those of planar mechanisms (`plane: xy`).", name="plane")
     moment, where = _moment(c.in_motion() if c.static else c, at)
     now = moment.instant(0)
     bodies = []

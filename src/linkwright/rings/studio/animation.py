@@ -151,7 +151,7 @@ def animate(
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and (seconds is None or seconds > 0)):
-        raise UsageError("an animation needs fps and seconds above 0.")
+        raise UsageError("an animation needs fps and seconds above 0.", name="fps")
     frame = frame_size(path, width, resolution)
     system: System = getattr(mechanism, "system", mechanism)
     given = turn is not None
@@ -183,7 +183,7 @@ def play(
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and speed > 0.0):
-        raise UsageError("an animation needs fps and speed above 0.")
+        raise UsageError("an animation needs fps and speed above 0.", name="fps")
     frame = frame_size(path, width, resolution)
     if len(run) < 2:
         raise UsageError("one sample does not move: animate a cycle or a run with at least two samples.")
@@ -226,7 +226,7 @@ class FrameSize:
 def frame_size(path: Path, width: int | None, resolution: Any) -> FrameSize:
     """Return the size of frames: as asked for, else 1080p of .mp4 and 560 pixels wide of .gif."""
     if width is not None and resolution is not None:
-        raise UsageError("give a width or a resolution, not both.")
+        raise UsageError("give a width or a resolution, not both.", name="resolution")
     if width is None and resolution is None and path.suffix.lower() == ".mp4":
         resolution = "1080p"
     if resolution is None:

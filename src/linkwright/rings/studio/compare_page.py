@@ -122,7 +122,7 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     most_named = 6
     if off:
         some = ", ".join(".".join(map(str, label[1:])) for label in off[:most_named])
-        raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.")
+        raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.", name="names")
     return ordered
 
 

@@ -284,11 +284,12 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
 def _ends(c: StudyColumn, given: Any) -> tuple[float | None, float | None]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2 or all(x is None for x in given):
         raise UsageError(
-            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"); None for a side without one, not {given!r:.60}.', value=given
+            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"); None for a side without one, not {given!r:.60}.', value=given,
+            name="limits",
         )
     low, high = (None if x is None else _value(c, x) for x in given)
     if low is not None and high is not None and not low < high:
-        raise UsageError(f"limits of {c.name}: the first must be the smaller one, not {given!r:.60}.", value=given)
+        raise UsageError(f"limits of {c.name}: the first must be the smaller one, not {given!r:.60}.", value=given, name="limits")
     return low, high
 
 

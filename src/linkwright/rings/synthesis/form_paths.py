@@ -306,7 +306,7 @@ def form_paths(
     most = LONGEST if longest is None else longest / size
     least = min(SHORTEST, most / 50.0) if shortest is None else shortest / size
     if not 0.0 < least < most:
-        raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.")
+        raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.", name="longest")
     corners = None if within is None else pivot_box(within)
     box = None if corners is None else ((corners[0] - center) / size, (corners[1] - center) / size)
     limits = FormLimits(most, least, float(np.cos(transmission)), box)
@@ -352,7 +352,7 @@ def path_points(points: Any) -> Array:
             raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.", name="points")
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1 or len(array) < 3:
-        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.")
+        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.", name="points")
     if not np.isfinite(array).all():
         raise UsageError("a point is not a finite number; give every point as [x, y] in meters.", name="points")
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
@@ -387,7 +387,7 @@ def crank_angles(timing: Any, count: int) -> Array | None:
         )
     steps = np.diff(angles)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(angles[-1] - angles[0]) > 2.0 * np.pi * (1.0 + 1e-9):
-        raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.")
+        raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.", name="timing")
     return angles - angles[0]
 
 
@@ -404,7 +404,7 @@ def wanted_kinds(kind: str | Sequence[str] | None, known: Any) -> list[str]:
             raise UsageError(f"unknown kind '{name}'.", nearest(str(name), known, "Kinds"))
         out.append(found)
     if not out:
-        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known)
+        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known, name="kinds")
     return out
 
 

@@ -292,7 +292,9 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
     if not len(a) and not len(x):
         return DyadSet.links(np.zeros(0), np.zeros(0))
     if len(wanted.place) > 3:
-        raise UsageError("pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.")
+        raise UsageError(
+            "pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.", name="pivots"
+        )
     a, x = (a - wanted.center) / wanted.size, x / wanted.size
     if len(a) == len(x) == 2 and len(wanted.place) == 2:
         raise UsageError("two ground pivots and two moving pivots determine four links. Give one kind, or one of each.", name="ground")

@@ -230,7 +230,8 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 4:
         raise UsageError(
             f"{counted(given.size, 'input')}, {counted(wanted.size, 'output')}: give two lists of the same length, at least 4 "
-            "angles in rad each."
+            "angles in rad each.",
+            name="inputs",
         )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
         raise UsageError("an angle is not a finite number; give inputs and outputs in rad.", name="angles")

@@ -12,6 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
+from tests.refusals import refused
 from tests.rings.design.optimization.models import ARM, SLIDER_CRANK
 
 FILE = """# A press drive.   Numbers of the workshop.
@@ -55,9 +56,9 @@ def test_the_file_gets_new_numbers_and_nothing_else(found: lw.OptimizationResult
     best = lw.load(found.mechanism.save(tmp_path / "best.yaml"))
     assert (tmp_path / "best.yaml").read_text(encoding="utf-8") == found.text
     assert abs(best.cycle().measure("range guide") - 0.1) < 1e-9
-    with pytest.raises(lw.UsageError, match="already exists"):
+    with refused(lw.UsageError, file="best.yaml"):
         found.mechanism.save(tmp_path / "best.yaml")
-    with pytest.raises(lw.UsageError, match=r"OptimizationResult writes its table .*\.mechanism\.save\("):
+    with refused(lw.UsageError, file="best.yaml"):
         found.save(tmp_path / "best.yaml")
 
 

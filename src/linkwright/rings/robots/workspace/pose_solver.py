@@ -143,8 +143,9 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     if len(drives) < freedoms:
         raise UsageError(
             f"{counted(len(drives), 'drive')} ({listing(drives) or 'none'}) for {degrees_of_freedom(freedoms)} of the pose "
-            f"({listing(names)}): "
-            "singularities and capabilities need a drive for each. Write more drives into the model (`drive:`), or name them, drives=[...]."
+            f"({listing(names)}): singularities and capabilities need a drive for each. Write more drives into the model (`drive:`), or "
+            "name them, drives=[...].",
+            name="drives",
         )
     if len(drives) > freedoms:
         raise UsageError(
