@@ -44,7 +44,7 @@ m = lw.load(
         "drive": {"A": "150 rpm"},
     }
 )
-cam = m.cam("cam", turn=m.cycle(steps=1440))
+cam = m.cam("cam", motion=m.cycle(steps=1440))
 print(cam)
 assert cam.notes == () and abs(cam.base - 0.045) < 1e-12
 

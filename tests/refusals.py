@@ -3,7 +3,8 @@
     with refused(lw.UsageError, name="Q", allowed=("A", "B")):
         s.inverse(st, release={"Q": ["tx"]})
 
-The data are attributes of the error: `name`, `value`, `allowed`, `line` of the model file, `loop`. The message must also contain a line of
+The data are attributes of the error: `name`, `value`, `allowed`, `line` of the model file, `loop`; `file` is the last part of a path that
+`name` is. The message must also contain a line of
 `wording.txt` in the folder of the room (`tests/joints/wording.txt`), where `<name>` is the name of the error and `*` any text. A changed
 message is changed there, and not in every test that meets it.
 """
@@ -23,7 +24,7 @@ import pytest
 from linkwright.errors import LinkwrightError
 
 TESTS = Path(__file__).parent
-FIELDS = ("name", "value", "allowed", "line", "loop")
+FIELDS = ("name", "value", "allowed", "line", "loop", "file")
 
 
 def refused(kind: type[LinkwrightError], **data: Any) -> Any:
@@ -42,7 +43,9 @@ def _refused(kind: type[LinkwrightError], data: dict[str, Any], table: Path) -> 
 
 
 def _data(error: Any, key: str) -> Any:
-    return getattr(error.where, "line", 0) if key == "line" else getattr(error, key)
+    if key == "line":
+        return getattr(error.where, "line", 0)
+    return Path(error.name).name if key == "file" else getattr(error, key)
 
 
 def table_of(path: Path) -> Path:

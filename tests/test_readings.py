@@ -90,7 +90,7 @@ def test_a_damping_by_revolutions_is_in_doubt(tmp_path, unit):
 
 
 def test_a_motor_constant_by_revolutions_is_in_doubt():
-    with pytest.raises(lw.UsageError, match=r"could mean 0\.1 V/Hz/rad or 0\.1 V/Hz/rev"):
+    with refused(lw.UsageError, name="0.1 V/Hz"):
         lw.drives.dc_motor(Kt="0.1 V/Hz", R="1 ohm")
     assert lw.drives.dc_motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
 
@@ -149,5 +149,5 @@ def test_ends_of_an_axis_in_si_are_asked_for_as_other_angles_are():
     s = lw.compile(lw.load("four-bar"))
     with refused(lw.UsageError, name="over: 'A'"):
         s.workspace({"A": (0, 90)}, "A.torque")
-    with pytest.raises(lw.UsageError, match="one end is in SI, the other has no unit"):
+    with refused(lw.UsageError, name="over: 'A'"):
         s.workspace({"A": (0, "90")}, "A.torque")

@@ -19,8 +19,8 @@ OF_ANY_TYPE = {
     "State.__getitem__": "a number or an array, and within a traced function of the user a symbol",
     "exchange.PinocchioModel.settings": "an object of pinocchio, which has no type information",
 }
-# keywords that are numbers of a model by their own names
-OF_ANY_NAME = {"load": "numbers of the file", "Mechanism.with_": "numbers of the model"}
+# keywords that are parameters of a model by their own names
+OF_ANY_NAME = {"load": "parameters of the file", "Mechanism.with_": "parameters of the model"}
 OPEN = {"Mechanism.tolerances"}  # options of `lw.study`
 
 

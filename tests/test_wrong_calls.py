@@ -31,7 +31,7 @@ SMALL = lw.study("wiper", {"crank.mass": [0.3, 0.4], "coupler.mass": [0.5, 0.6]}
 DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
     "state of a number": (lambda: lw.State.of(0.0), "of: at is an Instant, not 0.0"),
-    "derivatives by an array": (lambda: TURN.derivatives(np.zeros(3)), "named by texts, such as .*, not"),
+    "derivatives by an array": (lambda: TURN.derivatives(np.zeros(3)), "by texts, such as .*, not"),
     "model of a path that cannot be spelled": (lambda: lw.load("\ud800.yaml"), "cannot read|cannot be read|no valid"),
     "picture of a number": (lambda: lw.load("wiper").plot("mechanism", "x.png", at=5), "at is a state"),
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
@@ -257,6 +257,7 @@ def test_an_old_option_gives_the_new_one(old):
     m, vary = lw.load("wiper"), {"A.x": "+- 1 mm"}
     calls = {
         "animate": lambda **more: m.animate("a.gif", **more),
+        "cam": lambda **more: m.cam("cam", **more),
         "derivatives": lambda **more: TURN.derivatives(["crank.mass"], **more),
         "export to c": lambda **more: m.export(format="c", **more),
         "export to script": lambda **more: m.export(format="script", **more),

@@ -84,9 +84,9 @@ def test_wrong_shapes_are_named(code: NativeCode) -> None:
         code.call_many([good[0], np.zeros((3, 2)), 0.0])
     with refused(UsageError, name="q"):
         code.call_many([0.0, good[1], 0.0])
-    with pytest.raises(UsageError, match="2 arrays were given for 3 inputs: q, A, g"):
+    with refused(UsageError, name="inputs"):
         code.call_many(good[:2])
-    with pytest.raises(UsageError, match=r"do not fit each other: q \(4,\), A \(\), g \(5,\)"):
+    with refused(UsageError, name="inputs"):
         code.call_many([np.zeros((4, 3)), good[1], np.zeros(5)])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
-from tests.sources import PACKAGE, python_files
+from tests.sources import PACKAGE, python_files, source
 
 MAP = ROOT / "docs" / "contributing" / "extension-points.md"
 READMES = sorted(PACKAGE.rglob("README.md"))
@@ -25,6 +25,9 @@ FILE = re.compile(rf"(?<![\w./<>*-])(?:[\w-]+/)*\w+\.(?:{ENDINGS})(?![\w(/])")
 CODE = re.compile(r"`([^`\n]+)`")
 MODULE = re.compile(r"(?<![\w/\"-])linkwright((?:\.\w+)+)(?![\w/])")
 FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
+DOTTED = re.compile(r"`((?:[a-z_]\w*\.)+\w+)`")
+FORMER_MODULES = {"controllers", "driver", "recording", "stepping", "tableaux", "walk"}
+CHANNELS = {"base.linear"}  # of a body that is called base
 FORMER = {"views", "bridges", "gym", "studies", "optimization", "optimisation", "identification", "formats", "atlas", "bench"}
 
 
@@ -111,6 +114,46 @@ def test_files_that_packages_list_exist() -> None:
     assert missing == []
 
 
+@cache
+def modules() -> frozenset[str]:
+    """Names of all modules and packages below `linkwright`, such as `rings.design.cams`."""
+    found = (p.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for p in python_files("src"))
+    return frozenset(name.removesuffix(".__init__") for name in found)
+
+
+@cache
+def homes(first: str) -> frozenset[str]:
+    """Packages that hold a module or package of a name; "" is `linkwright` itself."""
+    return frozenset(name.rpartition(".")[0] for name in modules() if name.rpartition(".")[2] == first)
+
+
+@cache
+def packages() -> frozenset[str]:
+    return frozenset({part for name in modules() for part in name.split(".")[:-1]} | FORMER | FORMER_MODULES)
+
+
+def names_a_module(name: str, path: Path) -> bool:
+    """Whether `a` of `a.b` is a package, a module next to the text, or a module with an underscore in its name."""
+    first, last = name.split(".")[0], name.split(".")[-1]
+    neighbor = first == path.stem or (path.parent / f"{first}.py").is_file()
+    found = first in {"linkwright"} | packages() or neighbor or ("_" in first and bool(homes(first)))
+    return found and name not in CHANNELS and last not in {*ENDINGS.split("|"), "png"}
+
+
+def in_the_source(name: str) -> bool:
+    """Whether `a.b` is a module, or a name in one, from any package that holds `a`."""
+    parts = name.removeprefix("linkwright.").split(".")
+    return any(importable([*(home.split(".") if home else ()), *parts]) for home in {"", *homes(parts[0])})
+
+
+def missing_modules(path: Path, text: str) -> list[str]:
+    return [name for name in DOTTED.findall(text) if names_a_module(name, path) and not in_the_source(name)]
+
+
+def test_modules_that_docstrings_name_exist() -> None:
+    texts = [(path, text) for path in python_files("src") for _, text in source(path).docstrings]
+    assert [f"{path.relative_to(ROOT)}: {x}" for path, text in texts for x in missing_modules(path, text)] == []
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [("views/page.py", False), ("motion/atlas", False), ("optimisation/", False), ("src/linkwright/joints", True), ("joints/<x>.py", True)],
@@ -124,3 +167,21 @@ def test_names_of_former_folders_are_found(name: str, found: bool, tmp_path: Pat
 @pytest.mark.parametrize(("name", "found"), [("motion.atlas", False), ("model.file.reader", True), ("views", False), ("load", True)])
 def test_names_of_former_modules_are_found(name: str, found: bool) -> None:
     assert importable(name.split(".")) is found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("simulation.feedback.time_integrals", True),
+        ("simulation.feedback.integrals", False),
+        ("control_performance.integral", True),
+        ("control_performance.sunshine", False),
+        ("controllers.analysis", False),
+        ("A.torque", True),
+        ("lw.load", True),
+        ("cams.py", True),
+    ],
+)
+def test_modules_in_a_docstring_are_found(name: str, found: bool) -> None:
+    path = PACKAGE / "simulation" / "feedback" / "control_performance.py"
+    assert missing_modules(path, f"See `{name}`.") == ([] if found else [name])

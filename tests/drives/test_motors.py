@@ -112,22 +112,22 @@ def test_a_sampled_voltage_is_held_while_the_back_emf_is_not():
 
 
 @pytest.mark.parametrize(
-    ("drive", "message"),
+    ("drive", "name"),
     [
-        (lambda: lw.drives.voltage(3.0), "'A' has no motor.*lw.drives.dc_motor"),
-        (lambda: lw.drives.voltage("3 A", motor=lw.drives.dc_motor(1, 1)), "voltage of 'A' must be voltage"),
-        (lambda: lw.drives.voltage(3.0, motor=7), "pass lw.drives.dc_motor"),
-        (lambda: lw.drives.dc_motor("0.1 N m/A", 0), "R greater than zero"),
-        (lambda: lw.drives.dc_motor("0.1 N m", 1), "motor: Kt must be torque constant"),
-        (lambda: lw.drives.dc_motor(0.1, 1, efficiency=1.1), "at most 1"),
-        (lambda: lw.drives.dc_motor(0.1, 1, J=-1), "must not be negative"),
-        (lambda: lw.drives.dc_motor(0.1, 1, lead="5 mm", gear_ratio=3), "not both"),
-        (lambda: lw.drives.voltage(3.0, motor={"Kt": 1, "R": 1, "Kf": 1}), "no 'Kf'"),
+        (lambda: lw.drives.voltage(3.0), "A"),
+        (lambda: lw.drives.voltage("3 A", motor=lw.drives.dc_motor(1, 1)), "3 A"),
+        (lambda: lw.drives.voltage(3.0, motor=7), "A"),
+        (lambda: lw.drives.dc_motor("0.1 N m/A", 0), "R"),
+        (lambda: lw.drives.dc_motor("0.1 N m", 1), "0.1 N m"),
+        (lambda: lw.drives.dc_motor(0.1, 1, efficiency=1.1), "motor"),
+        (lambda: lw.drives.dc_motor(0.1, 1, J=-1), "motor"),
+        (lambda: lw.drives.dc_motor(0.1, 1, lead="5 mm", gear_ratio=3), "motor"),
+        (lambda: lw.drives.voltage(3.0, motor={"Kt": 1, "R": 1, "Kf": 1}), "Kf"),
     ],
 )
-def test_what_is_wrong_with_a_motor(drive, message):
+def test_what_is_wrong_with_a_motor(drive, name):
     s = lw.compile(lw.load(WHEEL))
-    with pytest.raises(lw.UsageError, match=message):
+    with refused(lw.UsageError, name=name):
         actuation(compiled_of(s), {"A": drive()}, s.start)
 
 

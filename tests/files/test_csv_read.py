@@ -12,6 +12,7 @@ from linkwright import files
 from linkwright.files.csv_and_excel import TableError, read_csv_table
 from linkwright.model.curves.csv_columns import read_columns
 from linkwright.text.units import KINDS
+from tests.refusals import refused
 
 MODEL = """
 plane: xy
@@ -93,7 +94,7 @@ def test_the_same_reader_serves_references(tmp_path: Path) -> None:
     t, (angle,) = read_columns(path, None, None, [None], [KINDS["angle"]], "the reference")
     assert t.tolist() == [0.0, 0.5] and angle == pytest.approx(np.radians([1.5, 2.25]), rel=1e-15)
     path.write_text("t;A\n0;1,5\n0,5;2.25\n", encoding="utf-8")
-    with pytest.raises(lw.UsageError, match=r"r\.csv:3: the reference: '2\.25' here and '1,5' in line 2"):
+    with refused(lw.UsageError, file="r.csv:3"):
         read_columns(path, None, None, [None], [KINDS["angle"]], "the reference")
 
 
@@ -109,6 +110,6 @@ def test_text_columns_are_left_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('day;x;note\n16.11.2026;1,5;"a; b, c"\n17.11.2026;2;3 bolts, M8\n', encoding="utf-8")
     table = read_csv_table(tmp_path / "a.csv", 1000)
     assert [cells for _, cells in table.rows] == [["16.11.2026", "1.5", "a; b, c"], ["17.11.2026", "2", "3 bolts, M8"]]
-    with pytest.raises(files.Unreadable, match="larger than 1e-05 MB; keep fewer rows"):
+    with refused(files.Unreadable, file="a.csv"):
         read_csv_table(tmp_path / "a.csv", 10)
     assert issubclass(TableError, lw.UsageError)

@@ -27,6 +27,7 @@ from linkwright.results import files as run_files
 from linkwright.results.files import size_limits, writing
 from linkwright.results.files.table_content import fingerprint
 from linkwright.system import load
+from tests.refusals import refused
 from tests.sweeps import sweep
 
 MODEL = {
@@ -411,10 +412,10 @@ def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
     run = honest()
     q = run.q.copy()
     q[1, 0] = np.nan
-    with pytest.raises(lw.UsageError, match="this run cannot be saved: 'A' is not finite"):
+    with refused(lw.UsageError, name="run"):
         replace(run, q=q).save(tmp_path / "a.npz")
     assert not os.listdir(tmp_path)
-    with pytest.raises(lw.UsageError, match="'its description' is not below 20,000,000 characters"):
+    with refused(lw.UsageError, name="run"):
         replace(run, notes=("x" * 4_999_000,) * 5).save(tmp_path / "a.npz")
     assert not os.listdir(tmp_path)
     lam = run.arrays["lam"].copy()

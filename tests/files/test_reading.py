@@ -16,6 +16,7 @@ from linkwright import files
 from linkwright.compiler import cache
 from linkwright.rings.studio.page import Page
 from tests.files.test_csv_read import MODEL
+from tests.refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +107,7 @@ def test_the_bound_holds_for_what_is_read_and_not_for_what_is_promised(tmp_path:
     assert len(files.read_regular(path, 1000)) == 1000
     honest = os.fstat
     monkeypatch.setattr(os, "fstat", lambda fd: os.stat_result([*honest(fd)[:6], 0, *honest(fd)[7:10]]))  # as /proc says: 0 bytes
-    with pytest.raises(files.Unreadable, match=r"larger than 0\.000999 MB"):
+    with refused(files.Unreadable, file="grows"):
         files.read_regular(path, 999)
     with pytest.raises(files.Unreadable, match="MB"):
         files.read_regular("/proc/self/maps", 10)
@@ -135,7 +136,7 @@ def test_a_file_that_is_replaced_by_a_pipe_meanwhile(tmp_path: Path, monkeypatch
     path.unlink()
     os.mkfifo(path)
     monkeypatch.setattr(os, "stat", lambda *given, **more: regular)
-    with pytest.raises(files.Unreadable, match="named pipe"):
+    with refused(files.Unreadable, file="a.yaml"):
         files.read_regular(path, 100)
 
 

@@ -130,7 +130,7 @@ def test_a_start_in_a_singular_position_is_handed_over_and_taken_back(crank, how
     assert 0 < counters["fallbacks"] < 0.3 * counters["evaluations"], "the rest is native again"
     assert runs[0]["A"][-1] == pytest.approx(slider_crank(angle, speed, [0.4])[0], abs=1e-8)
     np.testing.assert_array_equal(runs[0].solution.y, runs[1].solution.y)
-    with pytest.raises(lw.SingularityError, match="branch"):
+    with refused(lw.SingularityError, name="branch"):
         march(compiled_of(crank), crank.state([angle, 2 * np.pi - 2 * angle]), 0.4, tau=[1.0, 0.0], **how).solution.check()
 
 

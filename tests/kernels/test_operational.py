@@ -97,17 +97,17 @@ def test_in_a_dead_center_of_the_slider_one_entry_has_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "text"),
+    ("of", "name"),
     [
-        ("left_rod", "3 components.*2 drives"),
-        ("left_rodd", "no moving body 'left_rodd'.*left_rod"),
-        ("left_rod.Q", "no point 'Q'"),
-        ("left_rod.C.z", "allowed are left_rod.C.x, left_rod.C.y"),
-        ([], "needs what moves"),
+        ("left_rod", "tasks"),
+        ("left_rodd", "left_rodd"),
+        ("left_rod.Q", "Q"),
+        ("left_rod.C.z", "left_rod.C.z"),
+        ([], "tasks"),
     ],
 )
-def test_wrong_names_say_what_is_allowed(of: Any, text: str) -> None:
-    with pytest.raises(lw.LinkwrightError, match=text):
+def test_wrong_names_say_what_is_allowed(of: Any, name: str) -> None:
+    with refused(lw.LinkwrightError, name=name):
         lw.compile("five-bar").kernel("operational", tasks=of)
 
 

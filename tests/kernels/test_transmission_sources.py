@@ -16,6 +16,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels import transmission_sources
 from tests.compiler.samples import node
 from tests.kernels.test_c_sources import TYPES, WARNINGS
+from tests.refusals import refused
 from tests.system.test_named_terms import LEG
 
 POSES = np.array([[0.1745, 0.1], [-0.3, -0.2], [0.7, 0.25]])
@@ -123,7 +124,7 @@ def test_files_by_their_ending(tmp_path: Path) -> None:
 
 def test_a_floating_base_has_no_code() -> None:
     knee = lw.load(LEG).system.transmission("crank", "knee")
-    with pytest.raises(UsageError, match="base fixed"):
+    with refused(UsageError, name="base"):
         assert knee._sides
 
 

@@ -293,6 +293,6 @@ def test_wrong_variants_are_explained():
     k = s.kernels.variant(Variant(drivers=("A",)))
     with refused(UsageError, name="inverse"):
         k.get("inverse")
-    with pytest.raises(UsageError, match="variant already"):
+    with refused(UsageError, name="variant"):
         k.variant(Variant(power=True))
     assert s.kernels.variant(Variant()) is s.kernels and s.kernels.variant(replace(k.chosen)) is k

@@ -180,7 +180,7 @@ def test_a_free_joint_is_named_when_a_drive_is_missing():
     from dataclasses import replace
 
     lone = lw.Mechanism(replace(m.description, drives=m.description.drives[:1]))
-    with pytest.raises(UsageError, match="more degree"):
+    with refused(UsageError, name="B"):
         lone.cycle(one)
 
 

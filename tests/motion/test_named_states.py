@@ -196,18 +196,18 @@ def test_the_whole_robot_follows_its_base() -> None:
 
 
 @pytest.mark.parametrize(
-    ("q", "v", "words"),
+    ("q", "v", "name"),
     [
-        ({"J": 3.0}, {}, r"needs a list of 7 coordinates \(qw, qx, qy, qz, x, y, z\)"),
-        ({"J": [0, 0, 0, 0, 1, 1, 1]}, {}, "quaternion is zero"),
-        ({"J.wx": 1.0}, {}, "is a velocity, without a position"),
-        ({"J.q": 1.0}, {}, "Use J, J.wx"),
-        ({}, {"J": [1, 2, 3]}, "needs a list of 6 speeds .*; 3 were given"),
-        ({}, {"J.wx": "3 m"}, "angular speed|rad/s"),
+        ({"J": 3.0}, {}, "J"),
+        ({"J": [0, 0, 0, 0, 1, 1, 1]}, {}, "J"),
+        ({"J.wx": 1.0}, {}, "J.wx"),
+        ({"J.q": 1.0}, {}, "J.q"),
+        ({}, {"J": [1, 2, 3]}, "J"),
+        ({}, {"J.wx": "3 m"}, "3 m"),
     ],
 )
-def test_wrong_values_of_a_floating_base(q: dict[str, Any], v: dict[str, Any], words: str) -> None:
-    with pytest.raises(lw.LinkwrightError, match=words):
+def test_wrong_values_of_a_floating_base(q: dict[str, Any], v: dict[str, Any], name: str) -> None:
+    with refused(lw.LinkwrightError, name=name):
         lw.load(on_one_joint("free")).system.assemble(q, v)
 
 

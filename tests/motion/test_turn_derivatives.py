@@ -13,6 +13,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.rings.design.measure_slopes import Disturbed, cycle_samples
+from tests.refusals import refused
 from tests.rings.design.test_measure_slopes import JIB, RICH
 from tests.sweeps import sweep
 
@@ -120,18 +121,18 @@ def test_samples_in_singular_positions_are_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "text"),
+    ("call", "name"),
     [
-        (lambda: lw.load("four-bar").cycle(steps=8).derivatives(["L9"]), "no parameter 'L9'"),
-        (lambda: lw.load("four-bar").cycle(steps=8).derivatives([]), "name the numbers"),
-        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.torque", "L2"], "no derivatives by 'L2'"),
-        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.tork"], "A.torque"),
-        (lambda: lw.load("parallelogram-middle").cycle(steps=8).derivatives("middle.M.x"), "would no longer close"),
-        (lambda: lw.load(RICH).cycle(steps=8).derivatives("w")["A.torque"], "friction grows with the load"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives(["L9"]), "L9"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives([]), "by"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.torque", "L2"], "L2"),
+        (lambda: lw.load("four-bar").cycle(steps=8).derivatives("L1")["A.tork"], "A.tork"),
+        (lambda: lw.load("parallelogram-middle").cycle(steps=8).derivatives("middle.M.x"), "middle.M.x"),
+        (lambda: lw.load(RICH).cycle(steps=8).derivatives("w")["A.torque"], "A.torque"),
     ],
 )
-def test_wrong_calls_say_what_is_allowed(call: Any, text: str) -> None:
-    with pytest.raises(LinkwrightError, match=text):
+def test_wrong_calls_say_what_is_allowed(call: Any, name: str) -> None:
+    with refused(LinkwrightError, name=name):
         call()
 
 

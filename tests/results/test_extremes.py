@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.results.measures import measure
 from linkwright.results.measures.extremes import SharpenedCurves, curve_extremes
-from linkwright.results.measures.numbers import MeasuredNumber
+from linkwright.results.measures.measured_number import MeasuredNumber
 from tests.results.test_measures import offset_slider
 
 T = np.linspace(0.0, 2.0 * np.pi, 361)

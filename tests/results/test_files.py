@@ -162,9 +162,9 @@ def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatc
     run = free_run("wiper")
     path = run.save(tmp_path / "run.parquet")
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=r"unsupported file type '\.xls'; use \.csv, \.json, \.npz, \.parquet or \.xlsx"):
+    with refused(UsageError, file="run.xls"):
         run.save(tmp_path / "run.xls")
-    with pytest.raises(LinkwrightError, match="cannot write"):
+    with refused(LinkwrightError, file="run.npz"):
         run.save(tmp_path / "missing" / "run.npz")
     run[::2].save(path)
     assert path.read_bytes() != before and len(lw.load_result(path)) == 31

@@ -16,6 +16,7 @@ import linkwright as lw
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.simulation.stabilizers import STABILIZERS
 from tests import ROOT
+from tests.refusals import refused
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
 from tests.sweeps import sweep
@@ -117,7 +118,7 @@ def test_a_run_begins_in_a_singular_position(beyond):
 def test_rest_in_a_singular_position_is_named_as_such():
     """The loops are closed to 1e-13 there, the singular value is 6e-7: neither zero nor of any use."""
     s = lw.compile("change-point-four-bar")
-    with pytest.raises(lw.SimulationError, match="at rest in a singular position"):
+    with refused(lw.SimulationError, name="no answer"):
         s.simulate(s.assemble(q={"A": np.pi}), 0.5)
 
 
@@ -141,7 +142,7 @@ def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
 
 @sweep("how", [{"integrator": "rk4", "step": 2e-3}, {"tolerance": 1e-6}], now=1)
 def test_loops_that_drift_open_are_named_where_nothing_closes_them(cranks, how):
-    with pytest.raises(lw.SimulationError, match=r"drift.*stabilizer='project'") as caught:
+    with refused(lw.SimulationError, name="not finite") as caught:
         cranks.simulate(cranks.assemble(v={"A": -1.0}), 12.0, stabilizer="none", **how)
     assert "tolerance=" not in str(caught.value) and "step=" not in str(caught.value) and not caught.value.run.checks().ok
 

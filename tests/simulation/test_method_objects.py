@@ -75,25 +75,25 @@ def test_a_stabilizer_object_is_the_named_one(swinging: tuple[Any, Any], name: s
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "words"),
+    ("option", "value", "name"),
     [
-        ("integrator", 5, "an integrator is a name .*rk4.* not int"),
-        ("integrator", np.zeros(3), "an integrator is a name .* not ndarray"),
-        ("integrator", ["rk4"], "an integrator is a name .* not list"),
-        ("integrator", "rk5", "no integrator 'rk5'. Did you mean 'rk4'"),
-        ("formulation", 3, "a formulation is a name .*nullspace.* not 3"),
-        ("formulation", Sslm, "a formulation is a name .* not <class"),
-        ("formulation", np.zeros(3), "a formulation is a name"),
-        ("formulation", "slmm", "no formulation 'slmm'. Did you mean"),
-        ("stabilizer", 3, "a stabilizer is a name .* not 3"),
-        ("stabilizer", np.zeros(2), "a stabilizer is a name"),
-        ("control", "pd", "control is pd, projected"),
-        ("control", 3, "control is pd, projected"),
+        ("integrator", 5, "integrator"),
+        ("integrator", np.zeros(3), "integrator"),
+        ("integrator", ["rk4"], "integrator"),
+        ("integrator", "rk5", "rk5"),
+        ("formulation", 3, "formulation"),
+        ("formulation", Sslm, "formulation"),
+        ("formulation", np.zeros(3), "formulation"),
+        ("formulation", "slmm", "slmm"),
+        ("stabilizer", 3, "stabilizer"),
+        ("stabilizer", np.zeros(2), "stabilizer"),
+        ("control", "pd", "control"),
+        ("control", 3, "control"),
     ],
 )
-def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: Any, words: str) -> None:
+def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: Any, name: str) -> None:
     s, st = swinging
-    with pytest.raises(lw.UsageError, match=words):
+    with refused(lw.UsageError, name=name):
         s.simulate(st, 0.02, **{option: value})
 
 
@@ -108,7 +108,7 @@ def test_an_inverse_method_object_is_the_named_one(swinging: tuple[Any, Any], na
 
     assert s.inverse(st, drives=["A"], method=mine).u == pytest.approx(one.u)
     for wrong in (5, None, np.zeros(2), type):
-        with pytest.raises(lw.UsageError, match=r"a method is a name .*subsystem"):
+        with refused(lw.UsageError, name="method"):
             s.inverse(st, drives=["A"], method=wrong)
 
 

@@ -12,6 +12,7 @@ import linkwright as lw
 from benchmarks.bench.known_motions import change_point_error
 from linkwright.simulation import singularity_crossings
 from tests.reference import load
+from tests.refusals import refused
 from tests.simulation.closed_forms import parallelograms, slider_crank
 from tests.sweeps import sweep
 
@@ -77,7 +78,7 @@ def test_a_passage_is_reported_with_its_time_and_what_means_nothing_there(crank)
 
 def test_at_rest_where_branches_meet_nothing_is_decided(crank):
     st = crank.state([1.5 * math.pi, -math.pi])
-    with pytest.raises(lw.SimulationError, match="two branches meet") as caught:
+    with refused(lw.SimulationError, name="no answer") as caught:
         crank.simulate(st, 1.0, drive={"A": lw.drives.torque(1.0)})
     assert len(caught.value.run) <= 1 and isinstance(caught.value.__cause__, lw.SingularityError)
 

@@ -11,6 +11,7 @@ from linkwright.errors import ModelError, SimulationError
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
 from linkwright.rings.exchange.writing.losses import LossWarning
+from tests.refusals import refused
 
 PENDULUM = {
     "plane": "xy",
@@ -192,5 +193,5 @@ def test_singular_positions_are_located_while_a_stop_holds():
 
 
 def test_a_step_that_is_too_long_is_named_while_a_stop_holds():
-    with pytest.raises(SimulationError, match=r"step=0\.08 s .*Take a step [0-9]+ times shorter"):
+    with refused(SimulationError, name="open"):
         passing_while_held().simulate(2.0, integrator="rk4", step=0.08)

@@ -128,7 +128,7 @@ def test_a_controller_is_differentiated_with_the_mechanism() -> None:
         ({"stabilizer": "baumgarte"}, "crank.mass", "stabilizer 'project' or 'none'"),
         ({"integrator": "rodas"}, "crank.mass", "explicit integrator"),
         ({"drive": {"A": lw.drives.torque(lambda t: 0.1, every="1 ms")}}, "crank.mass", "sampled or called"),
-        ({}, [], "name the numbers"),
+        ({}, [], "name the parameters"),
         ({}, "crank.maß", "no parameter"),
     ],
     now=1,

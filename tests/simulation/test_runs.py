@@ -18,6 +18,7 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
+from tests.refusals import refused
 from tests.sweeps import sweep
 
 
@@ -137,7 +138,7 @@ def test_a_sampled_controller_is_held(bar):
 
 def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
     s, st = bar
-    with pytest.raises(lw.SimulationError, match=r"t = 0\.\d+ s.*(A|B|C)") as caught:
+    with refused(lw.SimulationError, name="stuck") as caught:
         s.simulate(st, 1.0, drive={"A": lw.drives.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, sample_interval=0.01)
     run = caught.value.run
     assert 0.3 < run.t[-1] <= 0.5 and np.isfinite(run.q).all() and not run.checks().ok
@@ -149,18 +150,18 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
             raise ValueError("the table has no such row")
         return float(x["A"])
 
-    with pytest.raises(lw.SimulationError, match="the table has no such row") as caught:
+    with refused(lw.SimulationError, name="failed") as caught:
         s.simulate(st, 1.0, drive={"A": lw.drives.torque(broken)}, sample_interval=0.01)
     assert isinstance(caught.value.__cause__, ValueError) and caught.value.run.t[-1] <= 0.06
     with pytest.raises(lw.SimulationError, match="every="):  # a relay chatters
         s.simulate(st, 10.0, drive={"A": lw.drives.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
-    with pytest.raises(lw.SimulationError, match="most_steps") as caught:
+    with refused(lw.SimulationError, name="too many steps") as caught:
         s.simulate(st, 10.0, most_steps=20)
     assert caught.value.run.t[-1] < 10.0
 
 
 def test_a_run_that_stopped_early_is_shown_like_any_other(tmp_path):
-    with pytest.raises(lw.SimulationError, match="most_steps") as caught:
+    with refused(lw.SimulationError, name="too many steps") as caught:
         lw.load("four-bar").simulate(10.0, most_steps=20)
     run = caught.value.run
     whole = lw.load("four-bar").simulate(float(run.t[-1]), sample_interval=[float(run.t[-1])])
@@ -286,7 +287,7 @@ def test_a_batch_is_its_runs_one_by_one(bar):
         np.testing.assert_array_equal(batches[0].run(7)["A.v"], batches[0]["A.v"][7])
     with pytest.raises(UsageError, match="State"):
         run_batch(compiled_of(s), [], 1.0)
-    with pytest.raises(UsageError, match="events"):
+    with refused(UsageError, name="events"):
         run_batch(compiled_of(s), states, 1.0, events=["A"])
 
 

@@ -302,7 +302,7 @@ def test_loops_that_cannot_be_closed_are_open():
     env.reset(5, s.assemble(v={"A": 300.0, "E": -300.0}))
     env.step()
     assert env.status[5] == "open" and "cannot be closed" in env.why[5] and env.ok.sum() == 7
-    with pytest.raises(lw.SimulationError, match="cannot be closed again"):
+    with refused(lw.SimulationError, name="step"):
         s.step(env.state(5), None, 0.05)
 
 
@@ -340,7 +340,7 @@ def test_answers_that_fail_are_reasons():
         env.step({"A": 0.0})
     assert not env.ok[0] and env.status[0] == "failed"
     assert "a step of 0.001 s leads from here" in env.why[0] and "(no answer here)" in env.why[0]
-    with pytest.raises(lw.SimulationError, match=r"a step of 0.001 s leads from here to a state without an answer.*no answer here"):
+    with refused(lw.SimulationError, name="step"):
         s.step(env.state(0))
 
 
@@ -461,7 +461,7 @@ def test_a_quaternion_has_length_one():
     s = lw.compile("stewart")
     q = s.start.q.copy()
     q[s.names.q.index("platform.qw")] += 0.1
-    with pytest.raises(lw.UsageError, match=r"quaternion platform\.qw.* has length"):
+    with refused(lw.UsageError, name="platform.qw, platform.qx, platform.qy, platform.qz"):
         s.stepper(2).reset(None, q)
 
 
@@ -491,5 +491,5 @@ def test_new_states_that_are_alike_are_those_admitted_one_by_one():
     together.reset([1, 4, 8], st)
     apart.reset([1, 4, 8], np.tile(st.q, (3, 1)), np.tile(st.v, (3, 1)), t=np.full(3, st.t))
     np.testing.assert_array_equal(together.environments.rows, apart.environments.rows)
-    with pytest.raises(lw.UsageError, match="the loops of environment 4 are open"):
+    with refused(lw.UsageError, name="environment"):
         together.reset([4, 5], st.q + 0.1)

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.simulation.run_batch import run_batch
+from tests.refusals import refused
 from tests.sweeps import sweep
 
 CASES = Path(__file__).parent.parent / "data" / "trial_stages"
@@ -51,7 +52,7 @@ def test_in_a_batch():
 def test_a_fixed_step_that_is_too_long_is_named_as_the_cause():
     """The kink is far steeper than the step is short: nothing feeds energy to the motion, and nothing overflows in the model."""
     s, st, duration = case("hinge-and-ball")
-    with pytest.raises(lw.SimulationError, match=r"the step of 0.01 s is too long") as caught:
+    with refused(lw.SimulationError, name="no answer") as caught:
         s.simulate(st, duration, integrator="rk4", step=0.01)
     assert not [w for w in ("overflow", "fault of the program", "runs away", "inertia") if w in str(caught.value)]
     assert "Leave out integrator= for adaptive steps" in str(caught.value)  # which the first test does
@@ -72,6 +73,6 @@ def test_an_error_that_stays_is_still_the_cause():
         return 1.0 / (0.0 if t > 0.1 else 1.0)
 
     s = lw.compile("four-bar")
-    with pytest.raises(lw.SimulationError, match=r"'only_until' \(test_trial_stages.py:.*ZeroDivisionError") as caught:
+    with refused(lw.SimulationError, name="no answer") as caught:
         s.simulate(s.assemble(v={"A": 1.0}), 1.0, drive={"A": lw.drives.torque(only_until)})
     assert str(caught.value).startswith("t = 0.1 s:")  # steps shrink before it

@@ -79,7 +79,7 @@ def test_motions_of_fewer_drives_come_from_a_kernel(make: Any) -> None:
     same(s, st, a)  # with all of them
     with refused(lw.UsageError, name="drives"):
         s.inverse(st, s.forward(st, dict.fromkeys(compiled_of(s).drive_names, 5.0)).a, drives=some)
-    with pytest.raises(lw.UsageError, match="contradict the closed loops"):
+    with refused(lw.UsageError, name="a"):
         s.inverse(st, a + 1.0, drives=some)
 
 

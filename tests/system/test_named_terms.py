@@ -266,9 +266,9 @@ def test_wrong_names_are_explained(leg: lw.System, tasks: Any, by: Any, said: st
 
 
 def test_too_many_tasks_and_no_base_are_explained(leg: lw.System) -> None:
-    with pytest.raises(lw.UsageError, match="name fewer"):
+    with refused(lw.UsageError, name="tasks"):
         _ = leg.named_terms(["shank", "trunk"])(leg.start).Lambda
-    with pytest.raises(lw.UsageError, match="no floating base"):
+    with refused(lw.UsageError, name="base"):
         lw.compile("five-bar").jacobian(lw.compile("five-bar").start, "left_rod.C", "base")
     with refused(lw.UsageError, name="tasks"):
         _ = leg.named_terms()(leg.start).J

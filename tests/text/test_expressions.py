@@ -130,7 +130,7 @@ def test_parameters_refer_to_each_other_and_overrides_win():
 
 
 def test_a_circle_of_parameters_is_named():
-    with pytest.raises(ModelError, match="a -> b -> c -> a"):
+    with refused(ModelError, name="parameters"):
         evaluate_parameters({"a": parse("b"), "b": parse("c + 1"), "c": parse("2*a")}, {})
     assert evaluate_parameters({"a": parse("b"), "b": parse("a")}, {"a": 1.0})["b"] == 1.0
 

@@ -110,7 +110,7 @@ def test_rebind_takes_other_numbers_into_the_same_structure():
     assert all(n.joint.frame_first.at == (9.0, 8.0, 7.0) for n in again.nodes)
     assert (again.loops, again.subsystems, again.cuts) == (tree.loops, tree.subsystems, tree.cuts)
     assert [(n.q, n.v, n.parent) for n in again.nodes] == [(n.q, n.v, n.parent) for n in tree.nodes]
-    with pytest.raises(UsageError, match="build_tree"):
+    with refused(UsageError, name="tree"):
         rebind(tree, graphs.three_rrr())
 
 
@@ -239,7 +239,7 @@ def test_wrong_names_in_cuts():
 
 
 def test_too_few_cuts_name_the_loop_that_is_left():
-    with pytest.raises(ModelError, match=r"leave a loop closed: (.*)\. Add one") as error:
+    with refused(ModelError, name="cuts") as error:
         build_tree(graphs.scraper(), ["J8", "J9"])
     left = error.value.message.split("closed: ")[1].split(".")[0].split(" - ")
     assert set(left) == {"J5", "J6", "J7", "J10"}

@@ -289,7 +289,7 @@ class Sym:
     def where(self, a: Any, b: Any) -> Any:
         """a where this condition holds, else b; both are evaluated, so neither may divide by zero."""
         if self.g.op[self.i] not in (Op.LT, Op.LE):
-            raise TracingError("where() needs a condition such as x < 1 as its first argument, not a number.")
+            raise TracingError("where() needs a condition such as x < 1 as its first argument, not a number.", name="where")
         yes, no = self.g.index(a), self.g.index(b)
         return a if yes == no else self.g.node(Op.SELECT, self.i, yes, no)
 

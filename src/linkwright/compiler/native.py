@@ -266,7 +266,9 @@ def _alive(run: Callable[[], int], *_memory: Any) -> int:
 def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ...], list[np.ndarray], list[int]]:
     """The leading axes of a batch, and each block's rows with their stride in doubles."""
     if len(arrays) != len(blocks):
-        raise UsageError(f"{len(arrays)} arrays were given for {counted(len(blocks), 'input')}: {', '.join(b.name for b in blocks)}.")
+        raise UsageError(
+            f"{len(arrays)} arrays were given for {counted(len(blocks), 'input')}: {', '.join(b.name for b in blocks)}.", name="inputs"
+        )
     given = [np.asarray(a, dtype=np.float64) for a in arrays]
     leads = []
     for a, b in zip(given, blocks, strict=True):
@@ -296,7 +298,9 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
         return np.broadcast_shapes(*distinct)
     except ValueError:
         listed = ", ".join(f"{b.name} {n}" for b, n in zip(blocks, leads, strict=True))
-        raise UsageError(f"the batch axes of the inputs do not fit each other: {listed}. They must be equal, 1 or absent.") from None
+        raise UsageError(
+            f"the batch axes of the inputs do not fit each other: {listed}. They must be equal, 1 or absent.", name="inputs"
+        ) from None
 
 
 # ---------------------------------------------------------------- made or fetched

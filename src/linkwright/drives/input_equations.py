@@ -390,11 +390,14 @@ def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
         except LinkwrightError:
             raise
         except Exception as error:
-            raise UsageError(f"the {f.function.label} fails at the start of the run: {type(error).__name__}: {error}.") from error
+            raise UsageError(
+                f"the {f.function.label} fails at the start of the run: {type(error).__name__}: {error}.", name=f.function.label
+            ) from error
         if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
             raise UsageError(
                 f"the {f.function.label} gives different values for the same arguments. An integrator asks several times for every step "
-                "and may ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember."
+                "and may ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember.",
+                name=f.function.label,
             )
 
 

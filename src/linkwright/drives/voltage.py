@@ -116,7 +116,7 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
 
 def _positive(key: str, value: float) -> float:
     if not value > 0.0:
-        raise UsageError(f"a motor needs {key} greater than zero, not {value:g}.", value=value)
+        raise UsageError(f"a motor needs {key} greater than zero, not {value:g}.", value=value, name=key)
     return value
 
 

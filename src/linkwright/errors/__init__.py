@@ -231,6 +231,33 @@ def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str,
     return Suggestion(f"{hint}{kind}: {listing(every, MOST_NAMES) or 'none'}.", str(name), every)
 
 
+def nearest_channel(name: str, known: Sequence[str]) -> Suggestion:
+    """The same for channels, whose names have parts: what is allowed are the channels of the joint or body that was meant, or all of these.
+
+    >>> nearest_channel("torque", ["A", "A.torque", "crank", "crank.angle"])
+    "Did you mean 'A.torque'? Channels: A, A.torque."
+    >>> nearest_channel("krank.angel", ["A", "A.torque", "crank", "crank.angle"])
+    "Did you mean 'crank.angle'? Channels: crank, crank.angle."
+    """
+    heads = list(dict.fromkeys(n.split(".")[0] for n in known))
+    guess = _channel_meant(name, known)
+    head = name.split(".")[0]
+    head = head if head in heads else guess.split(".")[0]
+    family = [n for n in known if n.split(".")[0] == head] or sorted(heads)
+    return nearest(name, family, "Channels", {name.lower(): guess})
+
+
+def _channel_meant(name: str, known: Sequence[str]) -> str:
+    """The shortest channel that ends with a name, else the one that is nearest part by part, else as a whole; empty if none is near."""
+    if ends := [n for n in known if n.lower().endswith(f".{name.lower()}")]:
+        return min(ends, key=lambda n: (n.startswith("ground."), n.count(".")))
+    parts, left = name.split("."), [n.split(".") for n in known]
+    for i, part in enumerate(parts):
+        meant = _guess(part, list(dict.fromkeys(n[i] for n in left if len(n) > i)), {})
+        left = [n for n in left if len(n) > i and n[i] == meant]
+    return next((".".join(n) for n in left if len(n) == len(parts)), "") or next(iter(get_close_matches(name, known, n=1, cutoff=0.8)), "")
+
+
 def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, synonyms: Mapping[str, str] | None = None) -> Suggestion:
     """The same with what is allowed under headings."""
     every = [n for names in groups.values() for n in names]
@@ -356,6 +383,7 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 
 RENAMED_OPTIONS: dict[str, str] = {  # "verb.option" -> what to write instead
     "animate.turn": "c.animate(path)",
+    "cam.turn": "motion",\
     "curves.of": "measures",
     "derivatives.of": "channel",
     "export to c.free": "parameters",

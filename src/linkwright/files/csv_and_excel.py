@@ -9,7 +9,7 @@ does not is an error with its line, so that no cell is ever dropped.
 Writing: a header with units, numbers as numbers, texts that no spreadsheet takes for formulas.
 
     write_csv(path, header, rows, csv_style(";", ","))      the separator and the decimal mark of a spreadsheet's country
-    write_workbook(path, [WorkbookSheet("turn", header, rows), WorkbookSheet("model", ...)])
+    write_workbook(path, [WorkbookSheet("cycle", header, rows), WorkbookSheet("model", ...)])
 
 Cells are numbers, truth values, texts or None; in Excel a number that is not finite is an empty cell.
 """

@@ -48,7 +48,7 @@ def is_text(x: str) -> bool:
 def need_path(path: Any) -> None:
     """Raise UsageError for anything but a text or a path."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise UsageError(f"a file's path is needed, not {type(path).__name__}.", value=path)
+        raise UsageError(f"a file's path is needed, not {type(path).__name__}.", value=path, name="path")
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:

@@ -1,6 +1,6 @@
 """Time integration of equations given as kernels: methods by name, projection onto the loops, events, samples.
 
-A method is a file with a table (`tableaux.Method`) and a line in `driver.INTEGRATORS`; the loops are written once as plain
+A method is a file with a table (`problem.Method`) and a line in `integration.INTEGRATORS`; the loops are written once as plain
 Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `step` (a step), `step_size` (its size),
 `step_output` (samples and events), `stop_rests` (rigid stops that hold), `time_loop` (all steps). A table with gamma
 is a Rosenbrock method's. `environment_steps` and `environments` do single steps of many states under inputs that a

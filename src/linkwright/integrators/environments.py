@@ -54,7 +54,7 @@ def scheme_of(given: Any) -> Tableau | None:
         name, table = f"'{method_of(given).name}'", method_of(given).table
     else:
         hint = nearest(given, names, "Integrators") if isinstance(given, str) else f"It is {allowed}."
-        raise UsageError(f"there is no integrator {given!r:.60} of single steps.", hint, value=given)
+        raise UsageError(f"there is no integrator {given!r:.60} of single steps.", hint, value=given, name="integrator")
     if not _is_fixed(table):
         why = "is implicit" if table.gamma > 0.0 else "chooses the length of its steps"
         raise UsageError(f"{name} {why}; the integrator of single steps is {allowed}.", name=name)

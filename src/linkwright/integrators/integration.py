@@ -77,7 +77,7 @@ def integrate(
         raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.", name="origin")
     start = np.asarray(y0, dtype=float)
     if start.shape != (problem.n,) or not np.isfinite(start).all():
-        raise UsageError(f"the start state needs {counted(problem.n, 'finite number')}.")
+        raise UsageError(f"the start state needs {counted(problem.n, 'finite number')}.", name="start")
     native = is_native(engine)
     slots, backs = slots_of(problem, native)
     plan, floats, counts = mem.layout(problem, chosen.table, slots, times is not None)
@@ -250,6 +250,7 @@ def method_of(given: str | Method) -> Method:
         raise UsageError(
             f"an integrator is a name ({', '.join(INTEGRATORS)}) or a Method (linkwright.integrators.Method), not {type(given).__name__}.",
             value=given,
+            name="integrator",
         )
     if given not in INTEGRATORS:
         raise UsageError(f"there is no integrator '{given}'.", nearest(given, INTEGRATORS, "Integrators"))
@@ -266,9 +267,9 @@ def is_native(engine: str | None) -> bool:
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
-        raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.")
+        raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.", name="end")
     if step is not None and not (np.isfinite(step) and step > 0.0):
-        raise UsageError(f"the step must be a positive time, not {step}.", value=step)
+        raise UsageError(f"the step must be a positive time, not {step}.", value=step, name="step")
     if not method.adaptive and step is None:
         raise UsageError(f"'{method.name}' needs a fixed step, such as step=0.001.", name=method.name)
     if method.adaptive and not 1e-15 <= tolerance <= 0.1:

@@ -1,12 +1,12 @@
-"""Walking eight designs at a time along their loops: the loop of `walk` with a design in each lane of kernel `stride`.
+"""Walking eight designs at a time along their loops: the loop of `driven_motion.walk` with a design in each lane of kernel `stride`.
 
     walk = LaneWalking(kernel, samples=361)
     begin = walk.begun(...)                     positions of designs by continuation of their numbers
     rows, reached = walk(begin, t, laws, parameters)  designs that stop are left to `walk`, which halves its steps
 
-Every lane stops its Newton steps when it is closed, as `walk.walk` does, so its numbers do not depend on the designs beside it. Where
-Newton moves by less than the root of round-off, the step is the last one: what is left of it is of second order.
-Steps are those of the samples, of equal length: where a lane would have to halve one, it says how far it came.
+Every lane stops its Newton steps when it is closed, as `driven_motion.walk` does, so its numbers do not depend on the designs beside it.
+Where Newton moves by less than the root of round-off, the step is the last one: what is left of it is of second order. Steps are those of
+the samples, of equal length: where a lane would have to halve one, it says how far it came.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LanePlan(NamedTuple):
 
 
 def close_lanes(plan: LanePlan, g: np.ndarray) -> None:
-    """Newton steps of all lanes at the row's drives, each as many as it needs; see `walk.closed`. Lanes that stay open are not good."""
+    """Newton steps of all lanes at the row's drives, each as many as it needs; see `driven_motion.closed`. Open lanes are not good."""
     for l in range(LANES):
         g[plan.active + l] = g[plan.good + l]
         g[plan.before + l] = math.inf
@@ -199,7 +199,7 @@ def reach_lanes(
 
 
 def predict_lanes(plan: LanePlan, g: np.ndarray, k: int) -> None:
-    """q of sample k from the samples before it, and how far Newton's steps may go from there; see `walk.predict`."""
+    """q of sample k from the samples before it, and how far Newton's steps may go from there; see `driven_motion.predict`."""
     n = LANES * plan.nq
     if k == 1:
         for i in range(n):

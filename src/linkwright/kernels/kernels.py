@@ -86,7 +86,7 @@ class Variant:
                 raise UsageError(f"there is no joint or cylinder '{name}' to move.", nearest(name, names, "Joints"))
             driven(d, name, Parabola(0.0))  # refuses joints with several degrees of freedom
         if len(set(self.drivers)) != len(self.drivers):
-            raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.")
+            raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.", name="drives")
         loops = [loop.name for loop in skel.tree.loops]
         for name in self.without:
             if name not in loops:
@@ -197,7 +197,7 @@ class Kernels:
         """Kernels of the mechanism with drivers, rotors, without some loops, with powers; made once. Variants do not add up:
         what is wanted is said against the mechanism as written."""
         if self.chosen != Variant():
-            raise UsageError("this is a variant already: ask the kernels of the mechanism as written for another one.")
+            raise UsageError("this is a variant already: ask the kernels of the mechanism as written for another one.", name="variant")
         wanted = wanted.checked(self.loops.skel)
         if wanted == Variant():
             return self

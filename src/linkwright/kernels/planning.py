@@ -29,7 +29,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import lengths
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivoted_columns
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.topology.elimination import eliminate as least_fill

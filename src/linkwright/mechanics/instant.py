@@ -131,7 +131,7 @@ class Instant:
     @property
     def known_a(self) -> Any:
         if self.a is None:
-            raise ChannelError("accelerations are not part of this result; a cycle or a simulation has them.")
+            raise ChannelError("accelerations are not part of this result; a cycle or a simulation has them.", name="accelerations")
         return self.a
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Every number of a model that may vary: named parameters, masses, centers, inertias, points, rods, springs, dampers, gravity.
+"""Every parameter of a model that may vary: named parameters, masses, centers, inertias, points, rods, springs, dampers, gravity.
 
     L1                        a parameter of the model file, everything written with it moves along
     C.x                       a pin in the drawing: everything drawn with it moves along, as if the file had been edited
@@ -12,7 +12,7 @@
     gravity.y
 
 A dimension alone moves no mass: `crank.B.x` leaves the crank's center and inertia where they are. A `Parameter` gives the
-model's numbers with a step added, over any scalar; a complex step carries a derivative.
+model's parameters with a step added, over any scalar; a complex step carries a derivative.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Parameter:
     value: float
     size: float  # 1 % is a hundredth of this: the value, or for coordinates the body's size
     geometry: bool  # bodies move when it changes
-    stepped: Callable[[Any], Description]  # the model's numbers with this step added
+    stepped: Callable[[Any], Description]  # the model's parameters with this step added
     placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
     by_default: bool = True  # among those of m.tolerances in which none is named
     drawn: bool = False  # a number of the drawing: as a named parameter, but under the name of a pin or link
@@ -63,7 +63,7 @@ def any_drawn(chosen: Sequence[Any]) -> bool:
 
 
 def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
-    """The model's numbers with these parameters at these values, over any scalar. Named parameters move everything written
+    """The model's parameters with these parameters at these values, over any scalar. Named parameters move everything written
     with them first; the others change one number each."""
     pairs = list(zip(chosen, values, strict=True))
     numbers = described.numbers({p.name: x for p, x in pairs if p.placed is None})
@@ -180,7 +180,7 @@ def _of_drawing(described: Description) -> list[Parameter]:
     return out
 
 
-# Changes of one number: functions of (which one, the model's numbers, the step), so that a parameter can be pickled.
+# Changes of one number: functions of (which one, the model's parameters, the step), so that a parameter can be pickled.
 
 
 def _with_named(described: Description, name: str, value: float, step: Any) -> Description:

@@ -138,7 +138,7 @@ class Assembler:
         if wanted is not None and not isinstance(wanted, Mapping):
             a = np.asarray(wanted, dtype=float)
             if a.shape != (self.tree.nv,) or not np.isfinite(a).all():
-                raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.")
+                raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.", name="a")
             return self._on_the_loops(c, a)
         pairs = [self._accelerated(name, x, st) for name, x in (wanted or {}).items()]
         rest = [self._accelerated(name, 0.0, st) for name in drives if name not in (wanted or {})]
@@ -160,7 +160,8 @@ class Assembler:
             return a - correction * self.loops.columns
         raise UsageError(
             f"these accelerations contradict the closed loops: the nearest possible ones differ by {off:.3g} rad/s^2 (or "
-            f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name; those of the other joints follow."
+            f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name; those of the other joints follow.",
+            name="a",
         )
 
     def _adding(self, st: State, readers: Sequence[Constraint], more: Sequence[Constraint]) -> list[int]:
@@ -250,7 +251,7 @@ class Assembler:
         k = self.loops.at(st.q, v, st.t, st.references).k / self.loops.row_scale
         lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.references), 1e-6).left_null
         if (lost.shape[1] and np.abs(lost.T @ k).max() > 1e-6 * (1.0 + float(v @ v))) or not v @ v > 0.0:
-            raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.")
+            raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.", name="v")
         return v
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:

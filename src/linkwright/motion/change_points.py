@@ -23,12 +23,12 @@ UNSURE = 4e-6  # of the characteristic length: with less slack than this a walk 
 EXACT = 1e-10  # of the characteristic length: the slack is known to about a tenth of this
 WEAK = 0.2  # of its median along the way: a smallest singular value below this is worth a look
 NARROW = 0.05  # of a turn: an arc that a drive cannot enter, beyond which it certainly does not turn fully
-DISTANCES = (6e-4, 9e-4, 12e-4, 15e-4)  # of a turn, from the change point: where the slack is read
+DISTANCES = (6e-4, 9e-4, 12e-4, 15e-4)  # of a cycle, from the change point: where the slack is read
 WIDER = (4.0, 2.0, 1.0, 1.0)  # times these distances, one after the other
-CLEAR = 2e-3  # of a turn: how far a motion stays away from a change point
+CLEAR = 2e-3  # of a cycle: how far a motion stays away from a change point
 NEARBY = 1e-5  # rad: of the difference that gives the curvature of the fold
 FEWEST = 6  # readings for a parabola
-MOST = 4  # change points of one turn that are looked at
+MOST = 4  # change points of one cycle that are looked at
 
 
 class ChangePoint(NamedTuple):
@@ -52,7 +52,7 @@ class Doubt(NamedTuple):
 
 
 def doubt(tied: Loops, path: Sequence[Walker], turn: float, back: float, ahead: float) -> Doubt | None:
-    """Judge walks from path[0] at t = 0, back and ahead at most for the time `turn`: None if they can be trusted, or what holds instead.
+    """Judge walks from path[0] at t = 0, back and ahead at most for the time `period`: None if they can be trusted, or what holds instead.
 
     `path` has the steps of the walk ahead; it is looked at where neither walk met a dead center.
     """
@@ -112,7 +112,7 @@ def _lowest(x: np.ndarray, y: np.ndarray, off: float) -> tuple[float, float]:
 
 
 def _readings(tied: Loops, begin: Walker, turn: float, middle: float, wide: float) -> tuple[np.ndarray, np.ndarray]:
-    """(distances from the middle in turns, slack there): one side is reached forwards, the other backwards, a turn before."""
+    """(distances from the middle in cycles, slack there): one side is reached forwards, the other backwards, a cycle before."""
     x: list[float] = []
     y: list[float] = []
     before = after = begin

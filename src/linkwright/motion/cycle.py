@@ -1,4 +1,4 @@
-"""Turning a mechanism: one cycle of its drives as pure kinematics, without masses.
+"""A cycle of a mechanism's drives as pure kinematics, without masses.
 
 The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
 and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
@@ -127,7 +127,7 @@ def begin_of(core: Compiled) -> tuple[bytes, bytes]:
 
 
 def computed(core: Compiled, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
-    """Compute a turn; `begin` only distinguishes turns from different positions."""
+    """Compute a cycle; `begin` only distinguishes cycles from different positions."""
     c = cycle(core.loops, core.start.instant, prepared_of(core, asked, begin), steps, core.walking)
     if isinstance(c.references, CutReferences):
         return c
@@ -166,7 +166,7 @@ def cycle(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walkin
 
 
 def _with_own_arrays(c: Trajectory) -> Trajectory:
-    """Copy the samples, so that writing into them changes no other turn."""
+    """Copy the samples, so that writing into them changes no other cycle."""
     q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
     assert isinstance(c.references, CutReferences)
     return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=c.references.copied(q), arrays=arrays)
@@ -230,7 +230,7 @@ def plan(
         prescribed = sorted((d for d in desc.drives if d.kind in PRESCRIBED), key=_holds)
         lead = ([d.joint for d in prescribed] or list(drives) or [_first_ground_joint(desc)])[0]
         if lead not in drives:
-            notes.append(f"no drive in the model: turning '{lead}'")
+            notes.append(f"no drive in the model: '{lead}' is moved")
     x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
     drive = drives.get(lead, Drive(lead, "undriven"))
     if start is not None or stop is not None:
@@ -340,7 +340,7 @@ def _first_ground_joint(desc: Description) -> str:
 
 
 class Prepared:
-    """A turn before its samples: the motion, where it begins, the loops with the drives, and its laws at the times asked for last."""
+    """A cycle before its samples: the motion, where it begins, the loops with the drives, and its laws at the times asked for last."""
 
     def __init__(self, loops: Loops, p: CyclePlan, here: Instant):
         self.loops, self.plan, self.here = loops, p, here
@@ -425,7 +425,7 @@ class SwingRange(NamedTuple):
 
 
 def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRange:
-    """Walk to both ends of a swing. It is done once: ends beside a dead center are known to 1e-9, and all turns have the same ones."""
+    """Walk to both ends of a swing. It is done once: ends beside a dead center are known to 1e-9, and all cycles have the same ones."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     between = times_between_stops(desc, p.lead, law, p.span) or StopTimes(-p.span, p.span, (False, False))

@@ -1,4 +1,4 @@
-"""Derivatives of a turn by numbers of the model, at a fixed motion of the drives: implicit and exact, all samples at once.
+"""Derivatives of a cycle by parameters of the model, at a fixed motion of the drives: implicit and exact, all samples at once.
 
 Kernel `turn_loads` by its parameters: with A = [J; S], the loops' Jacobian and the rows S of the drives, and r = M a + h - J' lam - B u,
 
@@ -39,7 +39,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     the motion is that of another design than the mechanism's own."""
     chosen = core.chosen(by)
     if not chosen:
-        raise UsageError("name the numbers of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).")
+        raise UsageError("name the parameters of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).", name="by")
     drives = list(c.drives)
     if len(drives) + core.tree.nc + core.kernels.plan.spinning < core.tree.nv or not drives:
         raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
@@ -128,7 +128,7 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
 
 
 def _is_own_speed(c: Trajectory, drive: str, speed: float) -> bool:
-    """True if a motion has the speed of its file: a speed that the caller gave does not vary with the numbers of the model."""
+    """True if a motion has the speed of its file: a speed that the caller gave does not vary with the parameters of the model."""
     return f"{drive}.v" not in c.channels or abs(float(c[f"{drive}.v"][0]) - speed) <= SAME_SPEED * abs(speed)
 
 
@@ -185,4 +185,4 @@ def _check_redundant(
     open_ = np.nanmax(np.abs(left), axis=(0, 1)) > LOOP_CHANGE * np.maximum(size, 1e-300)
     locked = [p.name for p, bad in zip(chosen, open_, strict=True) if bad]
     if locked:
-        raise UsageError(f"{listing(locked)} cannot vary alone: the loops are redundant and would no longer close.")
+        raise UsageError(f"{listing(locked)} cannot vary alone: the loops are redundant and would no longer close.", name=locked[0])

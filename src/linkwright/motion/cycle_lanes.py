@@ -79,9 +79,9 @@ class Laws:
 
 @dataclass(frozen=True, eq=False)
 class CycleLanes:
-    """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
+    """How cycles of designs of a mechanism are computed; `ready` is the cycle of the model itself."""
 
-    designs: Designs  # those of which kernels are made: others of the same numbers may be turned
+    designs: Designs  # those of which kernels are made: others with the same parameters may be computed
     ready: cycle.Prepared
     steps: int
     asked: tuple[Any, ...]  # drive, speed, duration, start, stop: see `cycle.plan`
@@ -90,7 +90,7 @@ class CycleLanes:
 
     @cached_property
     def possible(self) -> bool:
-        """False where designs must be turned one by one."""
+        """False where designs must be computed one by one."""
         core, p = self.designs.core, self.ready.plan
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
@@ -104,7 +104,7 @@ class CycleLanes:
         return {}
 
     def walking(self, *, counted: bool) -> LaneWalking | None:
-        """The walk in lanes, cut joints `counted` or only where the loops depend on them; None where designs must be turned one by one."""
+        """The walk in lanes, cut joints `counted` or only where the loops need them; None where designs must be computed one by one."""
         if not self.possible:
             return None
         if counted not in self._walks:
@@ -177,7 +177,7 @@ class CycleLanes:
         return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
 
     def __call__(self, designs: Designs, which: np.ndarray, walk: LaneWalking, cores: int | None = None) -> LaneMotion:
-        """Turn these designs."""
+        """Compute the cycles of these designs."""
         parameters, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
         ends = np.ascontiguousarray(laws.rows[..., :nd, 0])
@@ -202,7 +202,7 @@ class CycleLanes:
 
     @cached_property
     def _from(self) -> np.ndarray:
-        """Drives at the beginning of the model's own turn."""
+        """Drives at the beginning of the model's own cycle."""
         laws = self.ready.plan.laws
         return law_rows(list(laws.values()), np.zeros(1))[0, : len(laws)]
 
@@ -301,7 +301,7 @@ class Gaps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AssemblyGaps:
-    """Gaps of designs along their turns; `nominal` is the turn of the model itself, with as many samples."""
+    """Gaps of designs along their cycles; `nominal` is the cycle of the model itself, with as many samples."""
 
     lanes: CycleLanes
     nominal: Trajectory

@@ -100,7 +100,7 @@ def trajectory(
     full_turn: bool,
     dead: Sequence[DeadCenter] = (),
 ) -> Trajectory:
-    """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: dead centers beyond its ends."""
+    """The samples as a cycle of a drive that follows `law`; whole turns count from q = `origin`; `dead`: dead centers beyond its ends."""
     t = found.t
     c = Trajectory(tied.skel, t - t[0], found.q, found.v, found.a, found.references, drive=drive, full_turn=full_turn, origin=origin)
     if not found.path and not dead:
@@ -125,7 +125,7 @@ def trajectory(
     places = [("passage", *x, next_to(x[0])) for x in located(np.array([w.at.t for w in found.path]), along, at)]
     places += [("dead center", x.t, 0.0, x.next_to) for x in dead]
     if full_turn and len(places) > 1 and places[0][1] == t[0] and places[-1][1] == t[-1]:
-        del places[-1]  # the turn begins and ends there
+        del places[-1]  # the cycle begins and ends there
     if not places:
         return c
     places = sorted(places, key=lambda f: f[1])

@@ -1,9 +1,9 @@
-"""Channels of turns of many designs, with exact derivatives, in machine code: walk in lanes of designs, read in lanes of samples.
+"""Channels of cycles of many designs, with exact derivatives, in machine code: walk in lanes of designs, read in lanes of samples.
 
     turned = DesignTurns(lanes, names, by)(designs)        values[name] (designs, samples, ...), slopes[name] (..., numbers)
 
 Nothing of a motion is stored but positions of a block of designs; every channel is written once, where it stays. Designs that native code
-cannot turn or read are not `done`; where it is certain that they cannot turn, `why` has the reason.
+cannot be computed or read are not `done`; where it is certain that they have no cycle, `why` has the reason.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReadCycles(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DesignTurns:
-    """Named channels of turns, and the places of the numbers by which they are differentiated."""
+    """Named channels of cycles, and the places of the parameters by which they are differentiated."""
 
     lanes: CycleLanes
     asked: tuple[str, ...]
@@ -105,7 +105,8 @@ class DesignTurns:
             raise UsageError(
                 f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.plan.outputs} numbers each do not fit "
                 "into memory: read fewer channels, "
-                "differentiate by fewer numbers, or call it for fewer designs at once."
+                "differentiate by fewer numbers, or call it for fewer designs at once.",
+                name="read",
             )
         out = reading.empty(n)
         done, why, times = np.zeros(n, dtype=bool), dict[int, str](), np.zeros(0)
@@ -137,7 +138,7 @@ class DesignTurns:
             yield first, np.arange(first, min(first + self.lanes.block, len(designs)))
 
     def _read(self, designs: Designs, which: np.ndarray, out: np.ndarray, offset: int, cores: int | None) -> tuple[LaneMotion, np.ndarray]:
-        """Turn and read a block into `out` from design `offset` on; the mask of the designs that have all their samples."""
+        """Compute and read a block into `out` from design `offset` on; the mask of the designs that have all their samples."""
         assert self._made is not None
         moved = self.lanes(designs, which, self._made[1], cores)
         return moved, self._filled(designs, which, moved, out, offset, cores)
@@ -145,7 +146,7 @@ class DesignTurns:
     def _filled(
         self, designs: Designs, which: np.ndarray, moved: LaneMotion, out: np.ndarray, offset: int, cores: int | None
     ) -> np.ndarray:
-        """Read a block that is turned."""
+        """Read a block that is computed."""
         assert self._made is not None
         reading, walking, _ = self._made
         numbers = designs.values[which]

@@ -74,7 +74,8 @@ class Designs:
         """Check names and numbers; raise UsageError for those that are not usable."""
         if not isinstance(given, Mapping) or not given:
             raise UsageError(
-                f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.", value=given
+                f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.", value=given,
+                name="designs",
             )
         known = PARAMETERS.of(core)
         if not known:
@@ -87,7 +88,7 @@ class Designs:
             shape = np.broadcast_shapes(*(x.shape for x in arrays.values()))
         except ValueError:
             sizes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
-            raise UsageError(f"the arrays do not fit each other: {sizes}. Their axes must be equal, 1 or absent.") from None
+            raise UsageError(f"the arrays do not fit each other: {sizes}. Their axes must be equal, 1 or absent.", name="designs") from None
         rows = [np.broadcast_to(x, shape).ravel() for x in arrays.values()]
         return cls(core, tuple(known[name] for name in arrays), shape, np.array(rows).T.copy())
 
@@ -114,7 +115,7 @@ class Designs:
         return {p.name: float(x) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is None}
 
     def description(self, i: int) -> Description:
-        """Return the model with the numbers of a design, read again with its parameters; raise ModelError where they are impossible."""
+        """Return the model with the parameters of a design, read again with its parameters; raise ModelError where they are impossible."""
         return modelfile.redesigned(self.core.described, self.chosen, self.values[i])
 
     # ---------------------------------------------------------------- code

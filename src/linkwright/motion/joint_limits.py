@@ -255,7 +255,7 @@ def ends_text(slides: bool, stopped: tuple[bool, bool], dead: tuple[bool, bool],
 
 
 # ----------------------------------------------------------------------------------------------------
-# Degrees of freedom that no drive moves: what a turn, or a position of the drives, cannot decide
+# Degrees of freedom that no drive moves: what a cycle, or a position of the drives, cannot decide
 
 
 def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
@@ -273,7 +273,8 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
         raise UsageError(
             f"{counted(more, 'more degree')} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
             f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
-            "Drive one of them, or fix its position by a spring, coupling or another joint."
+            "Drive one of them, or fix its position by a spring, coupling or another joint.",
+            name=names[0],
         )
 
 
@@ -284,7 +285,7 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int,
     if freedoms:
         return UsageError(
             f"{place}{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
-            "other. Remove drives, or turn one by name: the others then follow or are held."
+            "other. Remove drives, or move one by name: the others then follow or are held."
         )
     held = [x for x in elements.constraints(desc) if _frees(loops, here, x.name)]
     extra = [f"{x.constraint} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held]

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, UsageError, nearest, renamed_channel
+from linkwright.errors import ChannelError, UsageError, nearest_channel, renamed_channel
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
@@ -140,13 +140,9 @@ class Channels:
         split = [n for n in self._all if n.startswith(f"{name}:") and "." not in n]
         if split:
             raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.", name=name, allowed=split)
-        head = str(name).split(".")[0]
-        family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
-        raise ChannelError(
-            f"there is no channel '{name}'. {renamed_channel(str(name))}{nearest(str(name), family, 'Channels')}",
-            name=str(name),
-            allowed=family,
-        )
+        meant = nearest_channel(str(name), self.names)
+        hint = renamed_channel(str(name)).strip() or meant
+        raise ChannelError(f"there is no channel '{name}'. {hint}", name=str(name), allowed=meant.allowed)
 
     def _add(self, name: str, dimension: str, meaning: str, read: Callable[[Instant], Any], **more: Any) -> None:
         self._all[name] = Channel(name, dimension, read, meaning=meaning, **more)

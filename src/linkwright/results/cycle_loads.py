@@ -1,4 +1,4 @@
-"""Loads of a whole turn at once.
+"""Loads of a whole cycle at once.
 
 J' lam + B u = M a + h is set up and solved for all samples together. The terms are read once on symbols of the structure
 (`results.channel_programs`). The small systems are inverted, or decomposed together where ranks have to be decided. What is not unique is

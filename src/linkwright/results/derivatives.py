@@ -1,4 +1,4 @@
-"""Derivatives of a motion by numbers of the model: every channel, over all samples.
+"""Derivatives of a motion by parameters of the model: every channel, over all samples.
 
     d = c.derivatives(["L1", "crank.mass"])        d["A.torque", "L1"]   (n,)        d["coupler.P"]   (n, 2, 2), parameters last
 

@@ -7,7 +7,7 @@ With A = [J; S], the loops' Jacobian and the rows S of the held coordinates (dri
     push       A' (lam, u) + Q = 0         multipliers and efforts that balance a unit load with row Q' while everything is held
 
 Residuals are read on symbols (`results.channel_programs`), so the same program serves one motion and many designs, and their derivatives
-by numbers of the model are those of the residuals, solved with the same matrix. Where A is singular a tangent is the motion of the
+by parameters of the model are those of the residuals, solved with the same matrix. Where A is singular a tangent is the motion of the
 sample (up to its size), a push the self-stress without a load; a jerk is NaN there.
 """
 
@@ -278,7 +278,7 @@ class HeldMotion:
             out &= self._good[name]
         return out
 
-    # ---------------------------------------------------------------- derivatives by numbers of the model
+    # ---------------------------------------------------------------- derivatives by parameters of the model
 
     def changes(self, needs: Sequence[str], given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Derivatives of the terms, (n, entries, directions), from those of the rows: A x_p = -(residual)_p at fixed x."""

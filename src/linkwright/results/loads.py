@@ -136,7 +136,7 @@ class SampleLoads:
 
     @property
     def one_by_one(self) -> list[Instant]:
-        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        """The samples whose loads are solved singly: few of most cycles, none of a run, all where joints are redundant."""
         if self.acted is not None:
             return []
         return self.c._instants if self.cycle is None else [self.c._instants[int(i)] for i in self.cycle.open]

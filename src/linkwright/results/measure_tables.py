@@ -16,8 +16,8 @@ from linkwright.results.measures.channel_interpolation import Course, rate_names
 from linkwright.results.measures.definition import check, dimension_of_measure
 from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure
+from linkwright.results.measures.measured_number import MeasuredNumber
 from linkwright.results.measures.motions import MeasuredMotions
-from linkwright.results.measures.numbers import MeasuredNumber
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Singular positions of a cycle: where the loops together with the drives lose rank, and which samples are near.
 
-Along the turn the smallest singular value that counts (that of the generic rank: redundant rows are zero everywhere) falls to zero at
+Along the cycle the smallest singular value that counts (that of the generic rank: redundant rows are zero everywhere) falls to zero at
 a singular position: a dead center ends the travel of the drive; at a passage two branches meet, and the cycle continues on the smooth
 one. Loads grow with its inverse, so the largest value among the samples depends on how close one of them comes to the position.
 """
@@ -31,7 +31,7 @@ LISTED_POSITIONS = 6  # places listed by name in a note
 
 @dataclass(frozen=True)
 class SingularPlace:
-    """A singular position of a cycle. `kind`: "dead center" (the drive cannot move past it) or "passage" (the turn goes through)."""
+    """A singular position of a cycle. `kind`: "dead center" (the drive cannot move past it) or "passage" (the cycle goes through)."""
 
     kind: str
     t: float  # time in the cycle; a dead center lies just outside of the samples
@@ -43,7 +43,7 @@ class SingularPlace:
 
 @dataclass(frozen=True)
 class Scale:
-    """How states along a turn are compared: the generic rank, and the median of the smallest singular value that counts."""
+    """How states along a cycle are compared: the generic rank, and the median of the smallest singular value that counts."""
 
     rank: int
     median: float
@@ -128,7 +128,7 @@ def passage_note(places: Sequence[SingularPlace], text: Callable[[float], str]) 
 
 # ----------------------------------------------------------------------------------------------------
 # Singular positions of a cycle with what is special about the links there, read from the self-stress (`singular_geometry`)
-# A turn stores the positions next to them and what its drives were; the text is made on demand.
+# A cycle stores the positions next to them and what its drives were; the text is made on demand.
 
 PLACES, NEXT_TO = "singular", "next_to_singular"  # settings of a cycle
 

@@ -195,7 +195,7 @@ class Trajectory(TrajectoryVerbs, Result):
                 name=self.skel.tree.description.name,
             )
         if not -len(self) <= i < len(self):
-            raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
+            raise UsageError(f"there is no sample {i}; this result has {len(self)}.", name="sample")
 
     @overload
     def at(self, t: float | str) -> State: ...
@@ -219,14 +219,14 @@ class Trajectory(TrajectoryVerbs, Result):
         self._need_sample()
         inside = np.flatnonzero((self.t >= low) & (self.t <= high))
         if not len(inside):
-            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.")
+            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.", name="t")
         return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
 
     def _cut(self, rows: slice) -> Trajectory:
         self._need_sample()
         t = self.t[rows]
         if not len(t):
-            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
+            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.", name="sample")
         inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
         motion = {"t": t, "q": self.q[rows], "v": self.v[rows], "a": self.a[rows], "references": self.references[rows]}
         return replace(
@@ -314,7 +314,7 @@ class Trajectory(TrajectoryVerbs, Result):
     def derivatives(
         self, by: str | Sequence[str], *, channel: str | None = None, at: float | str | None = None
     ) -> MotionDerivatives | dict[str, float]:
-        """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
+        """Return the exact derivatives of all channels by parameters of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
         Drives of a cycle move as they do, the rest follows; a run is differentiated through its steps. Names as in
         `lw.compile(parameters=...)`.
@@ -354,7 +354,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @property
     def _one_by_one(self) -> list[Instant]:
-        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        """The samples whose loads are solved singly: few of most cycles, none of a run, all where joints are redundant."""
         return self._loads.one_by_one
 
     @property

@@ -20,7 +20,7 @@ HALF = 2e-7  # of a value other than zero: half the digits and some, as an angle
 MUCH = 1e-3  # of the channel's size
 NOT_FINITE = "its formula divides by zero there, so the derivative does not exist"
 AT_KINK = "its value there, {:.4g}, is where it has a kink: the derivatives from both sides differ"
-NO_DIGITS = "within the round-off of a number of the model the channel changes by much of its size, so the derivative has no digits"
+NO_DIGITS = "within the round-off of a parameter of the model the channel changes by much of its size, so the derivative has no digits"
 
 
 def refused(values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray, kink: float | None) -> tuple[np.ndarray, dict[int, str]]:

@@ -9,7 +9,7 @@ run_records.py            rows of the steps -> Trajectory
 proof.py, certificate.py  the certificate of a run, passed or not (proof.py: of a run from a file)
 accuracy.py               its error, estimated by cheaper runs
 failure_diagnosis.py      why a run could not continue
-run_derivatives.py, run_adjoint.py   derivatives by numbers of the model
+run_derivatives.py, run_adjoint.py   derivatives by parameters of the model
 run_batch.py              many runs at once
 stepper.py                one step, of one mechanism or of many
 """

@@ -111,7 +111,7 @@ def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (
 def resolved(system: Compiled, e: Any) -> When:
     """An event with its value as a number, checked against the mechanism."""
     if not isinstance(e, (When, str)) and not callable(e):
-        raise UsageError(f"an event is lw.events.when(...), the name of a channel or a function, not {e!r}.", value=e)
+        raise UsageError(f"an event is lw.events.when(...), the name of a channel or a function, not {e!r}.", value=e, name="event")
     w = e if isinstance(e, When) else When(e)
     if isinstance(w.function, str) and w.function != "t" and w.function not in system.start._channels:
         w = replace(w, function=RunChannel(w.function))
@@ -334,7 +334,7 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tup
     except LinkwrightError:
         raise
     except Exception as error:
-        raise UsageError(f"an event function fails at the start of the run: {type(error).__name__}: {error}.") from error
+        raise UsageError(f"an event function fails at the start of the run: {type(error).__name__}: {error}.", name="event") from error
     if any(hasattr(w.function, "from_row") for w in whens):
         return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
     graph = TraceGraph()

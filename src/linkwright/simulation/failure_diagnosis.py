@@ -4,9 +4,8 @@ Looked at in this order, each by numbers at the last steps: errors of functions,
 finite, loops that drifted open, fixed steps that are too long, dead centers of prescribed motions, singular positions of the loops,
 efforts that grow or jump, speeds that run away, stiffness. Every cause comes with one advice.
 
-The length of steps as the cause of a run that ended early: fixed ones that are too long, and stiffness that makes them short.
-
-A fixed step is too long where it leads to a state without an answer while steps that adapt get past it: this is tried, not guessed.
+Steps may be the cause themselves: fixed ones are too long, or stiffness makes them short. A fixed step is too long where it leads to a
+state without an answer while steps that adapt get past it: this is tried, not guessed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ from linkwright.simulation.events import RunChannel, RunMode, When, given_motion
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import Bar, Options, checked, sample_times, time_of
+from linkwright.simulation.options import Options, checked, sample_times, time_of
+from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.proof import ENDED, Proof
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
@@ -78,7 +79,7 @@ def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Optio
     if solution.error is not None and not isinstance(solution.error, Exception):
         raise solution.error
     if status not in ENDED:
-        raise SimulationError(why(run), done) from solution.error
+        raise SimulationError(why(run), done, name=status) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(done, notes=(*done.notes, f"{status} at t = {solution.end_time:.6g} s of {run.t_end:.6g} s"))
     return done
@@ -218,7 +219,7 @@ class Simulation:
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
-            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
+            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; cycles and followed motions have it")
         keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")

@@ -1,4 +1,4 @@
-"""The adjoint of a run: derivatives of one number of it, a channel at a time, by however many numbers of the model.
+"""The adjoint of a run: derivatives of one number of it, a channel at a time, by however many parameters of the model.
 
 What pulls at the state at the end is followed backwards through the steps, y' = P(y + h sum b_i K_i), K_i = f(Y_i, p):
 
@@ -42,11 +42,11 @@ class StepRecord(NamedTuple):
 
 
 def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], channel: str, at: Any = None) -> dict[str, float]:
-    """Derivatives of a channel of a run at one of its samples (default the last) by numbers of the model."""
+    """Derivatives of a channel of a run at one of its samples (default the last) by parameters of the model."""
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
-        raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.")
+        raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.", name="t")
     adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.parameters)))))
     pull, found = adjoint.channel(run, i, channel)
     found = found + adjoint.backwards(float(run.t[i]), pull)

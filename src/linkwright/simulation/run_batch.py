@@ -3,7 +3,7 @@
 Runs are independent of each other, of the number of threads and of their order, bit by bit. Results are arrays: a hundred
 thousand runs need no hundred thousand objects. `run(i)` gives one of them as an ordinary Trajectory.
 
-Check that one controller serves runs from several states: references that begin at the position of the first one do not.
+One controller serves runs from several states only if its references do not begin at the position of the first one; this is checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from linkwright.simulation import time_stepping
 from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.task_coordinates import tasks_of, values_of
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import NOT_OF_A_BATCH, Bar, BatchOptions, Options, options_of
+from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
+from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.run import Simulation, shown, simulation
 from linkwright.simulation.start_states import closed_starts
 
@@ -209,11 +210,11 @@ def run_batch(
     options = options_of(given_options)
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
-        raise UsageError("a batch of runs takes a State or several (s.assemble gives them).")
+        raise UsageError("a batch of runs takes a State or several (s.assemble gives them).", name="states")
     system.need_start(given[0], (), options.parameters is None)
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
-            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
+            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.", name=name)
     sets = parameter_sets(system, options.parameters)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):

@@ -1,4 +1,4 @@
-"""Derivatives of a simulated run by numbers of the model: forward sensitivities through the steps of its integrator.
+"""Derivatives of a simulated run by parameters of the model: forward sensitivities through the steps of its integrator.
 
 A step is y' = project(y + h sum b_i K_i), K_i = f(t_i, y + h sum a_ij K_j, p). With the steps of the run known, all of them are
 differentiated at once over arrays, stage by stage, with the exact derivatives of the kernels,
@@ -61,7 +61,7 @@ def repeated(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> tuple[
     """The numbers to differentiate by, the run with them as inputs, and their places among its parameters."""
     chosen = core.chosen(by)
     if not chosen:
-        raise UsageError("name the numbers of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
+        raise UsageError("name the parameters of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).", name="by")
     names = [p.name for p in chosen]
     sim = _again(core, _simulation_of(run), names)
     return chosen, sim, [list(sim.system.kernels.entries["parameters"]).index(n) for n in names]
@@ -110,11 +110,12 @@ def _simulation_of(run: Trajectory) -> Simulation:
 
 
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
-    """The same run with these numbers as inputs, all of its steps recorded."""
+    """The same run with these parameters as inputs, all of its steps recorded."""
     o = sim.options
     if o.method.table.gamma or o.stabilizer not in (Project(), Nothing()):
         raise UsageError(
-            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options."
+            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options.",
+            name="integrator",
         )
     if len(sim.pieces) != 1 or sim.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
         one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"
@@ -356,7 +357,7 @@ class RunEquations:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """dy/dp of the start, closed for other numbers: drives stay where and as fast as they are, the rest follows."""
+        """dy/dp of the start, closed for other parameters: drives stay where and as fast as they are, the rest follows."""
         core, st = self.sim.system, self.sim.start
         out = np.zeros((self.n, len(self.chosen)))
         if not core.tree.nc:

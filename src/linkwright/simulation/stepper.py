@@ -55,7 +55,7 @@ class Stepper(Renamed):
         threads: int | None = None,
     ):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise UsageError(f"a stepper is for one or more environments, not {n!r}.", value=n)
+            raise UsageError(f"a stepper is for one or more environments, not {n!r}.", value=n, name="n")
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1):
             raise UsageError(f"threads is a whole number of one or more, not {threads!r}.", name="threads", value=threads)
         self.core, self.n, self.integrator, self.threads = core, int(n), integrator, threads
@@ -131,7 +131,8 @@ class Stepper(Renamed):
             given = np.asarray(tau, dtype=float)
         except (TypeError, ValueError):
             raise UsageError(
-                f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.", value=tau
+                f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.", value=tau,
+                name="tau",
             ) from None
         if given.ndim not in (2, 3) or given.shape[-1] != nv or (given.ndim == 3 and len(given) != self.n):
             raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).", name="tau")
@@ -188,7 +189,7 @@ class Stepper(Renamed):
     def state(self, i: int) -> State:
         """Return one of the environments as a State."""
         if not -self.n <= i < self.n:
-            raise UsageError(f"there are {counted(self.n, 'environment')}; number {i} is not among them.")
+            raise UsageError(f"there are {counted(self.n, 'environment')}; number {i} is not among them.", name="environment")
         row = self.environments.rows[i].copy()
         span = self.row.spans
         q = row[span["q"]]
@@ -245,7 +246,7 @@ class Stepper(Renamed):
             )
         if given.size and not (-self.n <= given.min() and given.max() < self.n):
             bad = given.max() if given.max() >= self.n else given.min()
-            raise UsageError(f"there are {counted(self.n, 'environment')}; number {bad} is not among them.")
+            raise UsageError(f"there are {counted(self.n, 'environment')}; number {bad} is not among them.", name="environment")
         which = given.astype(np.int64) % self.n
         if len(np.unique(which)) < len(which):
             raise UsageError("where names an environment more than once.", name="where")
@@ -264,13 +265,13 @@ class Stepper(Renamed):
         if not np.isfinite(x).all():
             bad = np.argwhere(~np.isfinite(np.atleast_2d(x)))[0]
             at = f" of environment {bad[0]}" if x.ndim == 2 else ""
-            raise UsageError(f"{name}{at} has entries that are not finite numbers: {names[bad[1]]}.")
+            raise UsageError(f"{name}{at} has entries that are not finite numbers: {names[bad[1]]}.", name=name)
         return x
 
     def _times(self, t: Any, default: float, count: int) -> np.ndarray:
         x = np.asarray(default if t is None else t, dtype=float)
         if x.shape not in ((), (count,)) or not np.isfinite(x).all():
-            raise UsageError(f"t is a time, or one for each of the {counted(count, 'environment')}.")
+            raise UsageError(f"t is a time, or one for each of the {counted(count, 'environment')}.", name="t")
         return x if x.ndim == 0 else x[:, None]
 
     def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None, alike: bool) -> None:
@@ -287,7 +288,9 @@ class Stepper(Renamed):
             if not (np.abs(length - 1.0) < OPEN).all():
                 k = int(np.argmax(np.abs(length - 1.0)))
                 names = ", ".join(self.core.kernels.entries["q"][first : first + 4])
-                raise UsageError(f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.")
+                raise UsageError(
+                    f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.", name=names
+                )
         count(len(rows))
         if start is not None and self.parameters.shape[1]:
             for k in np.flatnonzero(gaps[:, 0] > CLOSED_START):
@@ -303,7 +306,7 @@ class Stepper(Renamed):
         ):
             k = int(np.argmax(gap))
             if not gap[k] < OPEN:
-                problem = UsageError(f"{what.format(which[k], gap[k])}; s.assemble {cure}.")
+                problem = UsageError(f"{what.format(which[k], gap[k])}; s.assemble {cure}.", name="environment")
                 problem.index = int(which[k])
                 raise problem
 
@@ -367,19 +370,21 @@ class Single:
             if bad:
                 raise UsageError(f"tau has entries that are not finite numbers: {', '.join(bad)}.", name="tau")
             if not np.isfinite(self.t[0]):
-                raise UsageError(f"t is a finite time, not {self.t[0]}.", value=self.t[0])
+                raise UsageError(f"t is a finite time, not {self.t[0]}.", value=self.t[0], name="t")
             gap, torn = self.gaps[0]
             if not gap < OPEN:
-                raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble closes it.")
+                raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble closes it.", name="q")
             if not torn < OPEN * max(1.0, np.abs(self.v / self.core.loops.columns).max()):
-                raise UsageError(f"the velocity of this state tears the loops apart ({torn:.2g}); s.assemble(v=...) completes speeds.")
+                raise UsageError(
+                    f"the velocity of this state tears the loops apart ({torn:.2g}); s.assemble(v=...) completes speeds.", name="v"
+                )
             env.codes[0] = 0
             env.step(h, substeps)
         if env.codes[0] > 0:
             reason, (stage, error) = env.reason(0), env.errors.pop(0, (0, None))
             if stage == 0 and isinstance(error, LinkwrightError):
                 raise error
-            raise SimulationError(f"t = {self.t[0]:.6g} s: {reason}.") from error
+            raise SimulationError(f"t = {self.t[0]:.6g} s: {reason}.", name="step") from error
 
 
 class Stepping:
@@ -411,7 +416,9 @@ class Stepping:
                 q = single.q.copy()
                 return State(core.skel, q, single.v.copy(), LaterReferences(core.skel, q, single.near.copy()), float(single.t[0]))
             if not isinstance(given, tuple | list) or len(given) not in (2, 3):
-                raise UsageError(f"step takes a State, or arrays (q, v) or (q, v, t), not {type(given).__name__}.", value=given)
+                raise UsageError(
+                    f"step takes a State, or arrays (q, v) or (q, v, t), not {type(given).__name__}.", value=given, name="state"
+                )
             q, v = given[0], given[1]
             if q.__class__ is not np.ndarray or v.__class__ is not np.ndarray:
                 q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)

@@ -25,7 +25,7 @@ from linkwright.model.numbers import DesignNumbers, static_structure
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
-from linkwright.motion.inputs import efforts
+from linkwright.motion.efforts_and_wrenches import efforts
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.result_stores import Store, Stores
@@ -105,10 +105,10 @@ class Compiled:
             self.loops.traces.structure = self.shared
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
-        """Return the numbers of the model by name or pattern."""
+        """Return the parameters of the model by name or pattern."""
         wanted = [names] if isinstance(names, str) else list(names)
         if not all(isinstance(name, str) for name in wanted):
-            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.", value=names)
+            raise UsageError(f"name parameters of the model by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.", value=names)
         return choose(self._parameters, wanted, self.described)
 
     @cached_property
@@ -120,7 +120,7 @@ class Compiled:
         return Compiled(description, self.tree.cuts, self.loops.kappa, parameters, engine=self.engine)
 
     def with_parameters(self, names: Sequence[str]) -> Compiled:
-        """Return the same mechanism with these numbers as inputs of its kernels."""
+        """Return the same mechanism with these parameters as inputs of its kernels."""
         return Compiled(self.described, self.tree.cuts, self.loops.kappa, names, self.engine)
 
     @property
@@ -346,32 +346,38 @@ class Compiled:
     def need_motion(self, what: str) -> None:
         """Raise UsageError unless something can move and the model has drives: what a call needs that works on motions of the drives."""
         if self.mobility.freedoms == 0:
-            raise UsageError(f"nothing can move here: this is a structure (mobility 0), so there is no motion {what}.")
+            raise UsageError(
+                f"nothing can move here: this is a structure (mobility 0), so there is no motion {what}.", name="inertia_regressor"
+            )
         if not self.drive_names:
             raise UsageError(f"the model has no drives, so there is no motion {what}. Write `drive: {{joint: 60 rpm}}`.", name="drive")
 
     def need_state(self, st: Any) -> None:
         """Raise UsageError unless this is a State."""
         if not isinstance(st, State):
-            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.", value=st)
+            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.", value=st, name="state")
 
     def need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
         """Raise UsageError unless this is a state of this tree on its loops; constraints in `off` may be open."""
         self.need_state(st)
         mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
         if mine != theirs:
-            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
+            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.", name="state")
         held = np.array([c.name not in off for c in self.loops.constraints for _ in c.labels], dtype=bool)
         gap = 0.0
         if self.tree.nc:
             gap = np.abs(self.loops.at(st.q, st.v, st.t, st.references).phi / self.loops.row_scale)[held].max(initial=0.0)
         if not gap < most:
-            raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
+            raise UsageError(
+                f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.", name="state"
+            )
 
     def need_start(self, st: State, off: Any, closed: bool) -> None:
         """Raise UsageError unless a run can start here: masses, closed loops, and a velocity along them."""
         if not len(st.v):
-            raise UsageError("nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.")
+            raise UsageError(
+                "nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.", name="simulate"
+            )
         self.kernels.need_masses()
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
         if not closed or off:

@@ -3,7 +3,7 @@
     turned = CycleEvaluator(system, ["L1", "crank.mass"], read=["A.torque", "C.load"], derivatives=["L1", "crank.mass"])
     found = turned([[0.30, 0.4], [0.31, 0.4]])      found.values["A.torque"] (designs, samples), found.slopes["A.torque"] (..., numbers)
 
-Names, kernels and the model's own turn are looked up once; a call only turns and reads. Machine code is made at the first call.
+Names, kernels and the model's own cycle are looked up once; a call only computes and reads. Machine code is made at the first call.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CycleEvaluator:
         fixed: bool = False,
     ):
         """`derivatives` are numbers by which channels are differentiated, among those that vary or not; with `floats` designs that native
-        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer. `fixed`:
+        code cannot move (through a change point, or far from the model's own) are computed one by one, which takes far longer. `fixed`:
         drives begin where the model's own do, wherever pins of the drawing put them."""
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
         core = compiled_of(system)
@@ -69,7 +69,7 @@ class CycleEvaluator:
 
     @property
     def cycle(self) -> Trajectory:
-        """The model's own turn."""
+        """The model's own cycle."""
         return self.reader.nominal
 
     def based(self, closed: ClosedDesign | None) -> None:
@@ -77,7 +77,7 @@ class CycleEvaluator:
         self._designs = replace(self._designs, base=closed)
 
     def __call__(self, rows: Any, threads: int | None = None) -> DesignTable:
-        """Turn the designs with these values (designs, numbers)."""
+        """Compute the cycles of the designs with these values (designs, numbers)."""
         return self.reader.table(self._whole(self._given(rows)), self.read, self.by, threads, floats=self.floats)
 
     def blocks(self, rows: Any, most: int = 256, threads: int | None = None) -> Iterator[tuple[slice, DesignTable]]:
@@ -88,7 +88,7 @@ class CycleEvaluator:
             yield some, self(given[some], threads)
 
     def gaps(self, rows: Any, positions: int = 72, threads: int | None = None) -> Gaps:
-        """Assembly gaps of the designs at so many positions of the drives over their turns, also of those that cannot be assembled.
+        """Assembly gaps of the designs at so many positions of the drives over their cycles, also of those that cannot be assembled.
 
         Derivatives of gap^2/2 are by the numbers of `by`, or by `numbers` where there are none.
         """
@@ -108,7 +108,10 @@ class CycleEvaluator:
     def _given(self, rows: Any) -> np.ndarray:
         found = np.array(rows, dtype=float, ndmin=2)
         if found.ndim != 2 or found.shape[1] != self._width or not len(found):
-            raise UsageError(f"designs are rows of {self._width} numbers ({', '.join(self.numbers)}), not an array of shape {found.shape}.")
+            raise UsageError(
+                f"designs are rows of {self._width} numbers ({', '.join(self.numbers)}), not an array of shape {found.shape}.",
+                name="designs",
+            )
         if not np.isfinite(found).all():
-            raise UsageError("designs have numbers that are not finite.")
+            raise UsageError("designs have numbers that are not finite.", name="designs")
         return found

@@ -104,7 +104,7 @@ class Trajectories(Result):
         """`t["A.torque"]` in SI, `t["A", "deg"]` in a unit."""
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ChannelError(
-                f"turns are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.", name=key
+                f"cycles are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.", name=key
             )
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
@@ -147,7 +147,7 @@ class Trajectories(Result):
 class DesignDerivatives:
     """Exact derivatives of channels of designs: `d["A.torque"]` (designs, samples, ..., numbers), `d["A.torque", "L1"]` by one number.
 
-    They are NaN where they do not exist, such as of a speed at rest: `c.derivatives(...).undefined(channel)` of a single turn says why.
+    They are NaN where they do not exist, such as of a speed at rest: `c.derivatives(...).undefined(channel)` of a single cycle says why.
     """
 
     names: tuple[str, ...]  # of the numbers

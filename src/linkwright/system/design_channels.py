@@ -1,4 +1,4 @@
-"""Channels and derivatives of turns of many designs: in machine code as far as it goes, the rest design by design."""
+"""Channels and derivatives of cycles of many designs: in machine code as far as it goes, the rest design by design."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from linkwright.system.system import System
 
 DESIGN_CYCLES: Store[tuple[Any, ...], DesignTurns] = Store()  # by designs, what was asked and the channels
-STORED = 16  # ways of turning designs that are stored with a mechanism
-NOT_TURNED = "the design cannot be reached from the model's own numbers, or passes a singular position: see m.with_(...).cycle()"
+STORED = 16  # ways of computing designs that are stored with a mechanism
+NOT_TURNED = "the design cannot be reached from the model's own parameters, or passes a singular position: see m.with_(...).cycle()"
 
 
 class DesignTable:
@@ -38,7 +38,7 @@ class DesignTable:
         self.slopes: dict[str, np.ndarray] = {}
         self.ok, self.why = np.zeros(n, dtype=bool), dict[int, str]()
         self.t = np.zeros(0)  # of all designs, or of each; empty until it is known
-        self.near: np.ndarray | None = None  # (designs, samples): True near a singular position; native code turns no such design
+        self.near: np.ndarray | None = None  # (designs, samples): True near a singular position; native code computes no such design
         self.unknown = dict[int, str]()  # what cannot be known of designs near a singular position
 
     def take(self, found: ReadCycles, usable: np.ndarray) -> None:
@@ -55,7 +55,7 @@ class DesignTable:
         where[name][i] = value
 
     def put_time(self, i: int, t: np.ndarray) -> None:
-        """Times of a design that native code did not turn."""
+        """Times of a design that native code did not compute."""
         if not self.t.size:
             self.t = t if self.n == 1 else np.full((self.n, self.samples), np.nan)
         if self.t.ndim == 1 and not np.array_equal(self.t, t):
@@ -71,7 +71,7 @@ class DesignTable:
             self.near[i], self.unknown[i] = c.near_singular, str(singular_check(c).text)
 
     def put_alone(self, i: int, c: Trajectory, names: Sequence[str], by: Sequence[str], designs: Designs) -> None:
-        """Channels of one design from its turn, and their derivatives."""
+        """Channels of one design from its cycle, and their derivatives."""
         for name in (n for n in names if n in STATE):
             self.put(self.values, name, i, cut_rows(c.skel, c.references) if STATE[name] == "near" else getattr(c, STATE[name]))
         plain = [n for n in names if n not in STATE and n != DETERMINANT]
@@ -98,7 +98,7 @@ class DesignTable:
 
 @dataclass(frozen=True, eq=False)
 class DesignReader:
-    """How channels of turns of designs are read; `now`: machine code is made however few designs there are."""
+    """How channels of cycles of designs are read; `now`: machine code is made however few designs there are."""
 
     system: System
     asked: Mapping[str, Any]
@@ -110,7 +110,7 @@ class DesignReader:
         return self.system.cycle(**self.asked)
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise ChannelError for names that no turn has, UsageError for loads without masses."""
+        """Raise ChannelError for names that no cycle has, UsageError for loads without masses."""
         for name in names:
             if name != DETERMINANT and name not in STATE:
                 self.nominal._channel(name)
@@ -118,7 +118,7 @@ class DesignReader:
             compiled_of(self.system).kernels.need_masses()
 
     def turning(self, designs: Designs, names: Sequence[str], by: Sequence[str]) -> DesignTurns | None:
-        """Native turns of designs; None where there is no code for them, or they are few."""
+        """Native cycles of designs; None where there is no code for them, or they are few."""
         if not self.now and len(designs) < DESIGNS_FOR_CODE:
             if by:  # says what is wrong, and which channels have none
                 self._written(designs, names, by)
@@ -152,8 +152,8 @@ class DesignReader:
     def table(
         self, designs: Designs, names: Sequence[str], by: Sequence[str] = (), threads: int | None = None, *, floats: bool = True
     ) -> DesignTable:
-        """Channels of all designs, and derivatives by numbers that are among theirs. Without `floats` designs that native code cannot turn
-        are left, where there is any."""
+        """Channels of all designs, and derivatives by numbers that are among theirs. Without `floats` designs that native code
+        cannot compute are left, where there is any."""
         out = DesignTable(len(designs), self.asked["steps"] + 1, names, len(by))
         turning = self.turning(designs, names, by) if designs.alike() else None
         if turning is not None:
@@ -189,7 +189,7 @@ class DesignReader:
         return out
 
     def _alone(self, out: DesignTable, designs: Designs, i: int, names: Sequence[str], by: Sequence[str]) -> None:
-        """One design by its own turn; not ok if that is no full one where the model has a full one."""
+        """One design by its own cycle; not ok if that is no full one where the model has a full one."""
         try:
             c = self.alone(designs, i)
             if self.nominal.full_turn and not c.full_turn:
@@ -217,7 +217,7 @@ class DesignReader:
 
 
 def _same_joints(c: Trajectory, designs: Designs) -> bool:
-    """True unless the numbers of a design decide how many joints there are (`repeat`)."""
+    """True unless the parameters of a design decide how many joints there are (`repeat`)."""
     return [j.name for j in c.skel.tree.description.joints] == [j.name for j in designs.core.description.joints]
 
 

@@ -22,7 +22,7 @@ from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.motion import joint_rate
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.motion.inputs import efforts, wrenches
+from linkwright.motion.efforts_and_wrenches import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.result_stores import Store
 from linkwright.numerics.tolerances import OPEN as OPEN

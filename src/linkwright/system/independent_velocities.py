@@ -66,7 +66,9 @@ class Independent:
         """Columns of a call's `by` and a complete set that begins with them."""
         drives = [x for name in self.core.drive_names for x in self.expanded(name)]
         if by == "base" and not self.base:
-            raise UsageError("this mechanism has no floating base: no free joint (of a planar mechanism: planar joint) joins it to ground.")
+            raise UsageError(
+                "this mechanism has no floating base: no free joint (of a planar mechanism: planar joint) joins it to ground.", name="base"
+            )
         groups = {"independent": [], "coordinates": [], "drives": drives, "base": self.base}
         if isinstance(by, str):
             named = groups[by] if by in groups else self.expanded(by)
@@ -93,7 +95,8 @@ class Independent:
             spare = [n for i, n in enumerate(named) if i not in first]
             raise UsageError(
                 f"{listing(named)} cannot move independently: the loops leave {degrees_of_freedom(freedoms)}, and {listing(spare)} "
-                f"follow{'s' * (len(spare) == 1)} from the others. Leave {'it' if len(spare) == 1 else 'them'} out."
+                f"follow{'s' * (len(spare) == 1)} from the others. Leave {'it' if len(spare) == 1 else 'them'} out.",
+                name=spare[0],
             )
         wanted = pivoted_columns(
             E[:, : len(named) + len(preferred)], FIRM, first=tuple(range(min(E.shape[1], len(named) + len(preferred))))

@@ -90,7 +90,7 @@ def regressor(system: System, c: Trajectory, about: np.ndarray, *, weight: bool 
     """The columns of a cycle; the moment is taken about a fixed point, and `weight` counts gravity as shaking too."""
     drives = tuple(d.joint for d in system.description.drives) or (c.drive,)
     if not len(c):
-        raise UsageError("the cycle has no samples; turn the mechanism in at least one step.")
+        raise UsageError("the cycle has no samples. Compute it in at least one step.")
     first = State(c.skel, c.q[0], c.v[0], c.references[0], 0.0)
     system.inverse(first, c.a[0], drives=drives, method="system")  # refuses missing masses and undriven degrees of freedom
     names = labels(system.description.planar)

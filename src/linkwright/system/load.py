@@ -24,7 +24,7 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: An
     if isinstance(model, Mapping):
         return modelfile.read(model, **changes)
     if not isinstance(model, (str, os.PathLike)):
-        raise UsageError(f"a model is a built-in name, a path or a dict, not {type(model).__name__}.", value=model)
+        raise UsageError(f"a model is a built-in name, a path or a dict, not {type(model).__name__}.", value=model, name="model")
     return modelfile.read(model_file(model), **changes)
 
 

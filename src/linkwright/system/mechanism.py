@@ -264,7 +264,7 @@ class Mechanism(MechanismVerbs):
         return self.system.limits(joint)
 
     def save(self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False) -> Path:
-        """Write the model file with the numbers of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.
+        """Write the model file with the parameters of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.
 
         A model that was read from a model file keeps its text: comments, units, order and line ends stay, and `digits` rounds the new
         numbers. A model without a text (a dict, a file of another program) is written in SI, and so is every model with `normalized`.
@@ -339,7 +339,7 @@ def compile(
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
-        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism)
+        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.", value=mechanism, name="compile")
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
     if isinstance(parameters, str):
         parameters = [parameters]

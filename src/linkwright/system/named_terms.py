@@ -76,6 +76,7 @@ class NamedTerms:
             raise UsageError(
                 f"terms by name need a state, a trajectory, or q (..., {tree.nq}) with v (..., {tree.nv}), not {Q.shape} and {V.shape}.",
                 value=Q.shape,
+                name="state",
             )
         return self._at(Q, V, {})
 
@@ -318,7 +319,8 @@ class TermsByName:
         N = free.N
         if T.shape[-2] > N.shape[-1]:
             raise UsageError(
-                f"{counted(len(self.tasks), 'component')} ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them."
+                f"{counted(len(self.tasks), 'component')} ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them.",
+                name="tasks",
             )
         J = T @ N
         bad = ~np.isfinite(J).all(axis=(-2, -1))

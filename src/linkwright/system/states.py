@@ -147,7 +147,7 @@ def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str], names: 
     if given is None and what == "v":
         return np.zeros((1, len(names)))
     if not isinstance(given, Mapping) or not names:
-        raise UsageError(f"assemble_batch takes {what} by the names of the drives: {listing(names) or 'there are none'}.")
+        raise UsageError(f"assemble_batch takes {what} by the names of the drives: {listing(names) or 'there are none'}.", name="q")
     for name in given:
         if name not in names:
             hint = nearest(str(name), names, "Drives")
@@ -161,7 +161,7 @@ def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str], names: 
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
     except ValueError:
         sizes = ", ".join(f"{n} {len(x)}" for n, x in zip(names, columns, strict=True))
-        raise UsageError(f"numbers of states do not fit each other: {sizes}. They must be equal or 1.") from None
+        raise UsageError(f"numbers of states do not fit each other: {sizes}. They must be equal or 1.", name=what) from None
 
 
 def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, str]) -> np.ndarray:

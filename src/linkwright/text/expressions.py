@@ -244,7 +244,7 @@ def apply(function: str, *args: Any) -> Any:
             return float(_FLOAT[function](*args))
         except (ValueError, OverflowError) as error:
             inside = ", ".join(f"{a:g}" for a in args)
-            raise ModelError(f"{function}({inside}) has no real value; check the numbers that go into it.") from error
+            raise ModelError(f"{function}({inside}) has no real value; check the numbers that go into it.", name=function) from error
     if all(_is_real(a) or isinstance(a, complex) for a in args):
         return _COMPLEX[function](*(complex(a) for a in args))
     if function == "abs":
@@ -296,7 +296,7 @@ def combine(op: str, a: Any, b: Any) -> Any:
             return a / b
         return _power(a, b)
     except ZeroDivisionError as error:
-        raise ModelError(f"'{a} {SYMBOL[op]} {b}' divides by zero; check the divisor.") from error
+        raise ModelError(f"'{a} {SYMBOL[op]} {b}' divides by zero; check the divisor.", name=f"{a} {SYMBOL[op]} {b}") from error
     except OverflowError as error:
         raise ModelError(f"'{a} {SYMBOL[op]} {b}' is too large for a number.") from error
 

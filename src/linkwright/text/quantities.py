@@ -258,9 +258,9 @@ def read_quantity(node: WrittenValue, algebra: QuantityAlgebra) -> Quantity:
     try:
         quantity = parse(node.text, local)
     except ModelError as error:
-        raise ModelError(error.message, node.where) from error
+        raise ModelError(error.message, node.where, name=error.name) from error
     except UsageError as error:
-        raise ModelError(str(error), node.where) from error
+        raise ModelError(str(error), node.where, name=error.name) from error
     if isinstance(quantity.value, complex) or not (isinstance(quantity.value, Expr) or math.isfinite(quantity.value)):
         raise node.error(f"'{node.text}' is not a finite number; check it for overflow.", name=node.text)
     if known is not None:
@@ -306,7 +306,7 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
         node = text_or_number if hasattr(text_or_number, "scope") else GivenValue.of(text_or_number, what)
         value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)
     except ModelError as error:
-        raise UsageError(error.message) from error
+        raise UsageError(error.message, name=error.name or what) from error
     return float(value)
 
 

@@ -63,9 +63,9 @@ class Range:
             object.__setattr__(self, name, _number(getattr(self, name), f"`{name}` of a range"))
         size_of(self.unit)
         if not self.low < self.high:
-            raise UsageError(f"the range {self._ends} is empty: its first number must be the smaller one.")
+            raise UsageError(f"the range {self._ends} is empty: its first number must be the smaller one.", name="range")
         if self.count is not None and (isinstance(self.count, bool) or not 2 <= int(self.count) <= MOST_VALUES):
-            raise UsageError(f"{counted(int(self.count), 'value')} of a range; 2 to {MOST_VALUES:,} are possible.")
+            raise UsageError(f"{counted(int(self.count), 'value')} of a range; 2 to {MOST_VALUES:,} are possible.", name="range")
 
     @classmethod
     def parse(cls, text: str) -> Range:
@@ -101,7 +101,7 @@ class Tolerance:
             object.__setattr__(self, "about", _number(self.about, "`about` of a tolerance"))
         size_of(self.unit)
         if self.width < 0.0:
-            raise UsageError(f"the tolerance {self} is a half width, zero or more.")
+            raise UsageError(f"the tolerance {self} is a half width, zero or more.", name="tolerance")
         if self.relative and self.about is not None:
             raise UsageError(
                 f"{number_text(self.width)} % are those of the present value: leave out about={number_text(self.about)}.", name="about"
@@ -192,7 +192,7 @@ def meaning(given: Any, name: str = "") -> Meaning:
             raise UsageError("an empty list has no values.")
         return Values(tuple(_of_number(x) for x in items), single=not listed)
     except UsageError as problem:
-        raise UsageError(f"{name}: {problem} {SHAPES}" if name else f"{problem} {SHAPES}") from None
+        raise UsageError(f"{name}: {problem} {SHAPES}" if name else f"{problem} {SHAPES}", name=name or problem.name) from None
 
 
 def _of_phrase(p: Phrase) -> Meaning:

@@ -239,7 +239,7 @@ class UnitSystem:
             factor, dimension = parse_unit(unit)
             if dimension == FREQUENCY:
                 raise UsageError(
-                    f"'{unit}' in `units:` would have no effect, because no number of a model is a frequency. For speeds of rotation "
+                    f"'{unit}' in `units:` would have no effect, because no parameter of a model is a frequency. For speeds of rotation "
                     "write rpm, rev/s or rad/s.",
                     name=unit,
                 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests.refusals import refused
 
 
 def test_a_four_bar_has_two() -> None:
@@ -33,7 +34,7 @@ def test_drives_are_held_at_the_start_and_a_free_mechanism_is_refused() -> None:
     """A five-bar with both cranks held: the two intersections of two circles; with one of them free there is a continuum."""
     s = lw.compile("five-bar")
     assert len(s.branches()) == 2
-    with pytest.raises(lw.UsageError, match="1 more degree of freedom"):
+    with refused(lw.UsageError, name="B"):
         s.branches({"A": 0.3})
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import linkwright as lw
+from tests.refusals import refused
 
 APART: dict[str, Any] = {
     "plane": "xy", "drawing": {"A": [0, 0], "B": [0.1, 0], "C": [0.2, 0], "D": [0.3, 0.1]},
@@ -24,5 +25,5 @@ CAM = {"from": "A", "to": "C", "base": 0.05, "roller": {"radius": 0.01, "at": "w
     [("gears", {"joints": ["A", "C"], "radii": [0.05, 0.15]}, "both wheels"), ("cams", CAM, "disc and follower")],
 )
 def test_joints_that_share_no_body(section: str, entry: dict[str, Any], carried: str) -> None:
-    with pytest.raises(lw.ModelError, match=f"'A' and 'C' must share the body that carries {carried} .they join ground-arm and link-wheel"):
+    with refused(lw.ModelError, name="A"):
         lw.compile(lw.load({**APART, section: {"pair": entry}}))

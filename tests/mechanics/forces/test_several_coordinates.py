@@ -13,6 +13,7 @@ from linkwright.mechanics.forces import of_description
 from linkwright.mechanics.instant import Instant
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
+from tests.refusals import refused
 
 BODY = {"points": {"O": [0, 0, 0]}, "mass": 1.2, "com": [0.15, 0, 0.02], "inertia": [0.01, 0.02, 0.03]}
 SAME = '<inertial pos="0.15 0 0.02" mass="1.2" diaginertia="0.01 0.02 0.03"/>'
@@ -150,20 +151,20 @@ def test_they_are_written_as_they_were_read():
 
 
 @pytest.mark.parametrize(
-    ("kind", "section", "message"),
+    ("kind", "section", "name"),
     [
-        ("free", {"dampers": {"d": {"joint": "J", "coefficient": 1}}}, "turns and slides, which one number cannot hold for.*J.angular"),
-        ("free", {"dampers": {"d": {"joint": "J.z2", "coefficient": 1}}}, "'J.z2' is no velocity of the free joint"),
-        ("free", {"dampers": {"d": {"joint": "J.linear", "coefficient": "1 N m s/rad"}}}, "coefficient must be"),
-        ("spherical", {"springs": {"k": {"joint": "J.wx", "stiffness": 1}}}, "no coordinate of a spherical joint"),
-        ("spherical", {"springs": {"k": {"joint": "J", "stiffness": 1, "free_position": 1}}}, "pulls its frames together"),
-        ("spherical", {"friction": {"J": {"mu": 0.1, "radius": 0.1}}}, "is not one coordinate. Name a hinge"),
-        ("universal", {"stops": {"J": {"max": 1, "stiffness": 10}}}, "Name one of J.angle1"),
-        ("fixed", {"dampers": {"d": {"joint": "J", "coefficient": 1}}}, "does not move"),
+        ("free", {"dampers": {"d": {"joint": "J", "coefficient": 1}}}, "J"),
+        ("free", {"dampers": {"d": {"joint": "J.z2", "coefficient": 1}}}, "damper 'd'"),
+        ("free", {"dampers": {"d": {"joint": "J.linear", "coefficient": "1 N m s/rad"}}}, "1 N m s/rad"),
+        ("spherical", {"springs": {"k": {"joint": "J.wx", "stiffness": 1}}}, "J.wx"),
+        ("spherical", {"springs": {"k": {"joint": "J", "stiffness": 1, "free_position": 1}}}, "k"),
+        ("spherical", {"friction": {"J": {"mu": 0.1, "radius": 0.1}}}, "J"),
+        ("universal", {"stops": {"J": {"max": 1, "stiffness": 10}}}, "J"),
+        ("fixed", {"dampers": {"d": {"joint": "J", "coefficient": 1}}}, "J"),
     ],
 )
-def test_wrong_names(kind, section, message):
-    with pytest.raises(ModelError, match=message):
+def test_wrong_names(kind, section, name):
+    with refused(ModelError, name=name):
         read(on(kind, **section))
 
 

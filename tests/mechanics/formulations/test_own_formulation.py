@@ -123,7 +123,7 @@ def test_a_lost_row_and_rest_in_it_are_answered_as_for_all(own: Any) -> None:
     st = s.state([1.4 * np.pi, 2 * np.pi - 2.8 * np.pi], [2.0, -4.0])
     run, right = (s.simulate(st, 0.4, formulation=x, sample_interval=[0.4]) for x in ("ownform", "sslm"))
     assert run["A"][-1] > 1.5 * np.pi and run.q == pytest.approx(right.q, abs=1e-8)
-    with pytest.raises(lw.SingularityError, match="branch"):
+    with refused(lw.SingularityError, name="branch"):
         s.forward(s.state([1.5 * np.pi, -np.pi]), tau={"A": 1.0}, formulation="ownform")
 
 

@@ -8,6 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.mechanics.formulations import FORMULATIONS
 from tests.reference import load
+from tests.refusals import refused
 from tests.sweeps import sweep
 
 NAMES = ["auto", *FORMULATIONS]
@@ -75,7 +76,7 @@ def test_the_papers_behavior_is_available_by_name(crank, formulation):
 
 def test_at_rest_the_branch_must_be_named(crank):
     st = crank.state([1.5 * np.pi, -np.pi])
-    with pytest.raises(lw.SingularityError, match="branch") as info:
+    with refused(lw.SingularityError, name="branch") as info:
         crank.forward(st, tau={"A": 1.0})
     assert info.value.singular_values[-1] < 1e-9
     T = crank.terms(st)
@@ -127,10 +128,10 @@ def test_states_that_are_always_weak_do_not_misfire():
 
 def test_a_velocity_along_no_branch_is_refused(crank):
     st = crank.state([1.5 * np.pi, -np.pi], [0.0, 1.0])
-    with pytest.raises(lw.SingularityError, match="none of the branches"):
+    with refused(lw.SingularityError, name="v"):
         crank.forward(st, tau={"A": 1.0})
     at_rest = crank.state([1.5 * np.pi, -np.pi])
-    with pytest.raises(lw.SingularityError, match="no branch"):
+    with refused(lw.SingularityError, name="v"):
         crank.forward(at_rest, branch={"A": 0.0, "B": 0.0})
 
 

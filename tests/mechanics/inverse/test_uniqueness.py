@@ -105,7 +105,7 @@ def test_wrong_calls_are_explained():
     st = s.start
     with refused(lw.UsageError, name="subsytem", allowed=("traditional", "system", "subsystem")):
         s.inverse(st, method="subsytem")
-    with pytest.raises(lw.UsageError, match="contradict the closed loops"):
+    with refused(lw.UsageError, name="a"):
         s.inverse(st, a=[1.0, 1.0, 1.0])
     with pytest.raises(lw.UsageError, match="finite"):
         s.inverse(st, a=[np.nan] * 3)

@@ -52,7 +52,7 @@ def test_texts_that_no_file_can_hold(tmp_path: Path) -> None:
     for changes in ({"name": "\ud800"}, {"about": "x\udfff"}, {"\udc00": 1}):
         with pytest.raises(lw.ModelError, match="not valid Unicode"):
             arm(**changes)
-    with pytest.raises(lw.UsageError, match="no valid name"):
+    with refused(lw.UsageError, file="\\ud800.yaml"):
         arm().save(tmp_path / "\ud800.yaml")
     text = "plane: xy\ndrawing: {A: [0, 0], B: [0.1, 0]}\nbodies: {ground: {pins: [A]}, arm: {pins: [A], points: [B], mass: 1}}\n"
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/gr\xf6\xdfe.yaml"))  # Latin-1

@@ -273,7 +273,7 @@ def test_repeated_parts_are_named() -> None:
     d = modelfile.read(library.path("scissor-lift"))
     with pytest.raises(UsageError, match="comes from a `repeat:` block"):
         modelfile.edited(d, {"up1.mass": 9.0})
-    with pytest.raises(UsageError, match="repeat"):
+    with refused(UsageError, name="L0.x"):
         modelfile.edited(d, {"L0.x": 0.01})
 
 
@@ -292,7 +292,7 @@ def test_files_are_written_whole_with_their_mark_of_encoding(tmp_path: Path) -> 
     modelfile.save(m.description, tmp_path / "b.yaml")
     assert path.read_bytes() == before  # the file itself is not touched
     assert (tmp_path / "b.yaml").read_bytes() == before.replace(b"A: [0, 0]", b"A: [1, 0]")
-    with pytest.raises(UsageError, match=r"use \.yaml"):
+    with refused(UsageError, file="b.txt"):
         modelfile.save(m.description, tmp_path / "b.txt")
 
 
@@ -307,7 +307,7 @@ def test_a_file_of_the_user_is_replaced_only_with_force(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(RICH, encoding="utf-8")
     m = lw.load(path, **{"A.x": 0.001})
-    with pytest.raises(UsageError, match=r"was not made by Linkwright or was edited since; use --force .*force=True"):
+    with refused(UsageError, file="a.yaml"):
         m.save(path)
     assert path.read_text(encoding="utf-8") == RICH
     assert m.save(path, force=True).read_text(encoding="utf-8") == RICH.replace("A: [0, 0]", "A: [1, 0]")
@@ -315,7 +315,7 @@ def test_a_file_of_the_user_is_replaced_only_with_force(tmp_path: Path) -> None:
 
 def test_what_has_no_place_in_the_text_is_written_on_request_without_its_comments(tmp_path: Path) -> None:
     m = lw.load("scissor-lift", **{"up1.mass": 9.0})
-    with pytest.raises(UsageError, match=r"`repeat:` block.*m\.save\('.*a\.yaml', normalized=True\)"):
+    with refused(UsageError, file="a.yaml"):
         m.save(tmp_path / "a.yaml")
     assert not (tmp_path / "a.yaml").exists()
     m.save(tmp_path / "a.yaml", normalized=True)

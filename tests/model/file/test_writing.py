@@ -104,7 +104,7 @@ def test_saving_replaces_and_is_recognized_until_it_is_edited(tmp_path):
     assert read(path) == d == read(save(d, path)) and files.made_by_linkwright(path)
     path.write_text(path.read_text(encoding="utf-8") + "# mine\n", encoding="utf-8")
     assert read(path) == d and not files.made_by_linkwright(path)
-    with pytest.raises(UsageError, match=r"the folder '.*nowhere' does not exist"):
+    with refused(UsageError, file="m.yaml"):
         save(d, tmp_path / "nowhere" / "m.yaml")
 
 

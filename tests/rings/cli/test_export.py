@@ -149,7 +149,7 @@ def test_advice_on_rigid_stops_fits_the_file(tmp_path: Path) -> None:
 
 
 def test_model_files_are_no_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageError, match=r"m.save\('my.yaml'\) or `linkwright export MODEL -o my.yaml` writes it"):
+    with refused(UsageError, name="path"):
         lw.load("four-bar").export(tmp_path / "x.yaml")
     assert cli.main(["export", "four-bar", "-o", str(tmp_path / "y.foo")]) == 1
     assert "unsupported file type '.foo'; use .yaml, .yml, .fmu" in capsys.readouterr().err

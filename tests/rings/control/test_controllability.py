@@ -232,7 +232,7 @@ def test_wrong_calls_say_what_is_allowed(crank: System) -> None:
     for bad in (0.0, -1.0, math.nan, "small", True):
         with refused(UsageError, name="tolerance"):
             crank.controllable(st, tolerance=bad)
-    with pytest.raises(UsageError, match="loops of this state are open"):
+    with refused(UsageError, name="state"):
         crank.controllable(crank.state(st.q + 0.1))
-    with pytest.raises(UsageError, match="a State is needed"):
+    with refused(UsageError, name="state"):
         crank.controllable(st.q)

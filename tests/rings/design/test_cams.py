@@ -128,8 +128,8 @@ def test_wrong_calls():
         lw.load("wiper").cam()
     with refused(UsageError, name="steps of a profile", value=3):
         m.cam(steps=3)
-    with refused(UsageError, name="turn", value="fast"):
-        m.cam(turn="fast")
+    with refused(UsageError, name="motion", value="fast"):
+        m.cam(motion="fast")
 
 
 def test_an_open_profile_is_reported():

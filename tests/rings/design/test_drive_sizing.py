@@ -271,9 +271,9 @@ def test_wrong_requests_are_answered(options: dict[str, Any], said: str) -> None
 def test_no_motor_no_current() -> None:
     d = arm().cycle(steps=4).drive_sizing()
     assert str(d).startswith("drive A: peak torque") and "\n" not in str(d)
-    with pytest.raises(lw.LinkwrightError, match="no motor"):
+    with refused(lw.LinkwrightError, name="motor"):
         _ = d.current
-    with pytest.raises(lw.LinkwrightError, match="no motor"):
+    with refused(lw.LinkwrightError, name="motor"):
         _ = d.ok
     # T = m g r cos A at 60 rpm: four samples show both ends
     figures, top = d.figures(), 2.0 * G * 0.5
@@ -367,7 +367,7 @@ def test_no_flywheel_is_needed_where_the_machine_is_heavy_enough() -> None:
 
 def test_slow_machines_say_their_speed() -> None:
     c = massless_crank("-(30 + 12*sin(A)) * 1 N m").cycle(steps=120, speed=0)
-    with pytest.raises(lw.LinkwrightError, match="speed='60 rpm'"):
+    with refused(lw.LinkwrightError, name="speed"):
         flywheel(c, 0.05)
     assert flywheel(c, 0.05, speed="60 rpm").classical == pytest.approx(24 / (0.05 * (2 * np.pi) ** 2), rel=1e-6)
 

@@ -114,5 +114,5 @@ def test_wrong_names_and_missing_masses(tmp_path: Path) -> None:
         c.load_cases("rokcer")
     with refused(lw.UsageError, name="crank", allowed=("rocker",)):
         c.load_cases("rocker")["crank"]
-    with pytest.raises(lw.UsageError, match="unsupported file type"):
+    with refused(lw.UsageError, file="a.txt"):
         c.load_cases().save(tmp_path / "a.txt")

@@ -10,6 +10,7 @@ from linkwright.model.parameters import every_parameter
 from linkwright.results.measures import measure
 from linkwright.rings.design.measure_slopes import DisturbedSamples, Sample, _used, cycle_samples
 from linkwright.system.system import System
+from tests.refusals import refused
 from tests.sweeps import sweep
 
 FRAME = {"ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"], "mass": 0.5}, "rocker": {"pins": ["D", "C"], "mass": 0.9}}
@@ -233,7 +234,7 @@ def test_the_worst_case_is_what_the_corners_do() -> None:
 
 
 def test_many_corners_are_refused() -> None:
-    with pytest.raises(lw.UsageError, match=r"numbers have .* corners; 20 numbers are possible"):
+    with refused(lw.UsageError, name="plan"):
         lw.load("wiper").tolerances({"crank.*.?": "1 mm", "[cr]o*.*.?": "1 mm", "ground.*": "1 mm"}, "max D", method="corners")
 
 
@@ -268,7 +269,7 @@ def test_speed_as_a_parameter(quantity: str) -> None:
 
 
 def test_what_is_not_unique_is_refused() -> None:
-    with pytest.raises(lw.UsageError, match="statically indeterminate"):
+    with refused(lw.UsageError, name="door.mass"):
         effects(lw.load("door"), "peak H2.load", steps=4)
 
 
@@ -279,7 +280,7 @@ def test_what_would_lock_is_left_out() -> None:
     assert "door.mass" in {e.name for e in found.contributions} and "door.middle.x" not in {e.name for e in found.contributions}
     # about a vertical axis: I alpha, and I = I_zz + m x^2
     assert found["door.com.x"].derivative / found["door.inertia.zz"].derivative == pytest.approx(2 * 44.8 * 0.4, rel=1e-9)
-    with pytest.raises(lw.UsageError, match="cannot vary alone"):
+    with refused(lw.UsageError, name="door.middle.x"):
         effects(m, "peak H1.torque", ["door.middle.x"], steps=4)
 
 
@@ -310,7 +311,7 @@ def test_wheels_that_mesh_keep_their_places() -> None:
     assert check_every_parameter(m, "B.load", 4, "large.com") == 2
     found, _ = effects(m, "peak B.load", steps=12)
     assert {e.name.split(".")[1] for e in found.contributions} == {"mass", "com", "inertia"}
-    with pytest.raises(lw.UsageError, match="cannot vary alone"):
+    with refused(lw.UsageError, name="r"):
         effects(m, "peak B.load", ["r"], steps=12)
 
 
@@ -335,9 +336,9 @@ def test_wrong_wishes_are_explained(quantity, vary, words) -> None:
         lw.load("four-bar").tolerances(vary, quantity, case=lw.Cycle(steps=4), count=2)
 
 
-@pytest.mark.parametrize(("vary", "method", "words"), [(["L1"], "sobol", "have derivatives only"), ({"L1": "1 mm"}, "drawn", "no method")])
-def test_wrong_methods_are_explained(vary, method, words) -> None:
-    with pytest.raises(lw.UsageError, match=words):
+@pytest.mark.parametrize(("vary", "method", "name"), [(["L1"], "sobol", "sobol"), ({"L1": "1 mm"}, "drawn", "drawn")])
+def test_wrong_methods_are_explained(vary, method, name) -> None:
+    with refused(lw.UsageError, name=name):
         lw.load("four-bar").tolerances(vary, "peak A.torque", method=method)
 
 

@@ -154,7 +154,7 @@ def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
     if geared is not None:  # behind the gearbox the spindle turns with force times lead over 2 pi
         peak = next(m for m in geared.margins if m.what == "gearbox peak torque")
         assert peak.need == pytest.approx(np.abs(c["slide.force"]).max() / screw, rel=1e-9)
-    with pytest.raises(UsageError, match="for sliders"):
+    with refused(UsageError, name="lead"):
         lw.load("wiper").cycle(steps=24).choose_motor(lead="5 mm")
 
 
@@ -205,7 +205,7 @@ def test_catalogs_without_columns_motors_or_gearboxes(tmp_path: Path, cycle: Tra
         read_catalog(saved(tmp_path, "1, 2, 3\n"))
     with refused(UsageError, line=1):
         read_catalog(saved(tmp_path, f"{HEAD}\ngearbox, low, 30, 60, , 0.1, , , 5, 0.95, 1, 2\n"))
-    with pytest.raises(UsageError, match="no such file"):
+    with refused(UsageError, file="none.csv"):
         cycle.choose_motor(tmp_path / "none.csv")
     plain = "name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg m^2], heat [W]\nbig, 5, 15, 3000, 4e-4, 60\n"
     found = cycle.choose_motor(saved(tmp_path, plain))
@@ -229,7 +229,7 @@ def test_wrong_options(cycle: Trajectory, few: Path) -> None:
         with pytest.raises(UsageError, match=message):
             cycle.choose_motor(**options)
     found = cycle.choose_motor(few, top=2)
-    with pytest.raises(UsageError, match="not one of them"):
+    with refused(UsageError, name="motor"):
         found[5]
     with refused(UsageError, name="nothing"):
         found["nothing"]

@@ -8,7 +8,7 @@ import pytest
 from linkwright.api import compiled_of
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.rings.papers import inverse_cost as bench
 from linkwright.rings.papers.operation_counts import Counts, values

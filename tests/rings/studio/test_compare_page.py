@@ -31,7 +31,7 @@ def test_values_make_the_second_design_of_the_first_one() -> None:
 def test_designs_that_differ_in_more_are_refused(tmp_path: Path) -> None:
     m = lw.load("wiper")
     best = m.with_(**{"C.x": 0.86, "crank.mass": 0.2})
-    with pytest.raises(UsageError, match=r"differ in more than C\.x: crank\.mass"):
+    with refused(UsageError, name="names"):
         compare_page.write(m, best, tmp_path / "x.html", names=["C.x"])
     with refused(UsageError, name="names"):
         compare_page.write(m, best, tmp_path / "x.html", names=["Q"])
@@ -45,5 +45,5 @@ def test_designs_that_differ_in_more_are_refused(tmp_path: Path) -> None:
 
 
 def test_another_mechanism_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no such number|differ in more"):
+    with refused(UsageError, name="names"):
         compare_page.write(lw.load("wiper"), lw.load("boot-lid"), tmp_path / "x.html", names=["C.x"])

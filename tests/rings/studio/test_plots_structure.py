@@ -196,7 +196,7 @@ def test_sizes_of_frames() -> None:
     for wrong in ("4k", "50x50", (1280,), 720, "12345x10", (True, 2.5)):
         with refused(lw.UsageError, name="resolution", allowed=("720p", "1080p", "1440p", "2160p")):
             size(Path("a.mp4"), None, wrong)
-    with pytest.raises(lw.UsageError, match="not both"):
+    with refused(lw.UsageError, name="resolution"):
         size(Path("a.mp4"), 300, "720p")
     with refused(lw.UsageError, value=50):
         size(Path("a.mp4"), 50, None)
@@ -220,5 +220,5 @@ def test_videos_go_through_ffmpeg(run: Any, tmp_path: Path, monkeypatch: pytest.
     assert not (tmp_path / "w.mp4").exists()
     with refused(lw.UsageError, name="0.4"):
         animation.play(run, tmp_path / "x.gif", speed=1e-4)
-    with pytest.raises(lw.UsageError, match="speed above 0"):
+    with refused(lw.UsageError, name="fps"):
         animation.play(run, tmp_path / "x.gif", speed=0)

@@ -265,7 +265,7 @@ def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
     assert "run True" in still.ask()[1] and "static" in still.ask()[1]
     still.close()
     one.close()
-    with pytest.raises(lw.UsageError, match="cannot be changed"):
+    with refused(lw.UsageError, name="run"):
         server.Server(run, changes={"L1": 1.0})
     other = Served("four-bar", changes={"Lx": "3 m"})
     assert "page of four-bar" not in other.ask()[1] and "Lx" in other.ask()[1]
@@ -284,7 +284,7 @@ def test_what_cannot_be_served(tmp_path: Path, quick: None) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(lw.UsageError, match="used by another program"):
+        with refused(lw.UsageError, name="port"):
             server.Server("four-bar", port=taken.getsockname()[1])
     with pytest.raises(lw.UsageError, match="65535"):
         server.Server("four-bar", port=70000)

@@ -189,7 +189,7 @@ def test_wheels_and_coils_fit_on_the_page() -> None:
 def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(b"precious")
-    with pytest.raises(lw.UsageError, match=r"unsupported file type '\.jpeg'; use \.png, \.svg or \.pdf"):
+    with refused(lw.UsageError, file="p.jpeg"):
         wiper.plot("mechanism", tmp_path / "p.jpeg")
     with pytest.raises(lw.UsageError, match="folder"):
         wiper.plot("mechanism", tmp_path / "nowhere" / "p.png")
@@ -271,7 +271,7 @@ def test_page_is_self_contained_and_escapes(tmp_path: Path, wiper: lw.Mechanism)
     page = Page("A < B").heading("x & y").text("<script>alert(1)</script>").table(Table.of(["h"], [["<b>"]])).picture(image, 'say "hi"')
     text = page.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>" not in text and "&lt;b&gt;" in text and "<title>A &lt; B</title>" in text and "data:image/png;base64," in text
-    with pytest.raises(lw.LinkwrightError, match="no such file"):
+    with refused(lw.LinkwrightError, file="missing.png"):
         page.picture(tmp_path / "missing.png")
 
 

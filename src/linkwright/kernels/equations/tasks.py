@@ -61,7 +61,9 @@ def enough_drives(rows: list[TaskRow], drives: int) -> list[TaskRow]:
     """Return the rows; raise UsageError where there are more of them than drives."""
     if len(rows) > drives:
         listed = ", ".join(row.name for row in rows)
-        raise UsageError(f"{counted(len(rows), 'component')} ({listed}) cannot be moved freely by {drives} drives: name fewer of them.")
+        raise UsageError(
+            f"{counted(len(rows), 'component')} ({listed}) cannot be moved freely by {drives} drives: name fewer of them.", name="tasks"
+        )
     return rows
 
 

@@ -3,7 +3,7 @@
 `onto` is the one iteration on numbers, with minimum-norm steps in the dimensionless metric: assembly, the corrector of a
 continuation, nodes beside a singular position, states between samples and set-points of controllers are its callers. `close` is `onto`
 for one position and a set of constraints. `solve_rates` completes velocities and accelerations. Walking along the loops to a wanted
-position is the business of `continuation`. Time steppers iterate the compiled kernel `projection` in `integrators.stepping`.
+position is the business of `continuation`. Time steppers iterate the compiled kernel `projection` in `integrators.step`.
 """
 
 from __future__ import annotations

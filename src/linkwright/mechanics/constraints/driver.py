@@ -125,7 +125,7 @@ class EliminationPlan:
 
     @property
     def spins_follow(self) -> bool:
-        """True if the idle directions are known for other numbers of the mechanism too."""
+        """True if the idle directions are known for other parameters of the mechanism too."""
         return len(self.spins) == self.spinning
 
     @property

@@ -141,7 +141,7 @@ def _blocks(skel: Skeleton, m: Motion, v: Any, part: ConstraintRows) -> dict[int
 
 
 def like_rows(m: Motion, constraints: Sequence[Constraint], references: Mapping[str, Any], body_axes: str) -> dict[int, BodyAxisRows]:
-    """Rows of the cut joints, by number: traced once a class (see `kinematics.alike`)."""
+    """Rows of the cut joints, by number: traced once a class."""
     like = m.like
     cuts = {c.joint.name: (i, c) for i, c in enumerate(constraints) if isinstance(c, CutJoint)}
     kinds = {x.dtype.kind for x in (m.q, m.v, *(references[name] for name in cuts))}

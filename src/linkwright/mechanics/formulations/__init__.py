@@ -47,6 +47,7 @@ def create(formulation: str | Formulation) -> Formulation:
             f"a formulation is a name (auto, {', '.join(FORMULATIONS)}) or an object such as Projection('skew') of "
             f"lw.formulations, not {formulation!r:.60}.",
             value=formulation,
+            name="formulation",
         )
     return formulation
 

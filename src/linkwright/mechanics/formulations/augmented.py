@@ -53,11 +53,14 @@ class AugmentedLagrangian:
 
     def __post_init__(self) -> None:
         if not self.alpha > 0.0:
-            raise UsageError(f"alpha of the augmented Lagrangian is a positive number (default 1e6), not {self.alpha!r}.", value=self.alpha)
+            raise UsageError(
+                f"alpha of the augmented Lagrangian is a positive number (default 1e6), not {self.alpha!r}.", value=self.alpha, name="alpha"
+            )
         if self.steps is not None and self.steps < 1:
             raise UsageError(
                 f"steps of the augmented Lagrangian is a whole number from 1 on, or None: until converged, not {self.steps!r}.",
                 value=self.steps,
+                name="steps",
             )
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:

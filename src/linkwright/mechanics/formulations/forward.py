@@ -181,6 +181,7 @@ def _deficient(
             "at rest in a singular position: the next motion is not decided, because two branches meet here. "
             "Give it a velocity along the wanted branch, or name one with branch={joint: speed}.",
             singular_values=tuple(f.s),
+            name="branch",
         )
     v = np.asarray(branch, dtype=float) if at_rest else place.v
     rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.references, rank)
@@ -197,7 +198,7 @@ def _on_branch(terms: Terms, tau: np.ndarray, name: str, f: Factored, found: Bra
     assert place is not None
     v = place.v / terms.columns
     if not found.tangent(v):
-        raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s))
+        raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s), name="v")
     alpha, beta = (0.0, 0.0) if gains is None else gains
     right = found.right - alpha * found.off(v) + beta * found.e
     lost = found.left @ factor(f.U[:, : f.rank].T @ found.left, 1e-6).null  # rows that count elsewhere and are lost here
@@ -212,7 +213,7 @@ def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
     J, k, speed = terms.dimensionless_J(), terms.k / terms.row_scale, float(np.linalg.norm(place.v / terms.columns))
     for u in rows.replaced.T:
         if not tangent(u, J, k, speed, rows.Jdot):
-            raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s))
+            raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s), name="v")
 
 
 def tangent(u: np.ndarray, J: np.ndarray, k: np.ndarray, speed: float, Jdot: np.ndarray) -> bool:

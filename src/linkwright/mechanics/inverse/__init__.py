@@ -98,6 +98,7 @@ def method_of(method: str | Method) -> Method:
             f"a method is a name ({', '.join(METHODS)}) or a function of an inverse problem that returns "
             f"linkwright.mechanics.inverse.methods.Solved, not {type(method).__name__}.",
             value=method,
+            name="method",
         )
     return method
 

@@ -39,7 +39,7 @@ class Function:
             return self._number(value, t)
         entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
         if len(entries) != self.size:
-            raise UsageError(f"the {self.label} must give {counted(self.size, 'number')}, not {_shape(value)}.")
+            raise UsageError(f"the {self.label} must give {counted(self.size, 'number')}, not {_shape(value)}.", name=self.label)
         return [self._number(x, t) for x in entries]
 
     def _number(self, value: Any, t: Any) -> Any:
@@ -48,11 +48,11 @@ class Function:
         if type(value) is Sym:
             return value
         if np.ndim(value) != 0 or isinstance(value, (str, bytes, complex, np.complexfloating)) or value is None:
-            raise UsageError(f"the {self.label} must give one number, not {_shape(value)}.")
+            raise UsageError(f"the {self.label} must give one number, not {_shape(value)}.", name=self.label)
         x = float(value)
         if not np.isfinite(x):
             when = "" if type(t) is Sym else f" at t = {float(t):.6g} s"
-            raise UsageError(f"the {self.label} gave {x}{when}; it must give finite numbers.")
+            raise UsageError(f"the {self.label} gave {x}{when}; it must give finite numbers.", name=self.label)
         return x
 
 
@@ -120,9 +120,9 @@ def explained(call: Callable[[], Any], t: float, what: str) -> Any:
     try:
         return call()
     except LinkwrightError as error:
-        raise UsageError(str(error) if what in str(error) else f"{what}: {error}") from error
+        raise UsageError(str(error) if what in str(error) else f"{what}: {error}", name=error.name or what) from error
     except Exception as error:  # code of the caller's, which may fail in any way
-        raise UsageError(f"the {what}: its function fails at t = {t:.6g} s: {type(error).__name__}: {error}.") from error
+        raise UsageError(f"the {what}: its function fails at t = {t:.6g} s: {type(error).__name__}: {error}.", name=what) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,4 @@
-"""Polynomials by their coefficients, lowest power first.
-
-Constant, straight and parabolic curves.
+"""Polynomials by their coefficients, lowest power first; constant, straight and parabolic curves are among them.
 """
 
 from __future__ import annotations

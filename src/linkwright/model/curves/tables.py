@@ -124,7 +124,7 @@ def _quintic_spline(at: np.ndarray, samples: np.ndarray, x: Any) -> tuple[np.nda
 #
 #     h_i s_(i-1) + 2 (h_(i-1) + h_i) s_i + h_(i-1) s_(i+1) = 3 (h_i d_(i-1) + h_(i-1) d_i)      widths h, secants d
 #
-# Own code, because importing the library that has it takes 0.43 s, longer than loading a model and turning it.
+# Own code, because importing the library that has it takes 0.43 s, longer than loading a model and computing its cycle.
 def cubic_pieces(x: np.ndarray, y: np.ndarray, ends: str) -> tuple[np.ndarray, float]:
     """The pieces of a "natural", "clamped" or "periodic" spline, constants first, and the slope at the end of the last."""
     h = np.diff(x)

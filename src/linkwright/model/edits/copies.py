@@ -41,7 +41,7 @@ def mirror(job: Job, op: Mapping[str, Any]) -> None:
     a, b = (job.place(p, "the mirror's line") for p in line)
     size = math.dist(a, b)
     if size == 0.0:
-        raise UsageError("the mirror's line goes through two different points.")
+        raise UsageError("the mirror's line goes through two different points.", name="mirror")
     u = ((b[0] - a[0]) / size, (b[1] - a[1]) / size)
 
     def direction(v: At) -> At:

@@ -115,7 +115,7 @@ class Job:
         """A name for an entry of a section; raise UsageError if it cannot be one or is taken."""
         name = _text(given, "a name").strip()
         if not name or len(name) > LONGEST_NAME or not re.fullmatch(r"[^\s.:,\[\]{}#&*!|>'\"%@`]+", name) or not name.isprintable():
-            raise UsageError(f"'{name[:40]}' cannot be a name: use letters, digits, - and _, without spaces and dots.")
+            raise UsageError(f"'{name[:40]}' cannot be a name: use letters, digits, - and _, without spaces and dots.", name=name[:40])
         if name in RESERVED:
             raise UsageError(f"'{name}' cannot be a name: it is reserved in expressions.", name=name)
         d = self.draft

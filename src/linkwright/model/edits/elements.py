@@ -165,7 +165,10 @@ def _between(job: Job, op: Mapping[str, Any]) -> str:
         ]
         pairs = [(x, y) for x in ways[0] for y in ways[1] if x.partition(".")[0] != y.partition(".")[0]]
         if not pairs:
-            raise UsageError(f"both ends are on '{a.partition('.')[0]}', so nothing would move it. Choose a point of another body.")
+            raise UsageError(
+                f"both ends are on '{a.partition('.')[0]}', so nothing would move it. Choose a point of another body.",
+                name=a.partition('.')[0],
+            )
         a, b = pairs[0]
     return f"[{key_text(a, True)}, {key_text(b, True)}]"
 

@@ -27,7 +27,7 @@ def add_link(job: Job, op: Mapping[str, Any]) -> None:
     """A body through pins, which exist or are drawn with it."""
     given = op.get("through")
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise UsageError("a link goes through one or more pins: names of points, or {'at': [x, y]} for new ones.")
+        raise UsageError("a link goes through one or more pins: names of points, or {'at': [x, y]} for new ones.", name="pins")
     name = job.new_name(op.get("name"), "bodies", "link")
     job.sheet.add(("bodies", name), "{}")
     pins = _through(job, name, given)

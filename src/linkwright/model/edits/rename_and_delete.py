@@ -31,7 +31,7 @@ def split(given: Any) -> tuple[str, str]:
     """Kind and name of an id such as `body:crank`."""
     kind, colon, name = str(given).partition(":")
     if not colon or kind not in KINDS or not name:
-        raise UsageError(f"'{str(given)[:60]}' is no id of a part; ids are such as body:crank, point:A, spring:s1.")
+        raise UsageError(f"'{str(given)[:60]}' is no id of a part; ids are such as body:crank, point:A, spring:s1.", name=str(given)[:60])
     return kind, name
 
 

@@ -107,7 +107,7 @@ def set_backdrop(job: Job, op: Mapping[str, Any]) -> None:
         return
     if file:
         if not isinstance(file, str) or not file.lower().endswith(FILES) or any(c in file for c in "/\\\0"):
-            raise UsageError(f"a picture behind the drawing is a file beside the model that ends in {', '.join(FILES)}.")
+            raise UsageError(f"a picture behind the drawing is a file beside the model that ends in {', '.join(FILES)}.", name="backdrop")
         if job.sheet.node("backdrop") is None:
             job.sheet.add(("backdrop", "file"), key_text(file, False))
         else:

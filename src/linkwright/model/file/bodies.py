@@ -42,6 +42,7 @@ def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None)
         raise UnfinishedModel(
             f"the model has no body 'ground', the fixed one. Add `ground: {{pins: [...]}}` to `bodies:`.{place}",
             node.where if node else context.root_where,
+            name=GROUND,
         )
     if len(entries) > MOST_BODIES:
         raise entries[GROUND].error(

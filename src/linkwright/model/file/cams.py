@@ -48,7 +48,8 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
             table = tabulated(reader.context, table.channel, given, entry, kinds, f"{what}: table", motion=True)
         if span > TURN * (1.0 + CLOSES):
             raise entry.error(
-                f"{what}: the table covers {reader.context.shown(span, ANGLE)}, more than the turn of a disc. Shorten it.", name=what
+                f"{what}: the table covers {reader.context.shown(span, ANGLE)}, more than one revolution of the disc. Shorten it.",
+                name=what,
             )
         return {"table": table}
     if "moves" not in keys:
@@ -60,7 +61,7 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
     covered = sum(context.numeric(m.span) for m in moves)
     if covered > TURN * (1.0 + CLOSES):
         raise keys["moves"].error(
-            f"{what}: its moves cover {context.shown(covered, ANGLE)}, more than the turn of a disc. Shorten them.", name=what
+            f"{what}: its moves cover {context.shown(covered, ANGLE)}, more than one revolution of the disc. Shorten them.", name=what
         )
     heights = [context.numeric(x) for x in (found["begin"], *(m.to for m in moves if m.to is not None))]
     if found["repeats"] and abs(heights[-1] - heights[0]) > CLOSES * max(map(abs, heights)):

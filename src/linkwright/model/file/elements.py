@@ -190,7 +190,7 @@ class Elements:
                 found[field] = self._axes_of(keys[field], found["body"], f"{what}: {field}")
         made = kind(name, **found, where=entry.where)
         for key, message in made.refused(_About(self, what, frozenset(keys), found.get("joint", ""), slides)):
-            raise (keys[key] if key else entry).error(message)
+            raise (keys[key] if key else entry).error(message, name=name)
         return made
 
     def _places(self, plan: _Plan, keys: dict[str, FileNode], entry: FileNode, what: str, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Overrides of a call: sections, parameters, and every other number of a model by its name.
+"""Overrides of a call: sections, parameters, and every other parameter of a model by its name.
 
 `m.with_(L1=0.4, gravity=0)` exchanges a parameter and a section; `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": 1.0})`
 single numbers (`model.parameters`), a start, a drive. Bare numbers are SI and radians.
@@ -163,7 +163,7 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
 
 
 def place_of(described: Description, p: Parameter, what: str = "") -> Place:
-    """How values of a number of the model are read: its dimension, the file's unit of bare numbers, its present value."""
+    """How values of a parameter of the model are read: its dimension, the file's unit of bare numbers, its present value."""
     own = p.name in dict(described.parameters)
     if own:
         found = parameter_dimension(described, p.name)

@@ -3,8 +3,8 @@
 The order of the sections in the file does not matter; the order of reading here does: units and
 parameters first, then `repeat` is written out, then drawing, bodies, joints and what hangs on them.
 
-Descriptions made from files of other programs, as if they had been model files: values can be changed by name, messages name the
-lines of the original.
+A file of another program is treated as if it were a model file: its values can be changed by name, and messages name the lines of
+the original.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ class _Editor:
         for name, (path, value) in direct.items():
             node = node_at(document.root, path)
             if node is None or node.span is None or node.text is None:
-                raise UsageError(self._no_place(name))
+                raise UsageError(self._no_place(name), name=name)
             if path[0] == "parameters":
                 named.append(self._parameter(name, node, value))
             else:
@@ -284,7 +284,7 @@ class _Editor:
             document.with_literals(found)
         for first, (name, _) in nodes.items():
             if found[first] is None:
-                raise UsageError(self._no_place(name))
+                raise UsageError(self._no_place(name), name=name)
         return apply(text, [*named, *(exchanged(found[k], value, self.units, self.digits) for k, (_, value) in nodes.items())])
 
     def _parameter(self, name: str, node: FileNode, value: float) -> Edit:

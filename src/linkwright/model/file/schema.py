@@ -3,8 +3,6 @@
 Elements come from their contract, joints from `JOINTS`; keys of the other sections are the lists of their readers. A schema knows keys,
 shapes of values and texts; names that must exist, dimensions and loops stay with `read`. A number may carry a unit or be an expression,
 so it is a JSON number or a text.
-
-Pieces of a JSON Schema: references, closed objects, mappings from names, choices.
 """
 
 from __future__ import annotations

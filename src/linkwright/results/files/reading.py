@@ -110,20 +110,20 @@ def read(path: str | os.PathLike[str]) -> Stored:
     try:
         stream = files.open_regular(path)
     except files.Unreadable as problem:
-        raise UsageError(f"cannot read '{files.shown(path)}': {problem.reason}; {HINT}.") from problem
+        raise UsageError(f"cannot read '{files.shown(path)}': {problem.reason}; {HINT}.", name=files.shown(path)) from problem
     with stream:
         try:
             first = stream.read(4) or b""
             stream.seek(0)
         except OSError as problem:  # such as files in /proc
-            raise UsageError(f"cannot read '{files.shown(path)}': {problem.strerror}; {HINT}.") from problem
+            raise UsageError(f"cannot read '{files.shown(path)}': {problem.strerror}; {HINT}.", name=files.shown(path)) from problem
         if first == b"PAR1":
             return _read(path, lambda: Parquet(stream))
         if first[:2] == b"PK":
             return _read(path, lambda: Npz(stream))
     more = " A .csv holds channels only." if path.suffix.lower() == ".csv" else ""
     kinds = "neither .npz nor .parquet by its first bytes"
-    raise UsageError(f"'{files.shown(path)}' is not a run: {kinds}.{more} {HINT[0].upper()}{HINT[1:]}.")
+    raise UsageError(f"'{files.shown(path)}' is not a run: {kinds}.{more} {HINT[0].upper()}{HINT[1:]}.", name=files.shown(path))
 
 
 def _read(path: Path, opened: Any) -> Stored:
@@ -131,7 +131,7 @@ def _read(path: Path, opened: Any) -> Stored:
         archive: Archive = opened()
         text = archive.json()
         if text is None:
-            raise UsageError(f"'{files.shown(path)}' was not written by Linkwright as a run; {HINT}.")
+            raise UsageError(f"'{files.shown(path)}' was not written by Linkwright as a run; {HINT}.", name=files.shown(path))
         about = _about(path, text)
         names = schema.columns(about)
         table = archive.columns(["t", *names], about["samples"])
@@ -151,14 +151,15 @@ def _about(path: Path, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         raise damaged(path, "its description is not readable") from problem
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise UsageError(f"'{files.shown(path)}' was not written by Linkwright as a run; {HINT}.")
+        raise UsageError(f"'{files.shown(path)}' was not written by Linkwright as a run; {HINT}.", name=files.shown(path))
     version = about.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         made = about.get("versions")
         by = str(made.get("linkwright", "?"))[:40] if isinstance(made, dict) else "?"
         raise UsageError(
             f"'{files.shown(path)}' has format {version}, written by Linkwright {by}; this version reads format {VERSION}. "
-            "Upgrade Linkwright to open it."
+            "Upgrade Linkwright to open it.",
+            name=files.shown(path),
         )
     schema.chosen(VERSION)(version, "version")
     schema.ABOUT(about, "")

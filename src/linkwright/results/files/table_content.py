@@ -75,7 +75,7 @@ def _check(check: Callable[[], None]) -> None:
     try:
         check()
     except schema.Misfit as problem:
-        raise UsageError(f"this run cannot be saved: {problem}.") from problem
+        raise UsageError(f"this run cannot be saved: {problem}.", name="run") from problem
 
 
 def not_finite(table: Mapping[str, np.ndarray]) -> list[str]:

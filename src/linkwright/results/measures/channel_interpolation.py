@@ -2,7 +2,7 @@
 
 Between two samples a distance h apart a course is the polynomial of degree five through x, x' and x'' at both (error h^6/46080 of the
 sixth derivative), of degree three where x'' is not known, a straight line where neither is. It is linear in the samples: the derivative
-of a value between them by a number of the model is the same polynomial through the derivatives of the samples, and `CoursePull` collects
+of a value between them by a parameter of the model is the same polynomial through the derivatives of the samples, and `CoursePull` collects
 the weights of the samples in it.
 """
 
@@ -177,7 +177,7 @@ def _taken(values: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 class CoursePull:
-    """Weights of the samples of one motion in a measure: what its derivative by a number of the model is the sum of."""
+    """Weights of the samples of one motion in a measure: what its derivative by a parameter of the model is the sum of."""
 
     def __init__(self, course: Course):
         self.course = course

@@ -12,8 +12,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.results.measures.channel_interpolation import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
+from linkwright.results.measures.measured_number import MeasuredNumber
 from linkwright.results.measures.motions import MeasuredMotions, Pulls, SampledCurve
-from linkwright.results.measures.numbers import MeasuredNumber
 from linkwright.results.measures.reductions import EXTREMES, extremes_at, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
@@ -247,7 +247,7 @@ def shown_place(c: Any, t: float) -> str:
 
 
 def _stretched(c: Any, d: Any) -> np.ndarray:
-    """Relative change of all times by each number: the turn takes as much longer as its leading drive is slower."""
+    """Relative change of all times by each number: the cycle takes as much longer as its leading drive is slower."""
     if not c.drive or f"{c.drive}.v" not in c.channels or c.static:
         return np.zeros(len(d.names))
     speed = c[f"{c.drive}.v"]

@@ -9,7 +9,7 @@ sample, and `error` says how far the curve may go beyond it:
     kink, jump     straight lines from both sides as far as both continue, at a jump each of them; not less than the arc of a parabola
     pole           1/x goes straight through zero: the curve grows without bound, `error` is infinite
 
-The polynomial is linear in the samples, and its slope at the extreme is zero: the derivative of an extreme by a number of the model is
+The polynomial is linear in the samples, and its slope at the extreme is zero: the derivative of an extreme by a parameter of the model is
 the same polynomial through the derivatives of the samples (`weights`).
 """
 

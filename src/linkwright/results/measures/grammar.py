@@ -33,6 +33,6 @@ def path_distance(channel: str, points: Any, *, at: Any = None, by: str = "", wo
     """
     target = TargetPoints.of(points, at, by)
     if (at is None) != (not by):
-        raise UsageError('positions of points are given with what they are of: at=[0.1, 0.2], by="A", or by="t" for times.')
+        raise UsageError('positions of points are given with what they are of: at=[0.1, 0.2], by="A", or by="t" for times.', name="at")
     kind = "max distance" if worst else "distance"
     return Measure(f"{kind} {channel} to points", "distance", channel, target=target, worst=worst)

@@ -19,7 +19,7 @@ class WindowEnds:
 
     @classmethod
     def of(cls, axis: np.ndarray, ends: tuple[float, ...], turns: bool) -> WindowEnds:
-        """Return where an abscissa (motions, samples) passes these values, on every turn if it is an angle that turns.
+        """Return where an abscissa (motions, samples) passes these values, in every revolution if it is an angle that turns.
 
         An abscissa that rests or reverses has no such places.
         """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CYCLE = Verb("linkwright.system.mechanism:Mechanism.cycle", without=("drive",))
 HANG = 17  # columns before the text of a check
-SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
+SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a cycle of their own
 
 
 def run(given: argparse.Namespace) -> None:

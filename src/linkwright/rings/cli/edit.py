@@ -56,6 +56,7 @@ def model_path(given: str) -> Path:
             raise UsageError(
                 f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright export makes one of other formats.",
                 value=path.suffix,
+                name=path.suffix,
             )
         path = path.with_suffix(".yaml")
     return path

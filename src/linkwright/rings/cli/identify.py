@@ -1,4 +1,4 @@
-"""`linkwright identify` and `linkwright calibrate`: numbers of a model from measurements of the machine."""
+"""`linkwright identify` and `linkwright calibrate`: parameters of a model from measurements of the machine."""
 
 from __future__ import annotations
 

@@ -126,8 +126,8 @@ COMMAND = CliCommand(
     topic="first-mechanism",
     help="write a commented model to start from; --list shows templates and built-in models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
-    "SVG, becomes pins and links ('linkwright docs drawings').",
+    "You can compute its cycle, simulate it and write its report at once; at a terminal it opens in the editor (linkwright edit). "
+    "A drawing, DXF or SVG, becomes pins and links ('linkwright docs drawings').",
     examples=(
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",

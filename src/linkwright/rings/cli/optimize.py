@@ -54,9 +54,9 @@ COMMAND = CliCommand(
     name="optimize",
     topic="optimization",
     help="the design of a model that serves a goal best, within bounds and constraints",
-    about="Search for the numbers of a model that serve a goal best. Candidates over the whole bounds are computed first, then the best of "
-    "them are improved with exact gradients. The model file stays as it is; with -o a copy with the new numbers is written, comments, "
-    "units and order preserved. Exit code 1 if no design meets all constraints.",
+    about="Search for the parameters of a model that serve a goal best. Candidates over the whole bounds are computed first, then the "
+    "best of them are improved with exact gradients. The model file stays as it is; with -o a copy with the new values is written, "
+    "comments, units and order preserved. Exit code 1 if no design meets all constraints.",
     examples=(
         'linkwright optimize wiper --goal "min peak A.torque" --vary "C=+- 50 mm" --require "range rocker.angle > 45 deg" -o best.yaml',
         'linkwright optimize four-bar --goal "max min C.transmission_angle" --vary "L1=250..350 mm" --vary "L2=0.8..1.2 m" --page a.html',

@@ -169,7 +169,7 @@ def csv_marks(given: argparse.Namespace, path: str | None) -> dict[str, str | No
 def check_resolution(given: argparse.Namespace) -> None:
     """Raise UsageError if a resolution is given and no animation is."""
     if given.resolution is not None and given.animation is None:
-        raise UsageError("--resolution is the size of an animation; name its file: --animation turn.mp4")
+        raise UsageError("--resolution is the size of an animation; name its file: --animation cycle.mp4")
 
 
 def case_of(given: argparse.Namespace) -> Any:
@@ -202,7 +202,7 @@ def folder(what: str) -> CliOption:
 
 
 def vary(how: str) -> CliOption:
-    """The option that names numbers that vary, with how a command writes their ranges."""
+    """The option that names parameters that vary, with how a command writes their ranges."""
     return needed(_repeated("--vary", "NAME[=RANGE]", named, f"parameter that varies, or a pattern such as '*.length': {how}"))
 
 

@@ -44,7 +44,7 @@ drives : str or sequence of str, optional
 every : float or str, optional
     Sampling interval ("1 ms"). By default the law acts at all times.
 model : Mechanism or Mapping[str, Any], optional
-    Mechanism that the controller assumes, or other numbers of it by name. By default the simulated one.
+    Mechanism that the controller assumes, or other parameters of it by name. By default the simulated one.
 off : sequence of str, default ()
     Loops, loads and masses that the controller does not know.
 rated : Mapping[str, Any], optional

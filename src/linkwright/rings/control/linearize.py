@@ -365,7 +365,10 @@ def _coordinates(eq: Equations, st: State, given: Any, drives: Sequence[str], fo
     if given is None:
         chosen = independent(eq.loops, st, drives)
         if not chosen:
-            raise UsageError("nothing can move here: the loops leave no degree of freedom (mobility 0), so there is nothing to linearize.")
+            raise UsageError(
+                "nothing can move here: the loops leave no degree of freedom (mobility 0), so there is nothing to linearize.",
+                name="linearize",
+            )
         return tuple(followed) if sum(len(t.kinds) for t in followed) == len(chosen) else _tasks(eq, chosen)
     names = [given] if isinstance(given, str) else [str(x) for x in given]
     return _tasks(eq, names)

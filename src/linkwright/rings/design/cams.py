@@ -3,11 +3,10 @@
     cam = m.cam("cam")            print(cam)            cam.profile      cam.undercut      cam.remedy
 
 Points are in the axes of the disc about its center, in meters; angles are the coordinate of the disc's hinge. Contact forces are
-channels of a cycle or a run (`cams.py`).
+channels of a cycle or a run.
 
-Contact force of a cam over a cycle: smallest and largest, lift-off, the preload of springs and the speed up to which contact holds.
-
-The contact force is linear in every preload, N = N0 + p g; g comes from two static turns. With inertia alone beside forces of position it
+Over a cycle the contact force gives its smallest and largest value, lift-off, the preload that springs need, and the speed up to which
+contact holds. It is linear in every preload, N = N0 + p g; g comes from two static cycles. With inertia alone beside forces of position it
 is N = N_static + (speed / speed now)^2 (N now - N_static).
 """
 
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NeededPreload:
-    """A spring, its preload as it is, and the preload nearest to it that holds the contact over the whole turn."""
+    """A spring, its preload as it is, and the preload nearest to it that holds the contact over the whole cycle."""
 
     spring: str
     now: float
@@ -106,7 +105,7 @@ def _shown(x: float, kind: str, units: tuple[str, ...]) -> str:
 
 
 def sample_ranges(x: np.ndarray, wrong: np.ndarray, *, closed: bool) -> tuple[tuple[float, float], ...]:
-    """First and last place of every row of connected samples; in a closed turn the last row continues in the first."""
+    """First and last place of every row of connected samples; in a closed cycle the last row continues in the first."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], wrong, [False]]).astype(int))).tolist()
     out = [(float(x[a]), float(x[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     if closed and len(out) > 1 and wrong[0] and wrong[-1]:
@@ -134,7 +133,7 @@ def cam_forces(system: System, c: Trajectory, coupling: description.Coupling) ->
 
 
 def _static(system: System, c: Trajectory) -> Trajectory | None:
-    """The same turn at rest."""
+    """The same cycle at rest."""
     try:
         found = system.cycle(c.drive or None, steps=len(c) - 1, speed=0)
     except LinkwrightError:
@@ -221,7 +220,7 @@ class CamDesign(Result):
     geometry: CamGeometry
     coupling: Coupling
     description: Description
-    forces: CamForces | None = None  # over a cycle; None without masses, or where the mechanism does not turn
+    forces: CamForces | None = None  # over a cycle; None without masses, or if the mechanism has no cycle
 
     @cached_property
     def base(self) -> float:
@@ -255,7 +254,7 @@ class CamDesign(Result):
 
     @cached_property
     def least_base(self) -> float | None:
-        """Radius of the smallest base circle without undercutting, other numbers as they are; None if none was found."""
+        """Radius of the smallest base circle without undercutting, other parameters as they are; None if none was found."""
         low, high = 0.0, MOST * max(float(np.ptp(self.distance)), self.base, 1e-3)
         if not self._safe(high):
             return None
@@ -387,9 +386,9 @@ class CamSummary(errors.Renamed):
         return cls(x.name, x.base, lift, *x.steepest, radius, x.undercut, least, most, f.lift_off if f else (), str(x), x.notes)
 
 
-def summaries(system: System, turn: Any = None, steps: int = COARSE) -> tuple[CamSummary, ...]:
+def summaries(system: System, motion: Any = None, steps: int = COARSE) -> tuple[CamSummary, ...]:
     """Every cam of a mechanism."""
-    return tuple(CamSummary.of(designed(system, c.name, turn, steps)) for c in cams_of(system.description))
+    return tuple(CamSummary.of(designed(system, c.name, motion, steps)) for c in cams_of(system.description))
 
 
 def cams_of(d: Description) -> list[Coupling]:
@@ -410,18 +409,18 @@ def find_cam(d: Description, name: str | None) -> Coupling:
     return every[name]
 
 
-def designed(system: System, name: str | None, turn: Any = None, steps: int = STEPS) -> CamDesign:
+def designed(system: System, name: str | None, motion: Any = None, steps: int = STEPS) -> CamDesign:
     """The design of a cam, with contact forces where its masses are given and it turns."""
     whole_number(steps, "steps of a profile", FEWEST, MOST_STEPS)
-    if turn is not None and not isinstance(turn, Trajectory):
-        raise UsageError(f"turn is what m.cycle() or m.simulate(...) gives, not {type(turn).__name__}.", name="turn", value=turn)
+    if motion is not None and not isinstance(motion, Trajectory):
+        raise UsageError(f"motion is what m.cycle() or m.simulate(...) gives, not {type(motion).__name__}.", name="motion", value=motion)
     d = system.description
     c = find_cam(d, name)
     found = cam_design(d, c, int(steps))
     if any(b.mass is None for b in d.moving):
         return found
     try:
-        return replace(found, forces=cam_forces(system, system.cycle() if turn is None else turn, c))
+        return replace(found, forces=cam_forces(system, system.cycle() if motion is None else motion, c))
     except LinkwrightError:
         return found
 

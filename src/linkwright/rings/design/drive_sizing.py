@@ -380,7 +380,7 @@ def _motor_of(c: Trajectory, h: DriveHistory, motor: Any) -> tuple[Motor | None,
 def spindle_ratio(h: DriveHistory, lead: Any) -> float:
     """Radians of the motor per meter of a slider or cylinder, from the lead of its spindle."""
     if h.rotary:
-        raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.")
+        raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.", name="lead")
     if lead is None:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).", name=h.name)
     pitch = quantity(lead, KINDS["length"], "lead")
@@ -399,7 +399,7 @@ def _ratio(h: DriveHistory, gear_ratio: Any, lead: Any, own: float | None) -> fl
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.", name=h.name)
     value = 1.0 if value is None else value
     if value <= 0.0:
-        raise UsageError(f"ratio is {value:g}; it must be greater than zero.", value=value)
+        raise UsageError(f"ratio is {value:g}; it must be greater than zero.", value=value, name="ratio")
     return value
 
 

@@ -89,18 +89,18 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:
-        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.")
+        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.", name="speed")
     if speed is not None:
         given = abs(quantity(speed, KINDS["angular speed"], "speed"))
         if w > 0.0 and abs(given - w) > 1e-9 * w:
             raise UsageError(
-                "the cycle has its own speed; turn it with that speed (m.cycle(speed=...)) instead of giving another here.", name="speed"
+                "the cycle has its own speed. Compute it with that speed, m.cycle(speed=...), instead of giving another here.", name="speed"
             )
         w = given
     if c.static and not np.any(h.effort):
         raise UsageError(
             "the torque is zero over the whole static cycle: loads over speeds (ram.C.vy) are those of a machine at rest there. "
-            "Turn it at its speed, m.cycle(), or write the load over positions.",
+            "Compute the cycle at its speed, m.cycle(), or write the load over positions.",
             name="torque",
         )
     own = 2.0 * c["energy.kinetic"] / w**2 if np.any(h.v) else np.zeros(len(c))

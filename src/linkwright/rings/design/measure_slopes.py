@@ -1,13 +1,12 @@
-"""Exact derivatives of measures of a motion by numbers of the model.
+"""Exact derivatives of measures of a motion by parameters of the model.
 
 Compiled derivatives (`c.derivatives`) come first, all numbers at once. Loads that friction or spinning links decide have none of
 them. There each number gets an imaginary step (`derivatives.Disturbed`) at the samples that the measure depends on, and the rest
 follows from `Measure.slopes`. A peak is differentiated where it is: its drive angle may shift without changing it to first order.
 
-Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
-
-Compiled derivatives (`motion.cycle_derivatives`) need determinate loads without friction. `Disturbed` is the path of every other mechanism,
-one number at a time: `measure_slopes` asks it for the samples that a measure depends on. The model's numbers get an imaginary step i h.
+`Disturbed` gives exact derivatives of efforts and reactions at fixed drive coordinates. Compiled derivatives (`motion.cycle_derivatives`)
+need determinate loads without friction; `Disturbed` is the path of every other mechanism, one parameter at a time. The parameters of
+the model get an imaginary step i h.
 Position, velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored
 Jacobian of the undisturbed state),
 

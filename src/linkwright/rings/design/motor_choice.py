@@ -135,7 +135,9 @@ class MotorChoices(Result):
         try:
             return self.rows[index]
         except IndexError:
-            raise UsageError(f"there are {counted(len(self.rows), 'motor')} in this choice; {index} is not one of them.") from None
+            raise UsageError(
+                f"there are {counted(len(self.rows), 'motor')} in this choice; {index} is not one of them.", name="motor"
+            ) from None
 
     @property
     def best(self) -> MotorChoice:

@@ -1,6 +1,6 @@
 """Summary of a mechanism: degrees of freedom, reach, swing, transmission, mass.
 
-Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
+Computed from one coarse cycle of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _ends_text(ends: TravelEnds, unit: str, size: float, decimals: int) -> str:
 
 
 def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -> Summary:
-    """Turn the mechanism coarsely (or take the `turn` given) and collect; one that cannot be turned says why in `motion`."""
+    """Compute a coarse cycle (or take the one given) and collect its figures. Without a cycle, `motion` has the reason."""
     core = compiled_of(system)
     d = system.description
     start = system.start
@@ -196,7 +196,7 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
     dead: tuple[DescribedPosition, ...] = ()
     beyond: list[str] = []
     if not d.joints:
-        how = "nothing to turn"
+        how = "nothing to move"
     elif mobility.freedoms == 0:
         why = mobility.blocked_by_digits
         how = f"a structure: nothing can move{f', {why}' if why else ''}"
@@ -213,9 +213,9 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
             dead = dead_centers(system, moving, [(r.name, r.at_low, r.at_high) for r in (*swings, *strokes)])
             reach = element_limits.limit_checks(c, [x for x in element_limits.element_limits(d) if x.check == element_limits.REACH], "")
             beyond = [x.text for x in reach if x.verdict == "failed"]
-            cams = summaries(system, turn)  # of a whole turn of their own: contact forces need more samples than extremes
+            cams = summaries(system, turn)  # of a whole cycle of their own: contact forces need more samples than extremes
         except LinkwrightError as problem:
-            how = f"not turned: {problem}"
+            how = f"no cycle: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)
     count = topology_report.grubler_count(d)
     residual = float(np.abs(system.closure(start).phi / core.loops.row_scale).max()) if system.tree.nc else 0.0

@@ -153,12 +153,12 @@ def across(r: np.ndarray) -> np.ndarray:
 def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
     """Return velocities, accelerations and instant centers at a position of the leading drive (`at`, "30 deg"; or a time, "0.2 s").
 
-    None is the first sample. Between samples of a turn of one drive at constant speed everything is exact; elsewhere accelerations
+    None is the first sample. Between samples of a cycle of one drive at constant speed everything is exact; elsewhere accelerations
     are interpolated.
     """
     d = c.skel.tree.description
     if not d.planar:
-        raise UsageError("velocity polygons and instant centers are those of planar mechanisms (`plane: xy`).")
+        raise UsageError("velocity polygons and instant centers are those of planar mechanisms (`plane: xy`).", name="plane")
     moment, where = _moment(c.in_motion() if c.static else c, at)
     now = moment.instant(0)
     bodies = []
@@ -268,7 +268,7 @@ def _centers(bodies: list[PlanBody], points: tuple[PlanPoint, ...], joints: tupl
     size = float(np.ptp(places, axis=0).max()) or 1.0
     fastest = max([float(np.linalg.norm(p.v)) for p in points] + [abs(b.w) * size for b in bodies], default=0.0)
     if fastest == 0.0:
-        raise UsageError("nothing moves at this position: turn the mechanism at a speed, m.cycle(speed='60 rpm').")
+        raise UsageError("nothing moves at this position: compute the cycle at a speed, m.cycle(speed='60 rpm').")
     pairs: dict[str, set[str]] = {}
     for j in joints:
         turning = is_hinge(JOINTS[j.type])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwright.rings.design.belts import BeltTable
     from linkwright.rings.design.cams import CamDesign
     from linkwright.rings.design.catalog import Catalog
-    from linkwright.rings.design.controller_comparison.control_report import ControlReport
+    from linkwright.rings.design.control_report import ControlReport
     from linkwright.rings.design.cycle_loads import CycleLoads
     from linkwright.rings.design.cylinders import CylinderTable
     from linkwright.rings.design.drive_duty import Efforts
@@ -156,7 +156,7 @@ class MechanismVerbs:
         progress: Any = None,
         within: float | str | None = None,
     ) -> OptimizationResult | ParetoFront:
-        """Search for the numbers of the model that serve a goal best.
+        """Search for the parameters of the model that serve a goal best.
 
         Candidates over the whole bounds are computed first. Local searches with exact gradients improve the best of them.
 
@@ -276,11 +276,11 @@ class MechanismVerbs:
         how = {"limits": limits, "method": method, "count": count, "seed": seed}
         return tolerances(self, vary, measure, case, **how, options=options)
 
-    def cam(self: Mechanism, name: str | None = None, *, turn: Any = None, steps: int = 1440) -> CamDesign:
-        """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""
+    def cam(self: Mechanism, name: str | None = None, *, motion: Any = None, steps: int = 1440) -> CamDesign:
+        """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `motion`."""
         from linkwright.rings.design.cams import designed
 
-        return designed(self.system, name, turn=turn, steps=steps)
+        return designed(self.system, name, motion=motion, steps=steps)
 
 
 class TrajectoryVerbs:
@@ -411,7 +411,7 @@ class TrajectoryVerbs:
 
     def control(self: Trajectory, between: Any = None) -> ControlReport:
         """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
-        from linkwright.rings.design.controller_comparison.control_report import control_report
+        from linkwright.rings.design.control_report import control_report
 
         with_mechanism(self, "control")
         return control_report(self, between)

@@ -12,9 +12,9 @@ from typing import Any
 from linkwright.api import Body, Description, UsageError, modelfile
 from linkwright.model.description import NO_INERTIA, ZERO3
 from linkwright.model.library.file_lookup import model_file
+from linkwright.rings.exchange.caller_warnings import warn_caller
 from linkwright.rings.exchange.import_report import Imported, ImportReport
 from linkwright.rings.exchange.reading.importers import ENDINGS, importer_of, is_importable
-from linkwright.rings.exchange.reading.notes import warn_caller
 from linkwright.rings.exchange.reading.start_pose import near_closed
 from linkwright.rings.exchange.reading.structure_recognition import understand
 from linkwright.system import load

@@ -105,7 +105,7 @@ class SystemVerbs:
         Parameters
         ----------
         parameters : str or sequence of str, default ()
-            Numbers of the model, by name or pattern, that are an argument of the functions.
+            Parameters of the model, by name or pattern, that are an argument of the functions.
         native : bool, default False
             True for operations of JAX in place of compiled kernels: every order of derivatives and every device, but slow to compile.
         repair : bool, default False
@@ -128,7 +128,7 @@ class SystemVerbs:
         Parameters
         ----------
         parameters : str or sequence of str, default ()
-            Numbers of the model, by name or pattern, that are an argument of the functions.
+            Parameters of the model, by name or pattern, that are an argument of the functions.
         native : bool, default False
             True for operations of PyTorch in place of compiled kernels: every order of derivatives and every device.
 
@@ -147,7 +147,7 @@ class SystemVerbs:
         Parameters
         ----------
         parameters : str or sequence of str, default ()
-            Numbers of the model, by name or pattern, that are an argument of the functions.
+            Parameters of the model, by name or pattern, that are an argument of the functions.
         compiled : bool, default False
             True to compile the functions with a C compiler.
         hessian : bool, default False

@@ -7,8 +7,9 @@ are quoted next to ours. Force and moment are sums of the reactions that one met
 change, so the operations of a method are of three kinds: from the motion alone (done once), from the masses alone (once for a set of
 masses), from both (for every set of masses at every position).
 
-Operations are recorded once and carried out for all positions at a time (`recording.RecordedProgram`), so the program runs the operations
-that are counted. Gradients are exact, by complex steps, one evaluation for each variable. The search is SLSQP, which `m.balance` has too.
+Operations are recorded once and carried out for all positions at a time (`operation_recording.RecordedProgram`), so the program runs the
+operations that are counted. Gradients are exact, by complex steps, one evaluation for each variable. The search is SLSQP, which
+`m.balance` has too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from linkwright.api import COMPLEX_STEP, compiled_of, cross, load
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.rings.design.optimization.mass_design import CounterweightBlock, counterweight_blocks
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
 from linkwright.rings.papers import Item, compared
@@ -162,7 +163,7 @@ def split_count(graph: OperationGraph, results: Sequence[Any], motion: Sequence[
 
 @cache
 def machine(case: counts.CostCase) -> tuple[Any, Any]:
-    """The mechanism without weight, which does not shake the ground, and its turn."""
+    """The mechanism without weight, which does not shake the ground, and its cycle."""
     system = case.system(g=0.0)
     return system, system.cycle(case.drive, steps=STEPS, speed=case.speed)
 

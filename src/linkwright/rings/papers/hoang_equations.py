@@ -1,6 +1,6 @@
 """Equations of Hoang et al., each against another way: motion with motors, Christoffel symbols, ranks, stabilization, voltages.
 
-What they are compared with is in `hoang_equations`: the printed equations in the paper's coordinates and units.
+They are compared with the printed equations in the paper's coordinates and units, which the end of this module has.
 """
 
 from __future__ import annotations

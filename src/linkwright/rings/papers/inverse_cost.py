@@ -34,7 +34,7 @@ from linkwright.api import library as models
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.rings.papers.operation_counts import Counts, values
 from linkwright.rings.papers.operation_recording import OperationGraph, Recorded
 

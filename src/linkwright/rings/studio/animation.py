@@ -1,11 +1,10 @@
-"""Animated pictures of one turn or of a run: GIF by pillow, MP4 where ffmpeg is installed.
+"""Animated pictures of one cycle or of a run: GIF by pillow, MP4 where ffmpeg is installed.
 
 animate(m, "wiper.gif")                       one cycle that repeats without a jump; a swing runs there and back
 play(run, "swing.mp4", speed=0.5)             a run in its own time, with the time written beside it
 
-The window is the same in every frame, points leave their paths, and pins may show their loads.
-
-Loads of pins as arrows over a picture, one length of arrow for one size of force over a whole motion.
+The window is the same in every frame, points leave their paths, and pins may show their loads as arrows. One length of arrow is one
+size of force over the whole motion.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ def animate(
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write one turn of a Mechanism or System as .gif (or .mp4), and return the path.
+    """Write one cycle of a Mechanism or System as .gif (or .mp4), and return the path.
 
     `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a cycle
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins. `resolution`: "720p", "1080p" (default of
@@ -152,7 +151,7 @@ def animate(
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and (seconds is None or seconds > 0)):
-        raise UsageError("an animation needs fps and seconds above 0.")
+        raise UsageError("an animation needs fps and seconds above 0.", name="fps")
     frame = frame_size(path, width, resolution)
     system: System = getattr(mechanism, "system", mechanism)
     given = turn is not None
@@ -176,7 +175,7 @@ def play(
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a run (or turn) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
+    """Write a run (or cycle) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
 
     `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins;
     `width`, `resolution`: as in `animate`. `progress(done, frames)` is called after every frame.
@@ -184,7 +183,7 @@ def play(
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and speed > 0.0):
-        raise UsageError("an animation needs fps and speed above 0.")
+        raise UsageError("an animation needs fps and speed above 0.", name="fps")
     frame = frame_size(path, width, resolution)
     if len(run) < 2:
         raise UsageError("one sample does not move: animate a cycle or a run with at least two samples.")
@@ -227,7 +226,7 @@ class FrameSize:
 def frame_size(path: Path, width: int | None, resolution: Any) -> FrameSize:
     """Return the size of frames: as asked for, else 1080p of .mp4 and 560 pixels wide of .gif."""
     if width is not None and resolution is not None:
-        raise UsageError("give a width or a resolution, not both.")
+        raise UsageError("give a width or a resolution, not both.", name="resolution")
     if width is None and resolution is None and path.suffix.lower() == ".mp4":
         resolution = "1080p"
     if resolution is None:

@@ -2,8 +2,8 @@
 
     compare_page.write(m, best, "better.html", names=["C.x", "crank.mass"], table=[("max A.torque", "3.9 N m", "2.1 N m", "least")])
 
-It is the page of the first mechanism that computes by itself (`studio.live`), whose sliders are the numbers that differ: they begin at the
-second design, go back to the first and beyond both within their bounds. The first design stays gray in the drawing and in the curves.
+It is the page of the first mechanism that computes by itself (`studio.live`), whose sliders are the parameters that differ: they begin at
+the second design, go back to the first and beyond both within their bounds. The first design stays gray in the drawing and in the curves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ComparedDesigns:
     model: str = ""  # text of the model file after
 
     def sliders(self, system: System) -> list[dict[str, Any]]:
-        """Sliders of the numbers that differ."""
+        """Sliders of the parameters that differ."""
         return sliders.between(system, self.values, self.bounds, self.labels[0].lower())
 
     def as_json(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     unknown = [n for n in names if n not in known or n not in there]
     if not names or unknown:
         raise UsageError(
-            f"names are the numbers that differ, of both models; {listing(unknown) or 'none'} is no such number.", name="names"
+            f"names are the parameters that differ, of both models; {listing(unknown) or 'none'} is no such parameter.", name="names"
         )
     values = {n: there[n].value for n in names if known[n].placed is None and not n.endswith(modelfile.LINK)}
     for group in ([n for n in names if n.endswith(modelfile.LINK) and known[n].drawn], [n for n in names if known[n].placed is not None]):
@@ -122,10 +122,10 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     most_named = 6
     if off:
         some = ", ".join(".".join(map(str, label[1:])) for label in off[:most_named])
-        raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.")
+        raise UsageError(f"the designs differ in more than {listing(list(names))}: {some}. Name all numbers that changed.", name="names")
     return ordered
 
 
 def _acting(numbers: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Numbers of the mechanism itself: not those of parameters, nor where it starts."""
+    """Parameters of the mechanism itself: not those of parameters, nor where it starts."""
     return {k: x for k, x in numbers.items() if k[0] not in ("parameters", "start")}

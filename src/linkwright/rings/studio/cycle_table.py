@@ -1,4 +1,4 @@
-"""Tables for the console: a turn at a glance, aligned, in the units of the model's file."""
+"""Tables for the console: a cycle at a glance, aligned, in the units of the model's file."""
 
 from __future__ import annotations
 

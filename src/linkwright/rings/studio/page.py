@@ -172,12 +172,12 @@ def opened(address: str) -> bool:
 
 
 def checked_steps(steps: Any) -> int | None:
-    """The number of steps of a cycle, refused before the long work if it is none: a page would only say that nothing can be turned."""
+    """The number of steps of a cycle, refused before the long work if it is none: a page would only say that there is no cycle."""
     return None if steps is None else whole_number(steps, "steps", 2, cycles.MOST_STEPS)
 
 
 def played(subject: Any, run: Trajectory | None) -> dict[str, Any]:
-    """`run` and `static` of a page that plays this: a turn of the file's drives is the page's own cycle and is not put into it."""
+    """`run` and `static` of a page that plays this: a cycle of the file's drives is the page's own cycle and is not put into it."""
     if run is None or run.proof is not None or not run.drive:
         return {"run": run}
     system: System = getattr(subject, "system", subject)

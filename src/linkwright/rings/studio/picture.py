@@ -38,7 +38,7 @@ def draw(
     """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
 
     `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a cycle are shown
-    (default: marked points, without any the tip where links meet; `[]`: none, which also saves the turn); `turn` is that turn, if
+    (default: marked points, without any the tip where links meet; `[]`: none, which also saves the cycle); `turn` is that turn, if
     it is at hand; `size` in inches; `off` names rods that are not drawn.
     """
     if at is not None and not isinstance(at, State):
@@ -60,7 +60,7 @@ def draw(
 
 
 def turned(system: System, steps: int = TURN_STEPS) -> Trajectory | None:
-    """One turn for traces and travels, or None for what cannot be turned."""
+    """One cycle for traces and travels, or None if there is none."""
     try:
         return system.cycle(steps=steps)
     except LinkwrightError:

@@ -84,7 +84,7 @@ def report(
     measures: Sequence[str] | str | None = None,
     **texts: Any,
 ) -> Path:
-    """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a cycle in `steps`; as a page (.html) or
+    """Write the report of a Mechanism or System: of `run` (a cycle, a motion, a simulation), or of a cycle in `steps`; as a page (.html) or
     as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `measures` single numbers ("dwell guide within 1
     mm"), `variants` mechanisms to compare with, `texts` those of the title block; what is not given is taken from `report:` in the
     model file."""

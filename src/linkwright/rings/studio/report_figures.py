@@ -1,6 +1,5 @@
-"""Figures of the report, in the size they are printed: the mechanism, curves side by side, the motor's diagram.
-
-Dimensions in the report: the drawing with distances of pins, to scale, and the table of all links.
+"""Figures of the report, in the size they are printed: the mechanism, the drawing to scale with distances of pins and the
+table of all links, curves side by side, the motor's diagram.
 """
 
 from __future__ import annotations

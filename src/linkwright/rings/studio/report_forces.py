@@ -152,17 +152,17 @@ def _signed(x: float) -> str:
 
 
 def needs(found: CycleLoads, turn: bool) -> str:
-    """`A: mean 3.483 N m, 21.88 J a turn` of the first drives."""
+    """`A: mean 3.483 N m, 21.88 J per revolution` of the first drives."""
     e = found.efforts
     if e is None or not e.rows:
         return ""
-    energy, cycle = unit_of(e.units, "energy"), "turn" if turn else "cycle"
+    energy, cycle = unit_of(e.units, "energy"), "revolution" if turn else "cycle"
     lines = []
     most_drives = 3
     for r in e.rows[:most_drives]:
         effort = unit_of(e.units, r.kind)
         mean, work = cleaned(r.mean, r.rms) / effort[1], cleaned(r.work, r.braked) / energy[1]
-        worked = f", {_signed(work)} {energy[0]} a {cycle}" if any(x.speed_max for x in e.rows) else ""
+        worked = f", {_signed(work)} {energy[0]} per {cycle}" if any(x.speed_max for x in e.rows) else ""
         lines.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}{worked}")
     more = [f"and {len(e.rows) - most_drives} more"] if len(e.rows) > most_drives else []
     return "; ".join([*lines, *more])

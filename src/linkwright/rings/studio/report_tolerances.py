@@ -23,7 +23,7 @@ def section(t: ToleranceAnalysis) -> str:
         unit, size = r.shown
         limits = {r.measure: r.limits} if r.limits != (None, None) else None
         drawn = plot(t.study, "histogram", measures=[r.measure], limits=limits, size=(3.6, 2.6))
-        out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the numbers of the file."))
+        out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the values of the file."))
         both = shown(r.estimates()) + shown(r.effects())
         verdict = r.verdict(t.rows)
         caption = counted(len(t.study), "drawn design", spec=",") + (f"; {verdict}" if verdict else "")

@@ -10,10 +10,9 @@
 
 Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.reading.sketches`).
 
-Dimension lines of a drawing to scale: distances of the pins of every link, at the side of the link where there is most room.
-
-A distance is measured along the link; those of fixed pins along the axes of the drawing, as a plate is drilled. Numbers are in the length
-unit of the model. A distance that two links share is written once.
+Dimension lines are distances of the pins of every link, at the side of the link with most room. A distance is measured along the link;
+those of fixed pins along the axes of the drawing, as a plate is drilled. Numbers are in the length unit of the model. A distance that two
+links share is written once.
 """
 
 from __future__ import annotations
@@ -235,7 +234,9 @@ class ScaleDrawing:
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """Corners of the rectangle round everything; raise UsageError where nothing is drawn."""
         if not self.things:
-            raise UsageError("there is nothing to draw: the model has no links, pins or points. Add `drawing:` and `bodies:`.")
+            raise UsageError(
+                "there is nothing to draw: the model has no links, pins or points. Add `drawing:` and `bodies:`.", name="drawing"
+            )
         every: list[np.ndarray] = []
         for x in self.things:
             if isinstance(x, DrawnPath):
@@ -267,7 +268,7 @@ def scale_drawing(
     if cam is not None:
         return add_profile(lambda name, wide: ScaleDrawing(name, wide, 0.5 * wide), system, cam, _length(bore, "bore"))
     if not system.description.planar:
-        raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. See it with m.show().")
+        raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. See it with m.show().", name="plane")
     whole_number(positions, "positions", 0, MOST_POSITIONS)
     turn = turned(system, STEPS) if positions or trace is None or len(trace) else None
     scene = Scene(system, turn)

@@ -1,6 +1,6 @@
 """Drawable parts of a mechanism: bodies, pins, guides, telescopes and lines, in the bodies' own frames.
 
-A `Scene` is geometry without any graphics: it is made once from a System and a turn (which says how far sliders
+A `Scene` is geometry without any graphics: it is made once from a System and a cycle (which says how far sliders
 travel), and a `Stage` puts it into the world at one instant. Drawings in the plane and in space read the same scene.
 """
 
@@ -165,7 +165,7 @@ def off_at(c: Trajectory, sample: int) -> list[str]:
 
 
 class Scene:
-    """Everything drawable of a mechanism; `turn` (if it can be turned) gives travels, traces and extents."""
+    """Everything drawable of a mechanism; `turn` (its cycle, if there is one) gives travels, traces and extents."""
 
     def __init__(self, system: System, turn: Trajectory | None):
         self.skel = compiled_of(system).skel

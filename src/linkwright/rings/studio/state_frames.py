@@ -15,7 +15,7 @@ MARK = 9.0  # points across
 
 
 class Frames:
-    """Pictures of one mechanism, `width` pixels wide, in a window that holds a turn of its drives."""
+    """Pictures of one mechanism, `width` pixels wide, in a window that holds a cycle of its drives."""
 
     def __init__(self, system: System, *, width: int = 480, dark: bool = False):
         self.width = width

@@ -272,7 +272,9 @@ def scatter(data: StudyTable, path: Place = None, *, columns: Any = None, **pape
     default = [*_varying(data)[:room], *data.measures][:most_columns]
     chosen = default if columns is None else data.chosen(columns, "columns", list(data.columns.values()), most_columns)
     if len(chosen) < 2:
-        raise UsageError("a scatter matrix needs two columns or more; this study has one that varies: study.plot('histogram').")
+        raise UsageError(
+            "a scatter matrix needs two columns or more; this study has one that varies: study.plot('histogram').", name="columns"
+        )
     few = _some(len(data.rows))
 
     def make(frame: Frame) -> Any:

@@ -9,7 +9,7 @@
 Every plot takes `dark`, `size` (inches), `title`; without a path it returns the Figure. Units are those in which ranges were written and
 those of the model's file.
 
-Tornado of a study: which variables change a measure most.
+A tornado shows which variables change a measure most. Its bars depend on the plan of the study:
 
 one at a time    the measure at the low and the high end of each variable, from its value with all in the middle
 saltelli         Sobol indices: share of the variance by each variable alone and with all it acts together with
@@ -284,11 +284,12 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
 def _ends(c: StudyColumn, given: Any) -> tuple[float | None, float | None]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2 or all(x is None for x in given):
         raise UsageError(
-            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"); None for a side without one, not {given!r:.60}.', value=given
+            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"); None for a side without one, not {given!r:.60}.', value=given,
+            name="limits",
         )
     low, high = (None if x is None else _value(c, x) for x in given)
     if low is not None and high is not None and not low < high:
-        raise UsageError(f"limits of {c.name}: the first must be the smaller one, not {given!r:.60}.", value=given)
+        raise UsageError(f"limits of {c.name}: the first must be the smaller one, not {given!r:.60}.", value=given, name="limits")
     return low, high
 
 

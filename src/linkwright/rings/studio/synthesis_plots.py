@@ -76,7 +76,7 @@ def _said(x: SynthesizedLinkage) -> str:
 
 
 def _path(x: SynthesizedLinkage) -> np.ndarray | None:
-    """Path of the point over a cycle, computed by the mechanism itself; None where the output is no point, or it does not turn."""
+    """Path of the point over a cycle, computed by the mechanism itself; None where the output is no point, or it has no cycle."""
     if not any(x.linkage.output == f"{body}.{p}" for body, points in x.linkage.points.items() for p in points):
         return None
     cycle = 360

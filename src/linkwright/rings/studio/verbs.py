@@ -216,7 +216,7 @@ class MechanismVerbs:
         path : path
             HTML file to write.
         names : sequence of str
-            Numbers of the model that differ.
+            Parameters of the model that differ.
         title : str, optional
             Heading of the page.
         table : sequence of rows, optional

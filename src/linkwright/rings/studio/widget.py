@@ -10,10 +10,9 @@
 It is an anywidget, so it works in Jupyter, VS Code, Colab and marimo. The page is in a frame that cannot see the notebook; the two exchange
 messages that carry a key of their own.
 
-Mechanisms, cycles and runs in notebooks: the page that computes by itself, inside the output cell.
-
-The page sits in an `<iframe srcdoc>` in a sandbox that lets scripts run and files be saved, and nothing else: it cannot see the
-notebook, its storage or the network. So it works in Jupyter, VS Code and Colab, and in notebooks exported to HTML.
+Without a widget, mechanisms, cycles and runs show the page inside the output cell. It sits in an `<iframe srcdoc>` in a sandbox that lets
+scripts run and files be saved, and nothing else: it cannot see the notebook, its storage or the network. So it works in Jupyter, VS Code
+and Colab, and in notebooks exported to HTML.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def snippet(subject: Any, *, run: Trajectory | None = None, height: int = HEIGHT
         page, line = live.text(subject, **played(subject, run)), caption(system, run)
     except LinkwrightError as problem:  # a model that does not assemble says so where it is shown
         return f"<p>{html.escape(' '.join(str(problem).split()))}</p>"
-    title = html.escape(f"{system.description.name}: mechanism that can be turned, dragged and changed", quote=True)
+    title = html.escape(f"{system.description.name}: mechanism that can be moved, dragged and changed", quote=True)
     frame = (
         f'<iframe title="{title}" srcdoc="{html.escape(page, quote=True)}" sandbox="{SANDBOX}" '
         f'style="{STYLE};height:{height}px" loading="lazy" allowfullscreen></iframe>'
@@ -60,7 +59,7 @@ def caption(system: Any, run: Trajectory | None) -> str:
     if run is None:
         moved = f"driven at {', '.join(x.joint for x in d.drives)}" if d.drives else "no drive"
         return f"{d.name}: {degrees_of_freedom(system.mobility.freedoms)}, {moved}"
-    what = "simulation" if run.proof is not None else f"turn of {run.drive}" if run.drive else "motion"
+    what = "simulation" if run.proof is not None else f"cycle of {run.drive}" if run.drive else "motion"
     return f"{d.name}: {what}, {counted(len(run), 'sample')}, {run.t[-1] - run.t[0]:.6g} s"
 
 
@@ -127,7 +126,7 @@ def _widget_class() -> Any:
             self.values = {**self.values, **{name: float(changed[name].value) for name in changes}}
 
         def reset(self) -> None:
-            """Go back to the numbers of the model."""
+            """Go back to the parameters of the model."""
             self.values = {}
 
         @property

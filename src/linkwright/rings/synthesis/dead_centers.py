@@ -51,7 +51,7 @@ def between_dead_centers(
     The list begins with the member of best least transmission angle; others of the family follow.
     """
     if (swing is None) == (stroke is None):
-        raise UsageError("give the swing of a rocker or the stroke of a slider, one of them.")
+        raise UsageError("give the swing of a rocker or the stroke of a slider, one of them.", name="swing")
     travel = _positive(stroke if swing is None else swing, "stroke" if swing is None else "swing")
     ratio = _positive(time_ratio, "time_ratio")
     ratio = max(ratio, 1.0 / ratio)  # the crank's direction of rotation makes it one or the other

@@ -60,7 +60,7 @@ def defects(
     ordered: bool = True,
     tolerance: float | None = None,
 ) -> DefectReport:
-    """Return the defects of a four-bar or slider-crank, driven at `linkage.drive`, for wanted positions.
+    """Return the defects of a four-bar or slider-crank, driven at its `drive`, for wanted positions.
 
     points: coupler point (n,) complex, m. rotations: of the coupler from the drawn position (n,), rad. angles: of the drive from the drawn
     position (n,), rad, in place of points. full_turn: a drive that cannot turn fully is a defect. ordered: the order matters, in
@@ -76,7 +76,7 @@ def defects(
         wanted = np.asarray(points, dtype=complex)
         met = [_met(traced, circuit, wanted, rotations, near) for circuit in circuits]
     else:
-        raise UsageError("defects need wanted positions: points of the coupler, or angles of the drive.")
+        raise UsageError("defects need wanted positions: points of the coupler, or angles of the drive.", name="wanted")
     names: list[str] = [] if traced.full_turn or not full_turn else ["grashof"]
     counts = [sum(len(x.s) > 0 for x in each) for each in met]
     best = int(np.argmax(counts))  # the drawn one where several have as many
@@ -151,7 +151,7 @@ def _golden(traced: CrankLinkage, circuit: CrankCircuit, points: Array, s: Array
 def _exactly(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: Array, near: float) -> list[Encounter]:
     """Positions of the coupler given by point and rotation: the pins are where the coupler carries them."""
     if rotations.shape != wanted.shape:
-        raise UsageError(f"{len(wanted)} points have {counted(rotations.size, 'rotation')}; give one for each.")
+        raise UsageError(f"{len(wanted)} points have {counted(rotations.size, 'rotation')}; give one for each.", name="rotation")
     assert traced.p is not None
     turn = np.exp(1j * rotations)
     b, c = wanted + turn * (traced.b - traced.p), wanted + turn * (traced.c - traced.p)

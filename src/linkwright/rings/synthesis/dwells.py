@@ -1,6 +1,6 @@
 """Dwell linkages from their plain description: stroke, part of the cycle in which the output rests, and how exactly.
 
-Dwell linkages: a four-bar whose coupler or rocker moves an output that rests while the crank turns through a window.
+The coupler or rocker of a four-bar moves an output that rests while the crank turns through a window:
 
     stephenson III slider, stephenson III   a coupler point runs along an arc; rod of its radius to a slider or rocker
     watt II slider, watt II                 rod on the rocker near the end of its swing, in line with its pivot
@@ -296,11 +296,13 @@ def _check(
         raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad; give both.")
     longest, shortest = sizes["longest"], sizes["shortest"]
     if longest and shortest and longest <= shortest:
-        raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.")
+        raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.", name="longest")
     if start is not None and not np.isfinite(start):
         raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.", name="start")
     if dwell_angle > np.deg2rad(300.0):
-        raise UsageError(f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke; at most 300 deg are allowed.")
+        raise UsageError(
+            f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke; at most 300 deg are allowed.", name="dwell_angle"
+        )
     if forms[0].rotary and stroke > np.deg2rad(150.0):
         raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.", name="swing")
     if not 0.0 <= transmission < np.pi / 2.0:

@@ -1,13 +1,11 @@
 """Paths of linkages of given forms: input checked, points scaled, every form searched, the best answers of all.
 
-Search for linkages of one form whose point passes wanted points: Sobol starts, linear least squares, Levenberg-Marquardt, SLSQP.
+Each form is searched by Sobol starts, linear least squares, Levenberg-Marquardt and SLSQP. The forms are six-bars (Watt I and II,
+Stephenson I, II and III) and geared five-bars (two cranks in a fixed ratio of speeds, two links between them, a point of the first
+link), with or without timing.
 
 P = p + z D + q e with D the origin and e the direction of the traced body of a linkage of any size: linear in the complex numbers p
 (place), z (size and turn) and q, once the proportions and the crank angles are chosen. A start costs microseconds.
-
-Paths of geared five-bars: two cranks in a fixed ratio of speeds, two links between them, a point of the first link.
-
-Paths of six-bars: Watt I and II, Stephenson I, II and III whose point passes wanted points, with or without timing.
 """
 
 from __future__ import annotations
@@ -308,7 +306,7 @@ def form_paths(
     most = LONGEST if longest is None else longest / size
     least = min(SHORTEST, most / 50.0) if shortest is None else shortest / size
     if not 0.0 < least < most:
-        raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.")
+        raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.", name="longest")
     corners = None if within is None else pivot_box(within)
     box = None if corners is None else ((corners[0] - center) / size, (corners[1] - center) / size)
     limits = FormLimits(most, least, float(np.cos(transmission)), box)
@@ -354,7 +352,7 @@ def path_points(points: Any) -> Array:
             raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.", name="points")
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1 or len(array) < 3:
-        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.")
+        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.", name="points")
     if not np.isfinite(array).all():
         raise UsageError("a point is not a finite number; give every point as [x, y] in meters.", name="points")
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
@@ -389,7 +387,7 @@ def crank_angles(timing: Any, count: int) -> Array | None:
         )
     steps = np.diff(angles)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(angles[-1] - angles[0]) > 2.0 * np.pi * (1.0 + 1e-9):
-        raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.")
+        raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.", name="timing")
     return angles - angles[0]
 
 
@@ -406,7 +404,7 @@ def wanted_kinds(kind: str | Sequence[str] | None, known: Any) -> list[str]:
             raise UsageError(f"unknown kind '{name}'.", nearest(str(name), known, "Kinds"))
         out.append(found)
     if not out:
-        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known)
+        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known, name="kinds")
     return out
 
 

@@ -4,9 +4,8 @@ Designs through Chebyshev points for many start angles, all at once, give starts
 and both starts (`freudenstein`) by sequential quadratic programming on t >= |error| with exact derivatives of the output, with bounds
 on the link ratio and the transmission angle. Ranking is by that error, never by the residual of the linear equations.
 
-Dimensions of a function generator by sequential quadratic programming: least largest error, exact at points, or least squares.
-
-Unknowns z = (K1, K2, K3, crank start, output start); the error o(z, u) - start - v has exact derivatives from the implicit equation.
+The same method gives dimensions that are exact at points, or of least squares. Unknowns are z = (K1, K2, K3, crank start, output start);
+the error o(z, u) - start - v has exact derivatives from the implicit equation.
 """
 
 from __future__ import annotations

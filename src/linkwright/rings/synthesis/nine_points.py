@@ -63,7 +63,9 @@ def _checked(points: Any) -> np.ndarray:
     if z.ndim == 2 and z.shape[1] == 2 and z.dtype.kind in "fiu":
         z = z[:, 0] + 1j * z[:, 1]
     if z.shape != (9,) or z.dtype.kind not in "cfiu":
-        raise UsageError("nine points (x, y) are needed: a four-bar passes at most nine points exactly. Use path synthesis for others.")
+        raise UsageError(
+            "nine points (x, y) are needed: a four-bar passes at most nine points exactly. Use path synthesis for others.", name="points"
+        )
     z = z.astype(complex)
     if not np.isfinite(z).all():
         raise UsageError("points must be finite numbers. Check the coordinates.", name="points")

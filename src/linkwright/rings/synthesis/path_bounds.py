@@ -97,7 +97,7 @@ def held_of(hold: Any, limits: PathLimits, size: float, center: complex) -> tupl
         at = (pivot - center) / size
         box = limits.crank_pivot
         if box is not None and not (box[0].real <= at.real <= box[1].real and box[0].imag <= at.imag <= box[1].imag):
-            raise UsageError("the crank pivot is held outside of its bounds. Move it, or widen the box in bounds.")
+            raise UsageError("the crank pivot is held outside of its bounds. Move it, or widen the box in bounds.", name="bounds")
         out += [("x0", at.real), ("y0", at.imag)]
     if "crank offset" in given and "crank angle" in given:
         raise UsageError(

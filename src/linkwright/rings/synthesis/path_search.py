@@ -4,11 +4,10 @@ One setting for every task: STARTS candidates of each discrete choice are screen
 iterations, the best SURVIVORS of all to the end; distinct optima at a limit are finished by sequential quadratic programming, where limits
 hold exactly. Long paths are searched through some of their points and fitted through all of them.
 
-Long paths without timing: crank angles eliminated, so that a candidate has ten variables however many points there are.
-
-For each point the crank angle of the nearest place of the coupler curve is found inside, from the angle it had last and in the order of
-the points. By the envelope theorem the derivative of a distance is that at a fixed angle; in least squares the part of the derivatives
-along the curve is taken out (Kaufman's variable projection).
+In long paths without timing the crank angles are eliminated, so a candidate has ten variables however many points there are. For each
+point the crank angle of the nearest place of the coupler curve is found inside, from the angle it had last and in the order of the
+points. By the envelope theorem the derivative of a distance is that at a fixed angle; in least squares the part of the derivatives along
+the curve is taken out (Kaufman's variable projection).
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Path synthesis: four-bars and slider-cranks whose coupler point passes wanted points, with or without timing, open or closed.
 
-Cognates: other linkages that trace the same coupler curve (theorem of Roberts and Chebyshev).
-
-With pins x, y of the coupler and fixed pivots a, b, all relative to the coupler point, one cognate has the pins x' = a - x,
-y' = (a - x) y / (y - x) and the pivots a, b' = (a y - b x) / (y - x); the other one follows by exchanging (x, a) and (y, b).
-A slider-crank is the case b at infinity: one cognate is left, a slider-crank whose link at the fixed pivot moves as the coupler did,
-and none is a four-bar.
+Cognates are other linkages that trace the same coupler curve (theorem of Roberts and Chebyshev). With pins x, y of the coupler and fixed
+pivots a, b, all relative to the coupler point, one cognate has the pins x' = a - x, y' = (a - x) y / (y - x) and the pivots a, b' = (a y
+- b x) / (y - x); the other one follows by exchanging (x, a) and (y, b). A slider-crank is the case b at infinity: one cognate is left, a
+slider-crank whose link at the fixed pivot moves as the coupler did, and none is a four-bar.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class SlidePlacement:
         if not all(np.isfinite(x) for x in (angle or 0.0, place or 0.0)):
             raise UsageError("at and direction need finite numbers.", name="at")
         if within is not None and place is None:
-            raise UsageError("pivots lie in a box of the machine: give at, the place of the slider's pin at rest, too.")
+            raise UsageError("pivots lie in a box of the machine: give at, the place of the slider's pin at rest, too.", name="at")
         return cls(angle, place, box_sides(within))
 
     @property

@@ -3,12 +3,10 @@
 Five poses: all exact dyads. Four: the circle-point and center-point curves, sampled. Three and two: families, by ground pivots or moving
 pivots that are given, or sampled. More: best fit. Every two dyads are a linkage, driven from either side; links and guides alike.
 
-Best fit of dyads and linkages to more poses than can be met exactly.
-
-Dyads: the distances |X_i - a| - R, or those from a line, are minimized from many starts by Levenberg-Marquardt steps on all at once.
-Linkages: each wanted pose is projected onto the coupler's motion (two constraints, one for each dyad), and the distances, angles weighed by
-a length, are minimized. By the envelope theorem their derivative by the dimensions is -G+ H, with G and H the derivatives of the
-constraints by the pose and by the dimensions.
+A best fit of dyads comes first, then that of linkages. Dyads: the distances |X_i - a| - R, or those from a line, are minimized from many
+starts by Levenberg-Marquardt steps on all at once. Linkages: each wanted pose is projected onto the coupler's motion (two constraints,
+one for each dyad), and the distances, angles weighed by a length, are minimized. By the envelope theorem their derivative by the
+dimensions is -G+ H, with G and H the derivatives of the constraints by the pose and by the dimensions.
 """
 
 from __future__ import annotations
@@ -294,7 +292,9 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
     if not len(a) and not len(x):
         return DyadSet.links(np.zeros(0), np.zeros(0))
     if len(wanted.place) > 3:
-        raise UsageError("pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.")
+        raise UsageError(
+            "pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.", name="pivots"
+        )
     a, x = (a - wanted.center) / wanted.size, x / wanted.size
     if len(a) == len(x) == 2 and len(wanted.place) == 2:
         raise UsageError("two ground pivots and two moving pivots determine four links. Give one kind, or one of each.", name="ground")

@@ -214,7 +214,7 @@ def synthesized(request: SynthesisRequest) -> SynthesisResult:
     given = [name for name in TASKS if request.tasks.get(name) is not None]
     if len(given) != 1:
         here = f"{' and '.join(given)} are given" if given else "none is given"
-        raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.", allowed=TASKS)
+        raise UsageError(f"synthesize needs one task of {', '.join(TASKS)}; {here}.", allowed=TASKS, name="synthesize")
     length_unit(request.unit)
     if not isinstance(request.count, (int, np.integer)) or isinstance(request.count, bool) or request.count < 1:
         raise UsageError(
@@ -470,7 +470,7 @@ def length_unit(unit: Any) -> float:
     """Return the factor of a unit of length to meters."""
     factor, dimension = parse_unit(unit) if isinstance(unit, str) else (0.0, None)
     if dimension != LENGTH:
-        raise UsageError(f"the unit of the points is a unit of length such as mm, m or in, not {unit!r}.", value=unit)
+        raise UsageError(f"the unit of the points is a unit of length such as mm, m or in, not {unit!r}.", value=unit, name="unit")
     return factor
 
 
@@ -484,10 +484,14 @@ def path_points(given: Any, unit: str) -> tuple[Array, Array | None]:
         array = np.asarray(given)
         array = array.astype(complex) if array.dtype.kind == "c" else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise UsageError("a path is an array of points (x, y), complex numbers, or the name of a CSV file with columns x and y.") from None
+        raise UsageError(
+            "a path is an array of points (x, y), complex numbers, or the name of a CSV file with columns x and y.", name="path"
+        ) from None
     if array.dtype.kind != "c":
         if array.ndim != 2 or array.shape[1] != 2:
-            raise UsageError(f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers; this one has shape {array.shape}.")
+            raise UsageError(
+                f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers; this one has shape {array.shape}.", name="path"
+            )
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1:
         raise UsageError(f"complex points of a path are one row of numbers; these have shape {array.shape}.")
@@ -506,7 +510,8 @@ def _checked(points: Array) -> Array:
     fewest = 3
     if distinct < fewest:
         raise UsageError(
-            f"a path needs at least {fewest} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them."
+            f"a path needs at least {fewest} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them.",
+            name="path",
         )
     return points
 
@@ -568,12 +573,14 @@ def checked_angles(angles: Array) -> Array:
         k = int(np.flatnonzero(np.sign(steps) != np.sign(steps[0]))[0]) if steps[0] != 0.0 else 0
         raise UsageError(
             f"the crank angles of points {k + 1} and {k + 2} contradict the order of the points: they must increase from point to point, "
-            "or decrease. Add a turn (360 deg) where an angle passes zero."
+            "or decrease. Add a turn (360 deg) where an angle passes zero.",
+            name="timing",
         )
     if abs(angles[-1] - angles[0]) > TURN * (1.0 + 1e-9):
         raise UsageError(
             f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad; write '30 deg' for "
-            "degrees."
+            "degrees.",
+            name="timing",
         )
     return angles
 

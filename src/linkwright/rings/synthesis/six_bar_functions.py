@@ -1,6 +1,6 @@
 """Six-bar function generators: the output angle follows a wanted function of the crank angle with the least largest error.
 
-Six-bars as function generators: crank angle in, angle of the last link out; their dimensions and starts.
+The crank angle is the input, the angle of the last link is the output:
 
     watt II           two four-bars in series. Freudenstein's equation is linear in each, once the angle between them is chosen
     stephenson III    a coupler point moves the output by a rod: linear in the output's length, once the rest is chosen
@@ -230,7 +230,8 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 4:
         raise UsageError(
             f"{counted(given.size, 'input')}, {counted(wanted.size, 'output')}: give two lists of the same length, at least 4 "
-            "angles in rad each."
+            "angles in rad each.",
+            name="inputs",
         )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
         raise UsageError("an angle is not a finite number; give inputs and outputs in rad.", name="angles")

@@ -3,7 +3,7 @@
 Straightness is the width of the strip that holds the path. Hoeken's linkage has a crank that turns fully, and a share of the cycle in which
 its point is on the line; the others swing, and their longest link over the length of the line is limited instead.
 
-Linkages whose point runs along an exact straight line: Peaucellier, Hart's inversor, Scott-Russell.
+The exact ones are those of Peaucellier, Hart's inversor and Scott-Russell.
 """
 
 from __future__ import annotations

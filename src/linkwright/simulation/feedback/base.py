@@ -81,7 +81,7 @@ class Control(ABC):
     held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form
 
     def fingerprint(self) -> tuple[Any, ...]:
-        """Fingerprint of what its law reads once it is bound; see `drives.law_cache`."""
+        """Fingerprint of what its law reads once it is bound; see `drives.input_equations.LawCache`."""
         return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.held_elsewhere)
 
     def drive_names(self, description: Description) -> list[str]:

@@ -51,7 +51,8 @@ class ControlLaw(Control):
     def prepared(self, bound: Any) -> ControlLaw:
         if not callable(self.function):
             raise UsageError(
-                f"control_law takes a function of t, or of t and the state, not {type(self.function).__name__}.", value=self.function
+                f"control_law takes a function of t, or of t and the state, not {type(self.function).__name__}.", value=self.function,
+                name="control_law",
             )
         return replace(self, efforts=EffortFunction(self.function, tuple(x.name for x in bound.targets)))
 
@@ -129,4 +130,5 @@ def as_control(given: Any) -> Control:
         "control is pd, projected, hybrid, impedance, computed_torque or lqr of lw.control, or a function of t and the state "
         f"that gives the efforts of all drives; not {type(given).__name__}.",
         value=given,
+        name="control",
     )

@@ -4,7 +4,7 @@ The law is a pure function of measured q and v, time, the reference there and th
 is traced with the drives' inputs; sampled, or where a reference cannot be traced, its own program is called. Where a program's
 pivots degenerate, the rank-revealing path on numbers answers instead.
 
-A function of named arrays that is called now and then, or very often: the first calls as it is, then by native code of its trace.
+A function of named arrays may be called now and then, or very often. Its first calls run as it is, later ones by native code of its trace.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class BoundControl:
         return Programmed(function, sizes, self.real.kernels.engine == "native", code)
 
     def fingerprint(self) -> Any:
-        """Everything the law depends on besides what it reads; see `drives.law_cache`."""
+        """Everything the law depends on besides what it reads; see `drives.input_equations.LawCache`."""
         begun = vars(self).get("nominal") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
         held = [self.written, self.real, self.believed, self.known, self.targets, self.tasks]
         held += [self.paths, self.force_paths, self.weights, self.every]

@@ -4,11 +4,10 @@ Coordinates are those the reference names; a State or a Trajectory to follow nam
 there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
 masses and gravity may differ, and named loads may be missing (`unmodeled_loads`).
 
-Loads a controller does not know: its model of the mechanism without some named elements.
-
-`off=["wall"]` leaves out a closing condition (rod, cut joint, coupling, gear), a spring, damper, friction, stop, load, the force of
-a cylinder, the mass of a body (`"payload"`), or `"gravity"`. The mechanism that is simulated has all of them. Friction and stops have the
-names of their joints: `"A"` means both where A closes no loop, `"friction.A"` and `"stop.A"` one of them.
+Loads that a controller does not know are left out of its model of the mechanism by name: `off=["wall"]` leaves out a closing condition
+(rod, cut joint, coupling, gear), a spring, damper, friction, stop, load, the force of a cylinder, the mass of a body (`"payload"`), or
+`"gravity"`. The mechanism that is simulated has all of them. Friction and stops have the names of their joints: `"A"` means both where A
+closes no loop, `"friction.A"` and `"stop.A"` one of them.
 """
 
 from __future__ import annotations
@@ -216,11 +215,11 @@ def _less(system: Any, variant: Variant, loads: Sequence[str]) -> Believed:
 
 
 def _model(written: Control, system: Any) -> Description:
-    """The description that the controller believes in: another mechanism, or this one with other numbers."""
+    """The description that the controller believes in: another mechanism, or this one with other parameters."""
     if isinstance(written.model, Mapping):
         if system.described.document is None:
             raise UsageError(
-                f"{written.kind}: model={{...}} changes numbers of a model file; here give a mechanism, model=m.with_(...).",
+                f"{written.kind}: model={{...}} changes parameters of a model file; here give a mechanism, model=m.with_(...).",
                 name=written.kind,
             )
         description = reread(system.described, **written.model)
@@ -228,8 +227,8 @@ def _model(written: Control, system: Any) -> Description:
         description = getattr(written.model, "description", written.model)
     if not hasattr(description, "joints"):
         raise UsageError(
-            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other numbers, {{'crank.mass': '2 kg'}}; not "
-            f"{type(written.model).__name__}.",
+            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other parameters, {{'crank.mass': '2 kg'}}; "
+            f"not {type(written.model).__name__}.",
             name=written.kind,
             value=written.model,
         )

@@ -190,20 +190,22 @@ def encoder(counts: Any = None, *, angle: Any = None, length: Any = None, speed:
     """
     if counts is not None:
         if angle is not None:
-            raise UsageError("encoder: give counts per revolution or the resolution as an angle, not both.")
+            raise UsageError("encoder: give counts per revolution or the resolution as an angle, not both.", name="encoder")
         if isinstance(counts, bool) or not isinstance(counts, (int, np.integer)) or counts < 1:
-            raise UsageError(f"encoder: counts per revolution is a whole number of at least 1, not {counts!r:.40}.", value=counts)
+            raise UsageError(
+                f"encoder: counts per revolution is a whole number of at least 1, not {counts!r:.40}.", value=counts, name="encoder"
+            )
         angle = 2.0 * np.pi / int(counts)
     sizes = {}
     for name, given in (("angle", angle), ("length", length)):
         size = 0.0 if given is None else quantity(given, KINDS[name], f"encoder: {name}")
         if given is not None and not (np.isfinite(size) and size > 0.0):
-            raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.", value=size)
+            raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.", value=size, name="encoder")
         sizes[name] = float(size)
     if not any(sizes.values()):
         raise UsageError("encoder: give its resolution, counts=4096 per revolution, angle='0.05 deg' or length='5 um'.", name="counts")
     if speed not in SPEEDS:
-        raise UsageError(f"encoder: speed is 'difference', 'observer' or 'exact', not {speed!r:.40}.", value=speed)
+        raise UsageError(f"encoder: speed is 'difference', 'observer' or 'exact', not {speed!r:.40}.", value=speed, name="encoder")
     if (bandwidth is not None) != (speed == "observer"):
         raise UsageError("encoder: speed='observer' needs its bandwidth='40 Hz', and only that has one.", name="speed")
     return Encoder(**sizes, speed=speed, bandwidth=0.0 if bandwidth is None else angular_frequency(bandwidth, "encoder: bandwidth"))

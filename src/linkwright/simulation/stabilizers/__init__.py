@@ -40,6 +40,7 @@ def create(stabilizer: str | Stabilizer | Sequence[Any]) -> Stabilizer:
         raise UsageError(
             f"a stabilizer is a name ({', '.join(STABILIZERS)}), an object such as Baumgarte(1, 50) or a list; not {stabilizer!r}.",
             value=stabilizer,
+            name="stabilizer",
         )
     return stabilizer
 

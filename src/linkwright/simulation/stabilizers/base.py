@@ -185,7 +185,8 @@ def combined(parts: Sequence[Any]) -> Stabilizer:
     if len(flat) != 2 or len(equations) != 1 or len(after) != 1:
         raise UsageError(
             f"{' + '.join(p.name for p in flat) or 'an empty list'} is no combination of stabilizers: combine 'baumgarte' with one "
-            "that corrects after a step, 'post_adjust' or 'project'."
+            "that corrects after a step, 'post_adjust' or 'project'.",
+            name="stabilizer",
         )
     return Combined(equations[0], after[0])
 

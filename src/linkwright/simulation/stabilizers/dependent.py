@@ -37,7 +37,9 @@ def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
             raise UsageError(f"'{name}' is not a coordinate that can be adjusted.", nearest(str(name), known, "Coordinates"))
     if len(set(out)) < len(out) or not out:
         what = "names a coordinate twice" if out else "is empty"
-        raise UsageError(f"the list of dependent coordinates {what}: {', '.join(map(str, dependent)) or 'give at least one'}.")
+        raise UsageError(
+            f"the list of dependent coordinates {what}: {', '.join(map(str, dependent)) or 'give at least one'}.", name="dependent"
+        )
     return tuple(out)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings import cli
+from tests.refusals import refused
 from tests.rings.design.optimization.models import ARM, SLIDER_CRANK
 
 FILE = """# A press drive.   Numbers of the workshop.
@@ -55,9 +56,9 @@ def test_the_file_gets_new_numbers_and_nothing_else(found: lw.OptimizationResult
     best = lw.load(found.mechanism.save(tmp_path / "best.yaml"))
     assert (tmp_path / "best.yaml").read_text(encoding="utf-8") == found.text
     assert abs(best.cycle().measure("range guide") - 0.1) < 1e-9
-    with pytest.raises(lw.UsageError, match="already exists"):
+    with refused(lw.UsageError, file="best.yaml"):
         found.mechanism.save(tmp_path / "best.yaml")
-    with pytest.raises(lw.UsageError, match=r"OptimizationResult writes its table .*\.mechanism\.save\("):
+    with refused(lw.UsageError, file="best.yaml"):
         found.save(tmp_path / "best.yaml")
 
 
@@ -111,7 +112,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"vary": {"rod": "250 mm"}}, "is no range"),
         ({"vary": {"rod": "2..1 m"}}, "is empty"),
         ({"vary": {"r": "100..200 mm"}}, "is empty"),
-        ({"vary": {"drive.A": "1..2"}}, "no number of the mechanism"),
+        ({"vary": {"drive.A": "1..2"}}, "no parameter of the mechanism"),
         ({"vary": {}}, "vary names the numbers"),
         ({"require": "guide < 3"}, "write the unit"),
         ({"require": "guide < 3 N"}, "is length"),

@@ -9,6 +9,7 @@ from scipy.stats import qmc
 from linkwright.errors import UsageError
 from linkwright.rings.design.studies.plans import Grid, permuted, plan
 from linkwright.rings.design.studies.variations import variation
+from tests.refusals import refused
 
 TWO = [variation("a", "1..3 / 3", None), variation("b", "10 +- 1", None), variation("c", [4.0, 5.0], None)]
 
@@ -61,17 +62,17 @@ def test_a_grid_has_the_last_variable_fastest_and_one_at_a_time_its_middle_first
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "name"),
     [
-        (("grod", TWO, None, 0), "Did you mean 'grid'"),
-        (("sobol", TWO, None, 0), "needs the number of its rows"),
-        (("sobol", TWO, 0, 0), "1 or more"),
-        (("sobol", TWO, 10, -1), "whole number from 0"),
-        (("grid", TWO[:1], 10, 0), "belongs to sobol"),
-        (("grid", TWO, None, 0), "has no single values"),
+        (("grod", TWO, None, 0), "grod"),
+        (("sobol", TWO, None, 0), "sobol"),
+        (("sobol", TWO, 0, 0), "count"),
+        (("sobol", TWO, 10, -1), "seed"),
+        (("grid", TWO[:1], 10, 0), "grid"),
+        (("grid", TWO, None, 0), "grid"),
     ],
 )
-def test_plans_that_do_not_exist_are_refused(arguments, words) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_plans_that_do_not_exist_are_refused(arguments, name) -> None:
+    with refused(UsageError, name=name):
         found = plan(*arguments)
         len(found)

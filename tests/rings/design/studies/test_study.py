@@ -31,7 +31,7 @@ def grid() -> lw.Study:
 def test_rows_are_the_designs_computed_one_by_one(grid) -> None:
     m = lw.load("four-bar")
     frame = grid.to_pandas()
-    assert grid.work.lanes == "turns" and len(frame) == 12 and frame.ok.all() and grid.complete
+    assert grid.work.lanes == "cycles" and len(frame) == 12 and frame.ok.all() and grid.complete
     for row in (0, 5, 11):
         c = m.with_(**grid.values(row)).cycle()
         for text in MEASURES:
@@ -201,10 +201,10 @@ def test_prescribed_motions_have_runs_of_their_own_for_each_start() -> None:
     ("model", "vary", "of", "lanes"),
     [
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.Run("1 s"), "runs"),
-        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "cycle", "turns"),
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "cycle", "cycles"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.Run("0.03 s"), ""),  # contact needs loads, which lanes do not have
-        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
-        (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "cycles"),
+        (ARM, {"S.y": "100..130 mm"}, "turn", "cycles"),
     ],
     now=3,
 )
@@ -254,27 +254,27 @@ def test_thinned_samples_are_stored_on_demand(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vary", "more", "words"),
+    ("vary", "more", "name"),
     [
-        ({"L9": [1.0]}, {}, "there is no number 'L9'"),
-        ({"L1": "1..2 kg"}, {}, "L1 must be length"),
-        ({"L1": "0.3..0.2"}, {}, "is empty"),
-        ({}, {}, "vary is a dict"),
-        ({"L1": [0.3]}, {"measure": "max A.torqe"}, "Did you mean 'A.torque'"),
-        ({"L1": [0.3]}, {"measure": []}, "measure is what to read"),
-        ({"L1": [0.3]}, {"measure": ["range D", "range D"]}, "is there twice"),
-        ({"L1": [0.3]}, {"case": "turning"}, "case: 'turning' is not known"),
-        ({"L1": [0.3]}, {"executor": 3}, "executor has no submit"),
-        ({"control.P": [1.0]}, {}, "needs a simulation with a controller"),
-        ({"start.Q": [1.0]}, {}, "there is no joint 'Q'"),
-        ({"drive.B": [1.0]}, {}, "drives no 'B'"),
-        ({"L1": [0.3]}, {"traces": "nothing"}, "there is no channel"),
-        ({"L1": [0.3]}, {"plan": "sobol", "count": 2.5}, "count is the number of rows"),
+        ({"L9": [1.0]}, {}, "L9"),
+        ({"L1": "1..2 kg"}, {}, "L1"),
+        ({"L1": "0.3..0.2"}, {}, "L1"),
+        ({}, {}, "vary"),
+        ({"L1": [0.3]}, {"measure": "max A.torqe"}, "A.torqe"),
+        ({"L1": [0.3]}, {"measure": []}, "measure"),
+        ({"L1": [0.3]}, {"measure": ["range D", "range D"]}, "measure"),
+        ({"L1": [0.3]}, {"case": "turning"}, "turning"),
+        ({"L1": [0.3]}, {"executor": 3}, "executor"),
+        ({"control.P": [1.0]}, {}, "control.P"),
+        ({"start.Q": [1.0]}, {}, "Q"),
+        ({"drive.B": [1.0]}, {}, "B"),
+        ({"L1": [0.3]}, {"traces": "nothing"}, "nothing"),
+        ({"L1": [0.3]}, {"plan": "sobol", "count": 2.5}, "count"),
     ],
 )
-def test_wrong_studies_are_refused_before_the_first_row(vary, more, words) -> None:
+def test_wrong_studies_are_refused_before_the_first_row(vary, more, name) -> None:
     given = {"measure": "max A.torque", **more}
-    with pytest.raises(LinkwrightError, match=words):
+    with refused(LinkwrightError, name=name):
         lw.study("four-bar", vary, **given)
 
 

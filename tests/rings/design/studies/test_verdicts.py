@@ -39,7 +39,7 @@ def alone(s: lw.Study, row: int) -> tuple[str, str]:
 
 def test_implausible_inputs_make_every_row_unknown() -> None:
     s = lw.study(lw.load(HEAVY), {"r": ["40 mm", "50 mm"]}, "max A.torque")
-    assert s.work.lanes == "turns" and not s.ok.any() and s.verdicts.tolist() == ["unknown"] * 2 and not s.why
+    assert s.work.lanes == "cycles" and not s.ok.any() and s.verdicts.tolist() == ["unknown"] * 2 and not s.why
     assert all("gravity of 9810 m/s^2" in s.unknown[row] for row in (0, 1)) and np.isfinite(s["max A.torque"]).all()
     assert alone(s, 0) == ("", s.unknown[0])
     assert str(s.summary()).startswith("0 of 2 rows met every check, 2 unknown, none failed\n  2 unknown: inputs (gravity of 9810")
@@ -50,7 +50,7 @@ def test_implausible_inputs_make_every_row_unknown() -> None:
 
 def test_designs_at_a_change_point_are_unknown_in_lanes_as_row_by_row() -> None:
     s = lw.study(lw.load(PARALLEL), {"r": ["60 mm", "100 mm"]}, "peak A.torque", lw.Cycle(steps=60))
-    assert s.work.lanes == "turns" and s.verdicts.tolist() == ["passed", "unknown"]
+    assert s.work.lanes == "cycles" and s.verdicts.tolist() == ["passed", "unknown"]
     assert "singularities (" in s.unknown[1] and "depend on the sample distance" in s.unknown[1]
     single = lw.study(lw.load(PARALLEL), {"r": ["60 mm", "100 mm"]}, "peak A.torque", lw.Cycle(steps=60), traces=["A"])
     assert not single.work.lanes and single.unknown == s.unknown
@@ -62,7 +62,7 @@ def test_limits_that_samples_leave_open_are_unknown_or_looked_at_again() -> None
     """Limits that a curve with few samples holds by little: more samples decide in lanes as they do in a single cycle."""
     for steps in (6, 40):
         s = lw.study(lw.load(ARM), {"gas.length": "400..480 mm"}, "max gas.length", case=lw.Cycle(steps=steps), plan="sobol", count=8)
-        assert s.work.lanes == "turns"
+        assert s.work.lanes == "cycles"
         for row in range(8):
             assert (s.why.get(row, ""), s.unknown.get(row, "")) == alone(s, row)
 

@@ -175,7 +175,7 @@ def test_what_is_wrong_is_said() -> None:
         f.forward(q, v, "fast")
     with refused(UsageError, name="forward"):
         f.forward(ca.SX.sym("q", 3), ca.MX.sym("v", 3), tau)
-    with pytest.raises(UsageError, match="positions of all drives; A is missing"):
+    with refused(UsageError, name="A"):
         f.kinematics({"B": 1.0})
     with refused(UsageError, name="task", allowed=("formulation", "drives", "baumgarte", "tasks")):
         f.function("operational", task="coupler.P")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from linkwright.errors import UsageError
 from linkwright.rings.exchange.formats.base import listed, number, transmission_of, tree_of
 from tests.refusals import refused
@@ -30,9 +28,9 @@ def test_a_transmission_has_both_motors_and_joints() -> None:
     assert transmission_of(m, ["a"], ["b", "c"], {"kernels": None}) == (["a"], ["b", "c"])
     assert tree_of(m, None, None) is m
     assert tree_of(m, ["a"], ["b", "c"]) == "tree of a and b c"
-    with pytest.raises(UsageError, match="name the joints as well"):
+    with refused(UsageError, name="motors"):
         transmission_of(m, ["a"], None, {})
-    with pytest.raises(UsageError, match="name the motors as well"):
+    with refused(UsageError, name="motors"):
         tree_of(m, None, ["b"])
     with refused(UsageError, name="kernels"):
         transmission_of(m, ["a"], ["b"], {"parameters": None, "kernels": ["forward"]})

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.rings.exchange.formats import FORMATS
+from tests.refusals import refused
 from tests.rings.design.test_cams import loaded
 
 MOTORS = {"motors": ["left", "right"], "joints": ["pitch", "roll"]}
@@ -34,15 +35,15 @@ def test_without_a_path_the_same_texts_come_as_strings(name: str, tmp_path: Path
 
 
 def test_a_file_that_is_no_text_needs_a_path() -> None:
-    with pytest.raises(UsageError, match=r"the format fmu is no text.*m\.export\('model\.fmu'\)"):
+    with refused(UsageError, name="format"):
         lw.load("four-bar").export(format="fmu")
-    with pytest.raises(UsageError, match=r"needs a path, .* or a format for its texts, .*: fmu, c, script"):
+    with refused(UsageError, name="path"):
         lw.load("four-bar").export()
 
 
 def test_a_second_file_of_another_origin_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "bar.h").write_text("/* mine */", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"bar\.h' belongs to '.*bar\.c', but exists and was not made by Linkwright"):
+    with refused(UsageError, file="bar.h"):
         lw.load("four-bar").export(tmp_path / "bar.c")
     assert (tmp_path / "bar.h").read_text(encoding="utf-8") == "/* mine */" and not (tmp_path / "bar.c").exists()
     for _ in range(2):  # its own files

@@ -55,7 +55,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_folders_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no folder"):
+    with refused(UsageError, file="nowhere"):
         Folders.of(tmp_path / "r.urdf", [tmp_path / "nowhere"])
     with refused(UsageError, value=3):
         Folders.of(tmp_path / "r.urdf", [3])

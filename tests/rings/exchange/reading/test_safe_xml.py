@@ -84,7 +84,7 @@ def test_sizes_are_bounded(tmp_path: Path) -> None:
         with pytest.raises(ModelError, match=message):
             parse_xml(text, "r")
         assert time.thread_time() - began < 1.0
-    with pytest.raises(LinkwrightError, match="larger than 20 MB"):
+    with refused(LinkwrightError, file="huge.urdf"):
         read_xml(huge)
     with pytest.raises(ModelError, match="larger than 20 MB"):
         parse_xml(b" " * (MOST_BYTES + 1), "r")

@@ -145,7 +145,7 @@ def test_a_singular_position_on_the_path_is_refused() -> None:
         "drive": ["A", "E"],
     })  # fmt: skip
     path = {"lrod.P": lambda s: (0.2, 0.45 - 0.3 * s)}
-    with pytest.raises(lw.SingularityError, match=r"singular position at s = 0\.\d+"):
+    with refused(lw.SingularityError, name="time_optimal"):
         robot.time_optimal(path, {"*.torque": "60 N m"}, steps=40)
     before = robot.time_optimal(path, {"*.torque": "60 N m"}, span=(0.0, 0.4), steps=40)
     assert before.ok and before.notes == ()

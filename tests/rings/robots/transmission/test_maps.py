@@ -210,19 +210,19 @@ def test_a_universal_joint_and_cylinders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("motors", "joints", "text"),
+    ("motors", "joints", "name"),
     [
-        (["left", "right"], ["pitch"], "2 motors .left, right. and 1 joint .pitch.: .* Name another joint"),
-        (["left"], ["left"], "'left' is a motor and a joint"),
-        (["left", "left"], ["pitch", "roll"], "'left' is named twice"),
-        (["U1"], ["pitch"], "'U1' has 2 velocities; name one or several of them: U1.angle1, U1.angle2"),
-        (["lft", "right"], ["pitch", "roll"], "'lft' is no velocity .* Did you mean 'left'"),
-        (["left"], ["pitch"], "with the joints held, left can still move. Name the joints that it moves"),
-        ([], ["pitch"], "motors of a transmission are a list"),
+        (["left", "right"], ["pitch"], "motors"),
+        (["left"], ["left"], "left"),
+        (["left", "left"], ["pitch", "roll"], "left"),
+        (["U1"], ["pitch"], "U1"),
+        (["lft", "right"], ["pitch", "roll"], "lft"),
+        (["left"], ["pitch"], "motors"),
+        ([], ["pitch"], "motors"),
     ],
 )  # fmt: skip
-def test_names_that_do_not_fit(ankle: lw.System, motors: list[str], joints: list[str], text: str) -> None:
-    with pytest.raises(UsageError, match=text):
+def test_names_that_do_not_fit(ankle: lw.System, motors: list[str], joints: list[str], name: str) -> None:
+    with refused(UsageError, name=name):
         ankle.transmission(motors, joints)
 
 

@@ -80,7 +80,7 @@ def test_wrong_maps_are_explained(tmp_path, capsys):
     ):
         with pytest.raises(lw.UsageError, match=text):
             m.workspace(over, what, **options)
-    with pytest.raises(lw.UsageError, match="1 more degree of freedom than drives"):
+    with refused(lw.UsageError, name="B"):
         lw.load({**ARM, "drive": {}}).workspace({"A": (0, 1, 3)}, "A.torque")
     with refused(lw.ChannelError, name="A.troque"):
         m.workspace({"A": (0, 1, 3)}, "A.troque")

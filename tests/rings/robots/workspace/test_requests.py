@@ -62,16 +62,16 @@ def test_bad_requests(over, options, said):
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
-    [("speed", "'speed' needs speeds= of the drives"), ("dexterty", "no measure 'dexterty'.*Did you mean 'dexterity'")],
+    ("what", "name"),
+    [("speed", "speed"), ("dexterty", "dexterty")],
 )
-def test_measures_that_cannot_be(what, said):
-    with pytest.raises(lw.UsageError, match=said):
+def test_measures_that_cannot_be(what, name):
+    with refused(lw.UsageError, name=name):
         robot("3-rrr").workspace(SMALL, what)
 
 
 def test_a_mechanism_with_one_drive_says_how_many_it_needs():
-    with pytest.raises(lw.UsageError, match=r"2 coordinates, but the mechanism has 1 degree of freedom"):
+    with refused(lw.UsageError, name="over"):
         lw.compile("four-bar").workspace({"coupler.x": (0, 1), "coupler.y": (0, 1)}, "all")
 
 
@@ -81,7 +81,7 @@ def test_a_region_without_reach_is_an_answer():
     assert a.counts == {"in reach": 0, "out of reach": 16}
     assert any("no pose of the grid is in reach" in note for note in a.notes)
     assert a.size == 0.0
-    with pytest.raises(lw.UsageError, match="nothing can be inscribed"):
+    with refused(lw.UsageError, name="reach"):
         a.inscribed()
 
 

@@ -194,7 +194,7 @@ def test_a_recorded_run_says_what_belongs_to_the_turn(desk: Callable[..., Desk],
     run = m.simulate(0.2)
     here = desk(live.write(m, tmp_path / "run.html", run=run), "#s=0&play=0&pick=pin:C:rocker")
     card, message = here.page.locator("#card"), here.page.locator("#message")
-    assert "From the turn, not from the recorded run" in card.inner_text()
+    assert "From the cycle, not from the recorded run" in card.inner_text()
     # the run's own load, as the file of the run has it
     size, (_, unit) = float(run["C.on.rocker.magnitude"][0]), run.unit("C.on.rocker.magnitude")
     told = re.search(r"recorded run now\s+([\d.]+)", card.inner_text())

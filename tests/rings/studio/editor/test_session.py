@@ -88,7 +88,7 @@ def test_edits_of_one_drag_are_one_step(tmp_path: Path) -> None:
     session.undo(session.version)
     session.undo(session.version)
     assert session.text == TEXT
-    with pytest.raises(UsageError, match="nothing to undo"):
+    with refused(UsageError, name="undo"):
         session.undo(session.version)
 
 
@@ -127,7 +127,7 @@ def test_conflict_where_the_edit_fits_only_one_text(tmp_path: Path) -> None:
     saved_outside(session, TEXT.replace("  crank:   {pins: [A, B], mass: 0.3}   # cast\n", ""))
     found = session.edit(base, [{"do": "set_mass", "body": "crank", "mass": 1.0}])
     assert isinstance(found, Conflict) and found.merged is None
-    with pytest.raises(UsageError, match="choose mine or theirs"):
+    with refused(UsageError, name="choice"):
         session.resolve("merged")
     session.resolve("theirs")
     assert session.conflict is None
@@ -150,7 +150,7 @@ def test_a_text_written_in_the_same_moment_is_noticed(tmp_path: Path, monkeypatc
 
 
 def test_unknown_base_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Reload the page"):
+    with refused(UsageError, name="version"):
         Session(file(tmp_path)).edit("7-deadbeef", [PIN])
 
 
@@ -170,7 +170,7 @@ def test_read_only_file_loses_nothing(tmp_path: Path) -> None:
     assert "F: [3000, 0]" in (tmp_path / "copy.yaml").read_text()
     with refused(UsageError, name="wiper.yaml"):
         session.save("wiper.yaml")
-    with pytest.raises(UsageError, match="without a folder"):
+    with refused(UsageError, name="file"):
         session.save("../wiper")
 
 
@@ -216,6 +216,6 @@ def test_file_that_changed_while_edits_were_unsaved_is_a_conflict(tmp_path: Path
 def test_a_text_that_no_file_can_hold_changes_nothing(tmp_path: Path) -> None:
     session = Session(file(tmp_path))
     before = (session.version, session.text, len(session.steps))
-    with pytest.raises(UsageError, match="half of a character"):
+    with refused(UsageError, name="text"):
         session._push(EditStep("name: \ud800", "Edit"))
     assert (session.version, session.text, len(session.steps)) == before

@@ -240,13 +240,13 @@ def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     assert "bad &lt;b&gt; &amp; worse" in wrong and "{{" not in wrong and "</script><b>" not in wrong
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
     assert live.write(m, path).read_text(encoding="utf-8") == page and files.made_by_linkwright(path)
-    with pytest.raises(lw.LinkwrightError, match="unsupported file type"):
+    with refused(lw.LinkwrightError, file="page.txt"):
         live.write(m, tmp_path / "page.txt")
 
 
 def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
     four = lw.load("four-bar")
-    with pytest.raises(lw.LinkwrightError, match="other values"):
+    with refused(lw.LinkwrightError, name="run"):
         live.text(four, run=lw.load("four-bar", L1="0.35 m").simulate(0.05))
     with refused(lw.LinkwrightError, name="g"):
         live.text(lw.load({"name": "g", "plane": "xy", "bodies": {"ground": {}}}))
@@ -295,7 +295,7 @@ def test_page_of_a_mechanism_that_cannot_move() -> None:
     m = lw.load(fixed)
     assert m.system.description.joints and live.contents(m.system)[0]
     assert "0 degrees of freedom" in str(m.info())
-    with pytest.raises(lw.UsageError, match="nothing can move here"):
+    with refused(lw.UsageError, name="simulate"):
         m.simulate(0.1)
 
 

@@ -181,12 +181,12 @@ def _drawn(given: Any, place: Place) -> Drawn:
 
 
 def draw_of_parameters(drawn: Any, names: list[str], core: Compiled) -> Draw:
-    """Ranges of named numbers of the model: patterns mean all that fit, "10 %" is a range about the number of the model."""
+    """Ranges of named parameters of the model: patterns mean all that fit, "10 %" is a range about the parameter of the model."""
     parameters = {p.name: p for p in core.parameters}
     if not isinstance(drawn, Mapping):
         for name in names:
             if name not in parameters:
-                raise UsageError(f"randomize: the function returned '{name}', which is a pattern or no number of the model.", name=name)
+                raise UsageError(f"randomize: the function returned '{name}', which is a pattern or no parameter of the model.", name=name)
         return Draw("randomize", tuple(names), {}, drawn)
     ranges: dict[str, Drawn] = {}
     for pattern, given in drawn.items():

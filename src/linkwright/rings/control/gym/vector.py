@@ -122,7 +122,7 @@ class MechanismVectorEnv(VectorEnv):
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Advance all environments; return observations, rewards, terminations, truncations and infos."""
         if self._ended is None:
-            raise UsageError("call reset() before the first step().")
+            raise UsageError("call reset() before the first step().", name="step")
         mode, again = self.autoreset_mode, self._ended
         some = bool(again.any())
         if some and mode == AutoresetMode.DISABLED:

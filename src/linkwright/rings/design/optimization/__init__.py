@@ -1,7 +1,7 @@
-"""Optimization: the numbers of a mechanism that serve a goal best.
+"""Optimization: the parameters of a mechanism that serve a goal best.
 
-requirements.py constraints checked on one motion            quantities.py   one number of a design, with its exact gradient
-variables.py    numbers that vary, with their bounds         problem.py      designs evaluated: one with gradients, or thousands
+requirements.py constraints checked on one motion            quantities.py   one parameter of a design, with its exact gradient
+variables.py    parameters that vary, with their bounds         problem.py      designs evaluated: one with gradients, or thousands
 request.py      `m.optimize`: everything checked first       run.py          designs that close, search, certificate, result
 global_search.py      the whole search, with progress        candidates.py   thousands of candidates, then the best starts
 local_search.py       SLSQP and least squares from one start, extremes to the end by linear programs

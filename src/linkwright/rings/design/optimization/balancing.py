@@ -92,7 +92,7 @@ class MassChange:
 
 @dataclass(frozen=True)
 class Balanced(Result):
-    """Before and after, what was added, and the changed model (`mechanism`, to turn or to save)."""
+    """Before and after, what was added, and the changed model (`mechanism`, to move or to save)."""
 
     mechanism: Any = field(repr=False)
     drive: str
@@ -219,7 +219,7 @@ def _weights(weights: Mapping[str, float]) -> dict[str, float]:
         if not (np.isfinite(value) and value >= 0.0):
             raise UsageError(f"the weight of '{name}' must be zero or positive, not {value}.", name=name, value=value)
     if not any(weights.values()):
-        raise UsageError(f"all weights are zero: give one of {', '.join(GOALS)} a positive weight.", allowed=GOALS)
+        raise UsageError(f"all weights are zero: give one of {', '.join(GOALS)} a positive weight.", allowed=GOALS, name="weights")
     return {g: float(weights.get(g, 0.0)) for g in GOALS}
 
 

@@ -194,10 +194,10 @@ def redistribution_blocks(d: Description, bounds: Mapping[str, Mapping[str, Any]
 
 def _interval(given: Any, dimension: Any, what: str) -> tuple[float, float]:
     if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise UsageError(f"the {what} is bounded by (least, most), not {given!r}.", value=given)
+        raise UsageError(f"the {what} is bounded by (least, most), not {given!r}.", value=given, name=what)
     low, high = (quantity(x, dimension, what) for x in given)
     if not 0.0 <= low <= high:
-        raise UsageError(f"the {what} is bounded by (least, most) with 0 <= least <= most, not ({low:g}, {high:g}).")
+        raise UsageError(f"the {what} is bounded by (least, most) with 0 <= least <= most, not ({low:g}, {high:g}).", name=what)
     return low, high
 
 

@@ -102,7 +102,7 @@ class ParetoFront(Result, Sequence[OptimizationResult]):
         }
 
     def table(self) -> Table:
-        """Return a row for each design: its goals, its KKT residual, and the numbers that vary."""
+        """Return a row for each design: its goals, its KKT residual, and the parameters that vary."""
         goals, varied = self.problem.goals, self.problem.variables
         wanted = [(g.text, g.shown[0] or "-", ".5g") for g in goals]
         heads = [("design", ""), *wanted, ("KKT", "-", ".0e"), *((v.name, v.shown[0] or "-", ".5g") for v in varied)]

@@ -2,10 +2,9 @@
 
 Inside, a design is a point u of the unit cube: number = low + u (high - low).
 
-Cycles of designs in machine code: one with exact gradients, or thousands, all on the code of the mechanism itself.
-
-A design is a row of numbers, which are inputs of the code; nothing is read, cut or compiled again. A design that cannot be reached from the
-file's own by moving its numbers is said to have no motion, and how far it is from one is a matter of `run`.
+Designs run in the machine code of the mechanism itself. A design is a row of numbers, which are inputs of the code; nothing is read, cut
+or compiled again. A design that cannot be reached from the file's own by moving its numbers is said to have no motion, and how far it is
+from one is a matter of `run`.
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ class MeasuredCycles:
 
     @cached_property
     def available(self) -> bool:
-        """True if the mechanism has code that turns its designs, and all that is measured can be read and differentiated by it."""
+        """True if the mechanism has code for the cycles of its designs, and all that is measured can be read and differentiated by it."""
         try:
             found = self._differentiated(self._differentiated.nominal, threads=1)
         except LinkwrightError:
@@ -259,7 +258,7 @@ class Limit:
 
 @dataclass
 class DesignPoint:
-    """One design: its motion and the derivatives of that by the numbers that vary, each computed when asked for."""
+    """One design: its motion and the derivatives of that by the parameters that vary, each computed when asked for."""
 
     problem: DesignProblem
     u: np.ndarray
@@ -359,7 +358,7 @@ class CandidateValues:
 
 @dataclass(frozen=True, eq=False)
 class DesignProblem:
-    """A mechanism, the numbers that vary, the case that is computed, goals and limits."""
+    """A mechanism, the parameters that vary, the case that is computed, goals and limits."""
 
     described: Description
     variables: tuple[DesignVariable, ...]
@@ -436,7 +435,7 @@ class DesignProblem:
         return made if made.available and bool(made.nominal.full_turn) >= self.full_turn else None
 
     def whole(self, p: DesignPoint) -> DesignPoint:
-        """Return a design as a user gets it: with the positions of its own turn."""
+        """Return a design as a user gets it: with the positions of its own cycle."""
         out = DesignPoint(self, p.u, p.numbers, whole=True)
         out.why = out.tried()
         return out

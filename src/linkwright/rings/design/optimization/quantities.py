@@ -1,7 +1,7 @@
-"""Quantities: one number of a design, with its exact gradient by the numbers that vary.
+"""Quantities: one number of a design, with its exact gradient by the parameters that vary.
 
-A measure of the motion (`results.measures`), a function of the motion, or a number of the model itself. Extremes over samples also give the
-samples themselves, so that a program can hold every one of them instead of an extreme that jumps from sample to sample.
+A measure of the motion (`results.measures`), a function of the motion, or a parameter of the model itself. Extremes over samples also
+give the samples themselves, so that a program can hold every one of them instead of an extreme that jumps from sample to sample.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MeasuredValue(ABC):
         return p.known(("value", self.key), lambda: self._value(p))
 
     def gradient(self, p: DesignPoint) -> np.ndarray:
-        """Return its derivatives by the numbers that vary, in SI."""
+        """Return its derivatives by the parameters that vary, in SI."""
         return p.known(("gradient", self.key), lambda: self._gradient(p))
 
     def curve(self, p: DesignPoint) -> SampleCurve:

@@ -54,7 +54,9 @@ def problem(
     except LinkwrightError as found:
         raise UsageError(f"the model with the numbers of its file cannot be computed: {found}") from found
     if isinstance(c, State):
-        raise UsageError("an equilibrium has no exact gradients here; optimize a cycle or a run: case='cycle', case=lw.Run('2 s').")
+        raise UsageError(
+            "an equilibrium has no exact gradients here; optimize a cycle or a run: case='cycle', case=lw.Run('2 s').", name="case"
+        )
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
     limits, full = reading.limits(_with_reach(require, described))
@@ -97,7 +99,9 @@ class QuantityReader:
             parts = [(_weight(x, w), self._term(x, str(x))) for x, w in given.items()]
             return Goal("min " + " + ".join(f"{w:g} * {q.name}" for w, q in parts), 1.0, tuple(parts))
         if not isinstance(given, (str, phrases.Goal)):
-            raise UsageError(f"a goal is a text such as {phrases.GOALS}, or a function of the result, not {given!r:.40}.", value=given)
+            raise UsageError(
+                f"a goal is a text such as {phrases.GOALS}, or a function of the result, not {given!r:.40}.", value=given, name="goal"
+            )
         text = phrases.Goal.parse(given) if isinstance(given, str) else given
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
@@ -265,7 +269,8 @@ def _need_unknowns(limits: Sequence[Limit], numbers: Sequence[DesignVariable]) -
         raise UsageError(
             f"{counted(len(demands), 'equality')} ({'; '.join(demands)}) cannot be met by {counted(len(numbers), 'number')} "
             "that vary: vary more of them, or "
-            "give tolerances, = 100 mm +- 0.5 mm."
+            "give tolerances, = 100 mm +- 0.5 mm.",
+            name="vary",
         )
 
 

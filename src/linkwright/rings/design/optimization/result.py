@@ -97,7 +97,7 @@ class OptimizationResult(Result):
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """Return the numbers that vary at the optimum, in SI."""
+        """Return the parameters that vary at the optimum, in SI."""
         return {v.name: float(x) for v, x in zip(self.problem.variables, self.point.numbers, strict=True)}
 
     @property
@@ -163,7 +163,7 @@ class OptimizationResult(Result):
         return list(dict.fromkeys(m.channel for m in measured))
 
     def table(self) -> Table:
-        """Return goals, limits and numbers that vary, before and after, each in the unit that it was written in."""
+        """Return goals, limits and parameters that vary, before and after, each in the unit that it was written in."""
         held = {b.what: b.end for b in self.binding}
         out: list[tuple[Any, ...]] = [(*x.row(), "goal") for x in self.goals]
         for x in self.limits:

@@ -111,7 +111,7 @@ def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
     return f"The closest design misses {' and '.join(parts)}: relax one of the constraints{bounds}."
 
 
-# Back to designs that close: where the file's own design does not turn as it should, the assembly gap is made zero first.
+# Back to designs that close: where the file's own design does not move as it should, the assembly gap is made zero first.
 #
 # At every position of the drives the loops are closed as far as they can be; the length that remains, the gap, is zero for a design that
 # can be assembled there (`motion.assembly_gaps`, with exact derivatives by the envelope theorem). Its squares over the cycle are minimized,
@@ -133,7 +133,7 @@ def restored(problem: DesignProblem) -> DesignProblem:
 
 
 def begun_with(problem: DesignProblem, u: np.ndarray) -> DesignProblem:
-    """Return the same problem of a model file that has the numbers of this design."""
+    """Return the same problem of a model file that has the parameters of this design."""
     numbers = dict(zip(problem.names, problem.numbers(u).tolist(), strict=True))
     described = modelfile.read_text(file_editing.edited(problem.described, numbers), f"{problem.described.name} (closed)")
     variables = tuple(replace(v, target=replace(v.target, nominal=numbers[v.name])) for v in problem.variables)

@@ -90,12 +90,12 @@ def _need_own_lengths(names: Sequence[str], described: Description) -> None:
 
 
 def _need_numbers(names: Iterable[str], described: Description) -> None:
-    """Raise UsageError for names that are no numbers of the mechanism."""
+    """Raise UsageError for names that are no parameters of the mechanism."""
     known = every_parameter(described)
     for name in names:
         if name not in known and name.startswith(("start.", "drive.", "control.")):
             raise UsageError(
-                f"vary: '{name}' is no number of the mechanism; exact gradients are taken by those. "
+                f"vary: '{name}' is no parameter of the mechanism; exact gradients are taken by those. "
                 "Write a speed as a parameter of the file.",
                 name=name,
             )

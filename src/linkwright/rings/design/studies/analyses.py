@@ -1,4 +1,4 @@
-"""Cases: a study turns every design, lets it follow a motion, simulates it, lets it settle, or calls any function of it.
+"""Cases: a study computes a cycle of every design, lets it follow a motion, simulates it, lets it settle, or calls any function of it.
 
 "cycle"                                                  one cycle of the drive, 360 steps
 lw.Cycle(steps=720)                                    the same with options of `m.cycle`

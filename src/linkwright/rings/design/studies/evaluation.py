@@ -3,10 +3,9 @@
 A `Work` is what another process needs. It is small: code is found there in the cache on disk, or made once. How rows are computed depends
 on the work and on aligned blocks of rows only, never on who computes them or on what was computed before, so results agree to the bit.
 
-Simulations of a study in lanes: one batch of runs from many starts, with the parameters that vary as inputs.
-
-Coordinates and speeds of the tree come from the batch itself; points, bodies and energies from programs of the mechanism with its numbers
-as inputs. What only a single run records (efforts of drives, loads) and angles that count turns are left to single runs.
+Simulations of a study are one batch of runs from many starts, with the parameters that vary as inputs. Coordinates and speeds of the tree
+come from the batch itself; points, bodies and energies from programs of the mechanism with its numbers as inputs. What only a single run
+records (efforts of drives, loads) and angles that count turns are left to single runs.
 """
 
 from __future__ import annotations
@@ -268,11 +267,11 @@ class Work:
 
     @cached_property
     def lanes(self) -> str:
-        """How rows share lanes: "turns", "runs", or "" where they do not."""
+        """How rows share lanes: "cycles", "runs", or "" where they do not."""
         if self.traced or not all(isinstance(m, Measure) for m in self.measures) or has_motor_plate(self.numbers.described):
             return ""
         if isinstance(self.case, Cycle):
-            return "turns" if self.numbers.plain else ""
+            return "cycles" if self.numbers.plain else ""
         return "runs" if self._batched is not None else ""
 
     @cached_property
@@ -281,7 +280,7 @@ class Work:
             return BatchedRuns.of(self.numbers, self.case, self.measures)
 
     def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
-        if self.lanes == "turns":
+        if self.lanes == "cycles":
             return self._turns(values, threads)
         if self._batched is not None and self.lanes:
             found = self._batched.rows(values, threads)
@@ -290,10 +289,10 @@ class Work:
 
     @cached_property
     def system(self) -> System:
-        """The mechanism with the numbers of the file."""
+        """The mechanism with the values of the file."""
         return System(self.numbers.described)
 
-    # ---------------------------------------------------------------- many turns at once
+    # ---------------------------------------------------------------- many cycles at once
 
     def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
         assert isinstance(self.case, Cycle)
@@ -428,7 +427,7 @@ class Work:
 
     @cached_property
     def of_file(self) -> Trajectory | State:
-        """The cycle, run or state with the numbers of the file."""
+        """The cycle, run or state with the values of the file."""
         return self.result(np.array([t.nominal for t in self.numbers.targets]))
 
     def measured(self, result: Trajectory | State) -> list[float]:

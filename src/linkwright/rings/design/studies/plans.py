@@ -92,7 +92,8 @@ class Corners(Plan):
         if len(self.variations) > MOST_CORNERS:
             raise UsageError(
                 f"{len(self.variations)} numbers have {2.0 ** len(self.variations):.3g} corners; {MOST_CORNERS} numbers are possible. "
-                "Name those that matter most, or use a plan that draws (sobol, latin, random)."
+                "Name those that matter most, or use a plan that draws (sobol, latin, random).",
+                name="plan",
             )
 
     def __len__(self) -> int:
@@ -300,7 +301,7 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
     if n is None:
         raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.", name=kind)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
-        raise UsageError(f"count is the number of rows, 1 or more, not {n!r}.", value=n)
+        raise UsageError(f"count is the number of rows, 1 or more, not {n!r}.", value=n, name="count")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"seed is a whole number from 0 on, not {seed!r}.", name="seed", value=seed)
     return {"sobol": Sobol, "latin": Latin, "random": Random, "saltelli": Saltelli}[kind](every, int(n), int(seed))

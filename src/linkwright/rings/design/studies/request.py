@@ -263,7 +263,7 @@ def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
 
 
 def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
-    """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
+    """Units of the measures (SI, the file's, its size), by the result with the values of the file; raise an error where a measure is not
     there."""
     try:
         result = work.of_file

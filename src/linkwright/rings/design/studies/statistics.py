@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import Cell, Result, Table, UsageError, counted, readings
-from linkwright.results.measures.numbers import DEPENDS, STATED
+from linkwright.results.measures.measured_number import DEPENDS, STATED
 
 CONSTANT_SHARE = 1e-11  # of the largest: what differs by less does not vary
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)

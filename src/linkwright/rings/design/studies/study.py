@@ -161,7 +161,7 @@ class Study(Result):
         return tuple(map(str, self.manifest.get("not_checked", ())))
 
     def table(self) -> Table:
-        """Return all rows in SI: numbers that vary, measures (nan where a row failed), its verdict and why."""
+        """Return all rows in SI: parameters that vary, measures (nan where a row failed), its verdict and why."""
         parts = [(np.arange(p.first, p.last), p.numbers, p.values, _verdicts(p)) for p in self.parts()]
         empty = (np.zeros(0, dtype=int), np.zeros((0, len(self.names))), np.zeros((0, len(self.measures))))
         rows, numbers, values = (np.concatenate([x[k] for x in parts]) if parts else empty[k] for k in range(3))
@@ -289,7 +289,7 @@ class Study(Result):
         return Mechanism(work.numbers.design(work.case, numbers)[0])
 
     def result(self, row: int) -> Trajectory | State:
-        """Return the turn, run or state of a row, computed again."""
+        """Return the cycle, run or state of a row, computed again."""
         return self._need_work().result(np.array(list(self.values(row).values())))
 
     def best_row(self, goal: str) -> int:

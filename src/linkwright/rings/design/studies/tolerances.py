@@ -410,7 +410,7 @@ class _Designs:
 
 @dataclass(frozen=True)
 class _Effects:
-    """The numbers that vary with the derivatives of one measure by them."""
+    """The parameters that vary with the derivatives of one measure by them."""
 
     variations: Sequence[Variation]
     slopes: np.ndarray
@@ -543,7 +543,7 @@ def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence
             reasons = dict.fromkeys(why.get(name, "no derivative").replace(f"'{name}' ", "").rstrip(".") for name in left)
             because = f"{listing(left)} ({'; '.join(reasons)})"
             if not good.any():
-                raise UsageError(f"{listing(study.measures)} has no derivative by {because}.")
+                raise UsageError(f"{listing(study.measures)} has no derivative by {because}.", name=left[0])
             return _Linear(slopes, values, np.flatnonzero(good), True, (*said, f"left out: {because}."))
     if named:
         raise UsageError(

@@ -42,7 +42,7 @@ START, DRIVE, CONTROL = "start.", "drive.", "control."
 
 @dataclass(frozen=True)
 class Target:
-    """A number of a design: `where` is "" for a parameter, else start, drive or control."""
+    """A parameter of a design: `where` is "" for a parameter, else start, drive or control."""
 
     name: str
     where: str
@@ -163,7 +163,7 @@ def _of_control(name: str, case: Case) -> Target:
 
 @dataclass(frozen=True)
 class VariedNumbers:
-    """All numbers that vary, and how a design gets its own."""
+    """All parameters that vary, and how a design gets its own."""
 
     described: Description
     targets: tuple[Target, ...]

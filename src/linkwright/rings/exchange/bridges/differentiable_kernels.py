@@ -3,7 +3,7 @@
 Positions are differentiated entry by entry, the four of a quaternion included, because that is how these libraries see q. A kernel takes a
 quaternion as it is, so its derivatives along a change of length mean nothing for the mechanism; those along its motions are exact.
 
-A flat program on the numbers of another library, operation by operation: every order of derivatives is then the library's own.
+A flat program can also run on the numbers of another library, operation by operation. Every order of derivatives is then the library's.
 """
 
 from __future__ import annotations

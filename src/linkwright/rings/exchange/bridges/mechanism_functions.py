@@ -275,7 +275,7 @@ class Bridge(errors.Renamed):
         more = {"near": near, "parameters": parameters}
         guess = self.core.start.q if guess is None else guess
         if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
-            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.")
+            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.", name=missing[0])
         arguments = newton.call.arguments([guess, self._still, drive, rest, rest], more, lib.stack)
         q = lib.solved(newton.call, arguments)
         for _ in range(2 if lib.second else 1):

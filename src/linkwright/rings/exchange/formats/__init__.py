@@ -31,7 +31,8 @@ def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -
     if not found:
         if ending in files.MODELS:
             raise UsageError(
-                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright export MODEL -o my{ending}` writes it."
+                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright export MODEL -o my{ending}` writes it.",
+                name="path",
             )
         every = [*more, *(e for x in FORMATS.values() for e in x.endings)]
         kind = f"unsupported file type '{ending}'" if ending else f"'{os.fspath(path)}' has no file type"
@@ -43,7 +44,9 @@ def export(mechanism: Any, path: Any, named: str | None, options: Mapping[str, A
     """Write a mechanism to a file (and those that belong to it) and return its path; without a path return the texts by file name."""
     if path is None and named is None:
         some = ", ".join(FORMATS)
-        raise UsageError(f"export needs a path, m.export('model.xml'), or a format for its texts, m.export(format='mjcf'): {some}.")
+        raise UsageError(
+            f"export needs a path, m.export('model.xml'), or a format for its texts, m.export(format='mjcf'): {some}.", name="path"
+        )
     chosen = format_of(path, named)
     known = [x.keyword for x in chosen.options]
     for key in options:

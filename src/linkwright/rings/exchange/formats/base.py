@@ -102,7 +102,9 @@ class ExportFormat:
     def as_texts(self, mechanism: Any, **options: Any) -> dict[str, str]:
         """Return the texts of the files by name; a `name` among the options names them, `model` otherwise."""
         if self.texts is None:
-            raise UsageError(f"the format {self.name} is no text. Give the path of a file: m.export('model{self.endings[0]}').")
+            raise UsageError(
+                f"the format {self.name} is no text. Give the path of a file: m.export('model{self.endings[0]}').", name="format"
+            )
         stem = options.get("name") if any(x.keyword == "name" for x in self.options) else None
         found = self.texts(mechanism, f"{stem or 'model'}{self.endings[0]}", None, **options)
         _warn(mechanism, found)
@@ -120,7 +122,8 @@ class ExportFormat:
             if other != place and other.exists() and not files.made_by_linkwright(other):
                 raise UsageError(
                     f"'{files.shown(other)}' belongs to '{files.shown(place)}', but exists and was not made by Linkwright. "
-                    "Give the export another name."
+                    "Give the export another name.",
+                    name=files.shown(other),
                 )
         written = [files.write_text(other, (other.suffix,), text) for other, text in texts.items()]
         _warn(mechanism, found)
@@ -158,7 +161,9 @@ def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[st
     if motors is None and joints is None:
         return None
     if motors is None or joints is None:
-        raise UsageError(f"a transmission needs motors and joints; name the {'motors' if motors is None else 'joints'} as well.")
+        raise UsageError(
+            f"a transmission needs motors and joints; name the {'motors' if motors is None else 'joints'} as well.", name="motors"
+        )
     for key, value in others.items():
         if value is not None:
             raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.", name=key)

@@ -1,28 +1,11 @@
-"""Notes of an import while it runs: inferences, warnings, and elements left out, counted by kind.
-
-Warnings of reading and writing, shown at the caller's own line.
-"""
+"""Notes of an import while it runs: inferences, warnings, and elements left out, counted by kind."""
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections import Counter
 
-from linkwright.api import counted, errors, listing
+from linkwright.api import counted, listing
 from linkwright.rings.exchange.import_report import ImportReport
-
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(errors.__file__)))
-
-
-def warn_caller(warning: Warning) -> None:
-    """Warn at the first line outside of Linkwright."""
-    depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(warning, stacklevel=depth)
-
 
 MOST_TOGETHER = 12  # in one sentence about several
 

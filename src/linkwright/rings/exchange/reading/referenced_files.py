@@ -42,7 +42,9 @@ class Folders:
             if not isinstance(x, (str, os.PathLike)):
                 raise UsageError(f"folders are paths, not {type(x).__name__}.", value=x)
             if not os.path.isdir(x):
-                raise UsageError(f"there is no folder '{files.shown(x)}'. Name folders that hold meshes or included models.")
+                raise UsageError(
+                    f"there is no folder '{files.shown(x)}'. Name folders that hold meshes or included models.", name=files.shown(x)
+                )
         more = [Path(os.path.realpath(x)) for x in several] or [_package(own)]
         return cls(own, tuple(dict.fromkeys([own, *more])))
 

@@ -61,7 +61,7 @@ class XmlElement:
     def need(self, tag: str) -> XmlElement:
         found = self.one(tag)
         if found is None:
-            raise self.error(f"it needs an element <{tag}>.")
+            raise self.error(f"it needs an element <{tag}>.", name=tag)
         return found
 
     def get(self, name: str, default: str = "") -> str:
@@ -71,7 +71,7 @@ class XmlElement:
         """An attribute that must be there and not empty; `values` are those allowed."""
         found = self.get(name)
         if not found:
-            raise self.error(f'it needs an attribute {name}="...".')
+            raise self.error(f'it needs an attribute {name}="...".', name=name)
         if values and found not in values:
             raise self.error(f"{name} is '{found}'.", nearest(found, values, "Allowed"))
         return found

@@ -46,7 +46,7 @@ def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: Impor
         elif child.tag not in every:
             meant = misspelled(child.tag, every)
             if meant:
-                raise child.error(f"there is no such element in <{element.tag}>. Did you mean <{meant}>?")
+                raise child.error(f"there is no such element in <{element.tag}>. Did you mean <{meant}>?", name=child.tag)
             notes.drop(place.unknown.format(child.tag), str(child.where))
         inside = _place(places, child, element.tag)
         if inside is None or not inside.picture:

@@ -1,6 +1,5 @@
 """Losses of a conversion: what another program's format cannot hold, as a list for programs and as one warning for people.
-
-Losses of the equivalent tree of a transmission, besides those of the format.
+The equivalent tree of a transmission has losses besides those of the format.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.api import tolerances
-from linkwright.rings.exchange.reading.notes import warn_caller
+from linkwright.rings.exchange.caller_warnings import warn_caller
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
 
 

@@ -67,7 +67,7 @@ class PinocchioModel:
 
     model: Any
     constraints: list[Any]
-    system: System  # ours with the same tree: `system.names.v` orders accelerations and efforts
+    system: System  # ours with the same tree: `names.v` orders accelerations and efforts
     closings: tuple[loops.Closing, ...]  # what each constraint stands for
     placed: tuple[PinocchioJoint, ...] = field(repr=False)
 
@@ -79,12 +79,12 @@ class PinocchioModel:
         return self._change(st).T @ st.v
 
     def acceleration(self, state: State, a: Any) -> np.ndarray:
-        """Accelerations of theirs in the order of `system.names.v`."""
+        """Accelerations of theirs in the order of `names.v`."""
         c = self._change(self._here(state))
         return np.linalg.solve(c.T, np.asarray(a, float) - c.drift)
 
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
-        """Their tau for ours (by joint name, or in the order of `system.names.v`) plus what the model's springs, dampers and loads do."""
+        """Their tau for ours (by joint name, or in the order of `names.v`) plus what the model's springs, dampers and loads do."""
         st = self._here(state)
         return np.linalg.solve(self._change(st).T.T, loops.efforts(self.system, st, tau, compiled_of(self.system).forces))
 

@@ -179,7 +179,7 @@ def calibrate(
         joint, coordinates of points (`tool.P.x [mm]`), distances (`tool.P - ground.Q`), angles of bodies (`rod.angle`; in space the
         rotation vector `plate.rx`, `.ry`, `.rz`).
     vary : sequence of str
-        Numbers of the model by name or pattern: parameters, pins of the drawing (`E.x`), lengths (`left.length`), points (`rod.P.x`).
+        Parameters of the model by name or pattern: parameters, pins of the drawing (`E.x`), lengths (`left.length`), points (`rod.P.x`).
     offsets : bool or sequence of str, optional
         Encoders with an unknown zero, or '*'. The reading is the joint's coordinate plus the offset. In Python True is all of them.
     noise : mapping, optional

@@ -69,7 +69,9 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > tolerances.RANK * diagonal[0]).sum())
     if len(W) < rank + SPARE:
-        raise UsageError(f"{len(W)} measured torques are too few for {rank} unknown groups. Measure more samples, or seek less.")
+        raise UsageError(
+            f"{len(W)} measured torques are too few for {rank} unknown groups. Measure more samples, or seek less.", name="seek"
+        )
     C = solve_triangular(R[:rank, :rank], R[:rank, rank:])
     C[np.abs(C) < ZERO_COEFFICIENT] = 0.0
     G = np.zeros((rank, len(names)))

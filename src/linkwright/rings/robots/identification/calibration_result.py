@@ -16,7 +16,7 @@ VISIBLE = 0.05  # share of a direction below which a parameter is not named in i
 class Calibration(Result):
     """Result of `lw.calibrate`: numbers first, then offsets, in SI and radians."""
 
-    parameters: tuple[str, ...]  # numbers of the model
+    parameters: tuple[str, ...]  # parameters of the model
     offsets: tuple[str, ...]  # encoders
     values: np.ndarray  # of the numbers, then of the offsets
     before: np.ndarray

@@ -93,7 +93,7 @@ def sought_parameters(system: System, bodies: Any, friction: Any, armature: Any)
             raise UsageError(f"bodies: there is no body '{name}' with a mass.", nearest(str(name), known, "Bodies"))
     sought = Sought(tuple(chosen), _friction(system, friction), _drives(system, armature, "armature"))
     if not (sought.bodies or sought.friction or sought.armature):
-        raise UsageError("nothing is sought: name bodies, joints with friction, or drives with armature.")
+        raise UsageError("nothing is sought: name bodies, joints with friction, or drives with armature.", name="seek")
     return sought
 
 

@@ -122,7 +122,7 @@ def _filtered(t: np.ndarray, x: np.ndarray, u: np.ndarray, drives: tuple[str, ..
             name=what,
         )
     if not 0.0 < cutoff < 0.5 / step:
-        raise UsageError(f"filter: {cutoff:g} Hz must be above 0 and below half the sampling rate, {0.5 / step:g} Hz.")
+        raise UsageError(f"filter: {cutoff:g} Hz must be above 0 and below half the sampling rate, {0.5 / step:g} Hz.", name="filter")
     b, a = butter(4, 2.0 * cutoff * step)
     settle = int(np.ceil(1.0 / (cutoff * step)))
     if len(t) <= 2 * settle + FEWEST:

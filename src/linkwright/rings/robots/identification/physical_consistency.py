@@ -21,7 +21,7 @@ from linkwright.rings.robots.identification.regressor import RegressorColumn
 
 SLENDER = 1e-2  # of the radius of gyration: what a rod or plate without thickness gets across
 FALLBACK = 0.05  # m: radius of gyration of a body whose model has none
-FARTHEST = 25.0  # from the model's numbers, in their widths: factors of 1e10, short of overflow
+FARTHEST = 25.0  # from the model's parameters, in their widths: factors of 1e10, short of overflow
 STAGES = (100.0, 10.0, 1.0, 0.1, 0.01)  # priors on the way to the one that is asked for
 
 

@@ -166,6 +166,7 @@ def _need_authority(c: Trajectory, drives: Sequence[str]) -> None:
             f"fastest: the path leads through a singular position at s = {lost[0]:.5g}: {why}. No limit of torque holds there at any "
             "speed. Lead the path around it, give the mechanism another drive (drives=[...]), or end the path before it.",
             singular_values=(0.0,),
+            name="time_optimal",
         )
 
 

@@ -62,7 +62,7 @@ class LimitUse(NamedTuple):
 @calls_explained
 @dataclass(frozen=True, repr=False)
 class TimeOptimalMotion(Result):
-    """A motion along a path within limits. `motion["A.torque"]` reads a channel, `motion.drives` has the laws of the drives.
+    """A motion along a path within limits. `motion["A.torque"]` reads a channel, `.drives` the laws of the drives.
 
     `trajectory` has samples at the grid of the path: s and its rates are its channels path.s, path.rate and path.acceleration. Where the
     acceleration jumps, a sample has the value behind it. `before` is the same with the values before it.

@@ -4,7 +4,7 @@ The parts (cranks, rods) are fixed to the bodies that carry them, in their posit
 before. Their inertia against the joints is an armature matrix, that of the start. What this leaves out is measured over the range: the
 change of the matrix, and the weight of the parts at the joints.
 
-Bodies between motors and joints: cranks, rods, levers. The bodies that the joints connect, and whatever hangs on them, are not.
+Cranks, rods and levers are such parts. The bodies that the joints connect, and whatever hangs on them, are not.
 """
 
 from __future__ import annotations

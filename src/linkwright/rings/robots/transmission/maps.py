@@ -144,7 +144,7 @@ class Transmission(errors.Renamed):
             return TransmissionTerms(
                 self, state.q, state.v, records.cut_rows(state.skel, state.references), np.ones(len(state.q), dtype=bool)
             )
-        raise UsageError("a transmission is computed at a State or Trajectory of its own system, or at joints= or motors=.")
+        raise UsageError("a transmission is computed at a State or Trajectory of its own system, or at joints= or motors=.", name="at")
 
     def closed(
         self,
@@ -242,7 +242,8 @@ class Transmission(errors.Renamed):
         if len(self.drivable) < len(self.others):
             raise UsageError(
                 "C and scripts close the loops with the base at rest: write the model with the base fixed (a `fixed` joint in the place of "
-                "the free one) and take the transmission of that; it is the same."
+                "the free one) and take the transmission of that; it is the same.",
+                name="base",
             )
         from linkwright.api import transmission_sources
 
@@ -476,7 +477,7 @@ class ReducedEquations:
     def acceleration(self, motors: Any) -> Labeled:
         """Return the accelerations of the joints under motor torques, other coordinates not accelerating."""
         if self.halved is not None:
-            raise UsageError("accelerations follow from the whole mechanism: x.whole.acceleration(...).")
+            raise UsageError("accelerations follow from the whole mechanism: x.whole.acceleration(...).", name="acceleration")
         push = np.asarray(self.terms.joint_torques(motors)) - np.asarray(self.h)
         return Labeled(np.linalg.solve(np.asarray(self.M), push[..., None])[..., 0], self.terms.of.joints)
 

@@ -38,7 +38,8 @@ def named(core: Compiled, motors: Any, joints: Any) -> tuple[TransmissionNames, 
     if len(m) != len(x):
         raise UsageError(
             f"{_count(m, 'motor')} and {_count(x, 'joint')}: a transmission maps as many joints as it has motors. "
-            f"Name {'another motor' if len(m) < len(x) else 'another joint'}, or leave one out."
+            f"Name {'another motor' if len(m) < len(x) else 'another joint'}, or leave one out.",
+            name="motors",
         )
     terms = NamedTerms(core, (), list(x), independent, read=m)
     others = tuple(n for n in terms.chosen.every if n not in x)

@@ -159,7 +159,8 @@ class Polynomials(Result):
         if len(t.joints) > 1:
             raise UsageError(
                 f"a <mimic> of URDF follows one joint, linearly; {listing(t.motors)} follow {len(t.joints)}. Write the equivalent tree, "
-                "t.tree(), whose joints are driven, and map motors by m.export('map.c', motors=..., joints=...)."
+                "t.tree(), whose joints are driven, and map motors by m.export('map.c', motors=..., joints=...).",
+                name="mimic",
             )
         linear = Polynomials(t, 1).to_motors
         offset, multiplier = (float(linear.coefficients[0, list(linear.exponents[:, 0]).index(k)]) for k in (0, 1))

@@ -2,13 +2,14 @@
 
 request           axes, drives' data, payload and limits as a caller gives them
 pose_coordinates  pose coordinates by name
-pose_solver       inverse kinematics of many poses at once, their Jacobians, all working modes of a pose
+pose_solver       inverse kinematics of many poses at once, their Jacobians
+working_modes     all working modes of a pose
 grid              poses, edges and simplices
 grid_states       states of all poses of one working mode
 reach_ends        ends of the reach (type I) by arc length
 zero_crossings    zeros of determinants and limits on edges
 measures          conditioning, stiffness, efforts, speed and acceleration
-working_mode      all of these for one working mode
+mode_workspace    all of these for one working mode
 reachable_places  places reached in any orientation
 level_sets        curves, surfaces and their content from points on edges
 inscribed         the largest circle or box free of singularities
@@ -27,11 +28,12 @@ from linkwright.rings.robots.workspace import measures, request
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import filled
 from linkwright.rings.robots.workspace.joint_margins import JointLimits
+from linkwright.rings.robots.workspace.mode_workspace import ComputedMap, MapTask, computed
 from linkwright.rings.robots.workspace.pose_coordinates import PoseCoordinates, pose_coordinates
-from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver, working_modes
+from linkwright.rings.robots.workspace.pose_solver import PoseSolver, pose_solver
 from linkwright.rings.robots.workspace.reachable_places import ReachablePlaces, reachable
 from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes, axis
-from linkwright.rings.robots.workspace.working_mode import ComputedMap, MapTask, computed
+from linkwright.rings.robots.workspace.working_modes import working_modes
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {

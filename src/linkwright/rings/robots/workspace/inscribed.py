@@ -34,7 +34,9 @@ def inscribed(workspace: Workspace, shape: str) -> Inscribed:
     places = workspace.grid.poses
     inside = _side(workspace)
     if not inside.any():
-        raise UsageError("no pose of this workspace is in reach, so that nothing can be inscribed: choose other ranges or another mode.")
+        raise UsageError(
+            "no pose of this workspace is in reach, so that nothing can be inscribed: choose other ranges or another mode.", name="reach"
+        )
     norm = SHAPES[shape]
     tree = KDTree(border) if len(border) else None
     low, high = (np.array([end(a.values) for a in workspace.axes]) for end in (np.min, np.max))

@@ -113,7 +113,8 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
     if len(parts) > freedoms:
         raise UsageError(
             f"{', '.join(map(str, names))} are {counted(len(parts), 'coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}: "
-            f"name {freedoms} of them at most; the others follow from the loops."
+            f"name {freedoms} of them at most; the others follow from the loops.",
+            name="over",
         )
     if len(parts) < freedoms:
         raise UsageError(

@@ -12,10 +12,10 @@ import numpy as np
 
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import ReachedPoses, filled
+from linkwright.rings.robots.workspace.mode_workspace import OUT, MapTask
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver
 from linkwright.rings.robots.workspace.reach_ends import line_ends
 from linkwright.rings.robots.workspace.result import LocatedPoints
-from linkwright.rings.robots.workspace.working_mode import OUT, MapTask
 from linkwright.rings.robots.workspace.zero_crossings import crossings
 
 GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)

@@ -43,6 +43,7 @@ def names_over(over: Any) -> list[str]:
         f"over names the coordinates of the map: a body ('platform'), coordinates (['platform.x', 'platform.y']), or a dict of ranges "
         f"({{'platform.x': '-0.5..1.3 m / 100'}}), not {over!r:.60}.",
         value=over,
+        name="over",
     )
 
 
@@ -139,7 +140,8 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
         return {n: (-np.inf if a is None else float(a), np.inf if b is None else float(b)) for n, a, b in ends}
     if not isinstance(given, Mapping):
         raise UsageError(
-            f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.", value=given
+            f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.", value=given,
+            name="limits",
         )
     out = {}
     for name, ends in given.items():
@@ -162,7 +164,7 @@ def wanted(what: Any, known: Sequence[str], efforts: Sequence[str], missing: Cal
         elif name in known or name in efforts:
             out.append(str(name))
         else:
-            raise UsageError(missing(str(name)))
+            raise UsageError(missing(str(name)), name=str(name))
     return list(dict.fromkeys(out))
 
 

@@ -183,7 +183,9 @@ class Session:
     def _push(self, step: EditStep, write: bool = True) -> None:
         """A new text; what was undone before is gone, the texts of one drag replace each other."""
         if not files.is_text(step.text):  # before anything changes
-            raise UsageError("the text has half of a character (a lone surrogate), which no file can hold. Nothing was changed.")
+            raise UsageError(
+                "the text has half of a character (a lone surrogate), which no file can hold. Nothing was changed.", name="text"
+            )
         merged = bool(step.drag) and step.drag == self.step.drag and self.at == len(self.steps) - 1
         del self.steps[self.at + 1 :]
         if merged:
@@ -221,7 +223,7 @@ class Session:
         """The edit done on the text that the page had, and on the one that the file has."""
         name, folder = self.path.name, self.path.parent
         if base not in self.texts:
-            raise UsageError("this page shows a text that the server does not know. Reload the page.")
+            raise UsageError("this page shows a text that the server does not know. Reload the page.", name="version")
         mine = edits.perform(self.texts[base], name, operations, answers, folder=folder)
         if mine.questions:
             return mine
@@ -242,7 +244,7 @@ class Session:
             chosen = {"mine": found.mine, "theirs": found.theirs, "merged": found.merged}.get(choice)
             if chosen is None:
                 possible = "mine, theirs or merged" if found.merged is not None else "mine or theirs"
-                raise UsageError(f"choose {possible}.")
+                raise UsageError(f"choose {possible}.", name="choice")
             self.conflict = None
             if self.text != found.theirs:
                 self._push(EditStep(found.theirs, OUTSIDE), write=False)
@@ -267,7 +269,7 @@ class Session:
             if base != self.version:
                 raise UsageError("the file has changed in the meantime; nothing was undone. Look at it and try again.")
             if not 0 <= self.at + by < len(self.steps):
-                raise UsageError("there is nothing to undo." if by < 0 else "there is nothing to redo.")
+                raise UsageError("there is nothing to undo." if by < 0 else "there is nothing to redo.", name="undo")
             self.at += by
             self._renew()
             self._write()
@@ -277,7 +279,7 @@ class Session:
         with self.lock:
             if name:
                 if any(c in name for c in "/\\\0") or name.startswith("."):
-                    raise UsageError("give the name of a file beside the model, without a folder.")
+                    raise UsageError("give the name of a file beside the model, without a folder.", name="file")
                 path = self.path.with_name(name if name.lower().endswith(files.MODELS) else f"{name}.yaml")
                 if files.checked(path, files.MODELS).exists():
                     raise UsageError(f"{path.name} already exists. Choose another name.", name=path.name)

@@ -42,7 +42,7 @@ from linkwright.rings.design.effort_jumps import jump_notes, jumps
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
 MOST_EFFORTS = 3  # that are plotted from the start
-MOST_TURNED = 40  # joints of the tree that are turned unasked: following a branch costs their cube and more
+MOST_TURNED = 40  # joints of the tree that are moved unasked: following a branch costs their cube and more
 
 
 def encoded(array: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def encoded(array: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PageMotion:
-    """Motion of the mechanism in a page: the coordinates that are moved, and a cycle of them if it can be turned."""
+    """Motion of the mechanism in a page: the coordinates that are moved, and a cycle of them if there is one."""
 
     drives: tuple[str, ...]
     turn: Trajectory | None
@@ -334,7 +334,7 @@ def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
 
 def _title(run: Trajectory) -> str:
     how = run.settings.get("integrator", "")
-    kind = f"Simulation, {how}" if how else "Turn" if run.drive else "Motion"
+    kind = f"Simulation, {how}" if how else "Cycle" if run.drive else "Motion"
     return f"{kind}, {counted(len(run), 'sample')}, {float(run.t[-1] - run.t[0]):.6g} s"
 
 

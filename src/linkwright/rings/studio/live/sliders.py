@@ -235,7 +235,7 @@ def _joint_points(d: Description) -> np.ndarray:
 
 
 def _used(described: Description) -> set[str]:
-    """Names of parameters that some number of the model depends on, also through other parameters."""
+    """Names of parameters that some parameter of the model depends on, also through other parameters."""
     found = set().union(*(expressions.free_variables(x) for x in _expressions(replace(described, parameters=(), drives=(), start=()))))
     written = dict(described.parameters)
     todo = [n for n in found if n in written]

@@ -248,7 +248,7 @@ def natural_axis(c: Trajectory) -> str:
 
 
 def default_axis(c: Trajectory) -> str:
-    """Default axis of curves: time in a simulation, which may last many turns; else the natural axis."""
+    """Default axis of curves: time in a simulation, which may last many revolutions; else the natural axis."""
     return "t" if c.proof is not None or "lam" in c.arrays else natural_axis(c)
 
 
@@ -393,7 +393,7 @@ class Flag:
 
 
 def flags_of(c: Trajectory) -> list[Flag]:
-    """Events and singular passages of a run or turn, in order of time."""
+    """Events and singular passages of a run or cycle, in order of time."""
     inside = [p for p in c.passages if min(c.t[0], c.t[-1]) <= p.time <= max(c.t[0], c.t[-1])]
     found = [Flag(e.time, e.name) for e in c.events] + [Flag(p.time, PASSAGES[p.kind], True) for p in inside]
     found += [Flag(float(np.clip(x.t, c.t[0], c.t[-1])), "singular position", True) for x in c.singular if x.kind == "passage"]

@@ -305,7 +305,8 @@ def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack
     if len(runs) > most_runs:
         some = ", ".join(repr(n) for n in list(runs)[:2])
         raise UsageError(
-            f"{len(runs)} runs are too many for one picture; choose at most {most_runs}, of a comparison by result.plot(names=[{some}])."
+            f"{len(runs)} runs are too many for one picture; choose at most {most_runs}, of a comparison by result.plot(names=[{some}]).",
+            name="runs",
         )
     first = next(iter(runs.values()))
     units = first.skel.tree.description.units

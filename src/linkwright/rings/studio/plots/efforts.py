@@ -60,7 +60,7 @@ def torque(
                 raise ChannelError(f"there is no drive '{d}'.", nearest(d, named, "Drives"))
         efforts = [named[d] for d in ([drives] if isinstance(drives, str) else drives)]
     if not efforts:
-        raise UsageError("nothing drives the mechanism, so there is no effort to show.")
+        raise UsageError("nothing drives the mechanism, so there is no effort to show.", name="drive")
     most_drives = 6
     efforts = efforts[:most_drives]
     axis = over or default_axis(c)

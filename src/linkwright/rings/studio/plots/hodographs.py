@@ -21,7 +21,9 @@ MARKS = 12  # positions marked along a hodograph
 
 def _flat_only(c: Trajectory) -> None:
     if not c.skel.tree.description.planar:
-        raise UsageError("hodographs are drawn for planar mechanisms; in space plot the components, for example 'S.on.coupler.x'.")
+        raise UsageError(
+            "hodographs are drawn for planar mechanisms; in space plot the components, for example 'S.on.coupler.x'.", name="plane"
+        )
     needs_loads(c)
 
 

@@ -1,8 +1,7 @@
-"""Paths of points with the mechanism faintly behind.
+"""Paths of points with the mechanism faintly behind, and the mechanism alone.
 
 path_of(c, "coupler.png", points=["coupler.P"])      where points go: dots at equal steps, an arrow for the direction
-
-The mechanism itself as a plot: `m.plot("mechanism", at=state)`.
+m.plot("mechanism", at=state)                        the mechanism in one state
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def mechanism(
     return draw(system_of(subject), path, at=at, turn=turn, trace=trace, size=size, dark=dark, labels=labels, off=off)
 
 
-DOTS = 12  # about so many on a path, unless a turn has its own round steps
+DOTS = 12  # about so many on a path, unless a cycle has its own round steps
 LOOKS = 40  # samples that determine how far sliders travel
 Pick = tuple[int, int]  # world axes to the right and upwards
 

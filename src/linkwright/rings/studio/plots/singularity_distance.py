@@ -23,7 +23,9 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
     """
     if "singular.J" not in c.channels:
         why = "a cycle does not record them; simulate" if c.skel.tree.nc else "the mechanism has no loops"
-        raise UsageError(f"there are no singular values to plot: {why}, for example m.simulate(2).plot('singular').")
+        raise UsageError(
+            f"there are no singular values to plot: {why}, for example m.simulate(2).plot('singular').", name="singular values"
+        )
     passages = [p for p in c.passages if min(c.t[0], c.t[-1]) <= p.time <= max(c.t[0], c.t[-1])]
     read = c.read([n for n in (*VALUES, *DETERMINANTS) if n in c.channels])
 

@@ -14,7 +14,9 @@ def system_of(subject: Any) -> System:
         return found if isinstance(found, System) else System(subject.skel.tree.description, subject.skel.tree.cuts)
     found = getattr(subject, "system", subject)
     if not isinstance(found, System):
-        raise UsageError(f"a plot is made of a mechanism (lw.load(...)), a cycle or a run, not of {type(subject).__name__}.")
+        raise UsageError(
+            f"a plot is made of a mechanism (lw.load(...)), a cycle or a run, not of {type(subject).__name__}.", name="subject"
+        )
     return found
 
 
@@ -23,8 +25,8 @@ def tree_of(subject: Any) -> spanning_tree.Tree:
 
 
 def trajectory_of(subject: Any) -> Trajectory:
-    """The cycle or run itself; of a mechanism one turn."""
+    """The cycle or run itself; of a mechanism one cycle."""
     found = subject if isinstance(subject, Trajectory) else system_of(subject).cycle()
     if len(found) < 2:
-        raise UsageError("one sample is no curve: plot a cycle or a run with at least two samples.")
+        raise UsageError("one sample is no curve: plot a cycle or a run with at least two samples.", name="subject")
     return found

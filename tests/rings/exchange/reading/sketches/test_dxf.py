@@ -275,9 +275,9 @@ def test_damaged_and_foreign_files(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ModelError, match=said):
             read_sketch(tmp_path / name)
-    with pytest.raises(UsageError, match="is no sketch"):
+    with refused(UsageError, file="a.step"):
         read_sketch(tmp_path / "a.step")
-    with pytest.raises(ModelError, match=r"absent\.dxf"):
+    with refused(ModelError, file="absent.dxf"):
         read_sketch(tmp_path / "absent.dxf")
 
 

@@ -44,7 +44,7 @@ def read_sketch(
     place = Path(path)
     ending = place.suffix.lower()
     if ending not in ENDINGS:
-        raise UsageError(f"'{files.shown(path)}' is no sketch; sketches end in {' or '.join(ENDINGS)}.")
+        raise UsageError(f"'{files.shown(path)}' is no sketch; sketches end in {' or '.join(ENDINGS)}.", name=files.shown(path))
     if ending == ".dxf":
         from linkwright.rings.exchange.reading.sketches.dxf import read_dxf as read
     else:

@@ -1,8 +1,7 @@
 """Elements that close loops in a URDF: <loop> and <coupling> of URDF+, <constraint>, <loop_joint>, Drake's constraints and springs.
 
-SDF that a URDF gives to Gazebo in <gazebo> elements: joints that close loops, which URDF itself cannot hold, and springs of joints.
-
-Frames of a URDF that close loops: pairs in a YAML file beside it (Gepetto), or pairs by their names (onshape-to-robot, Gepetto).
+Other programs close loops in three further ways, which are read too: SDF in <gazebo> elements (it may also hold springs of joints),
+pairs of frames in a YAML file next to the URDF (Gepetto), and pairs of frames by their names (onshape-to-robot, Gepetto).
 """
 
 from __future__ import annotations

@@ -121,10 +121,10 @@ def _free(system: System, node: int, q: np.ndarray, v: np.ndarray) -> Put:
 
 @dataclass(frozen=True)
 class MujocoMap:
-    """States, accelerations and efforts between an `mujoco.MjModel` read from an exported MJCF and the mechanism it came from."""
+    """States, accelerations and efforts between an MjModel read from an exported MJCF and the mechanism it came from."""
 
     model: Any
-    system: System  # ours with the model's tree: `system.names.v` orders accelerations and efforts
+    system: System  # ours with the model's tree: `names.v` orders accelerations and efforts
     placed: tuple[MujocoJoint, ...] = field(repr=False)  # in the model's order of joints
 
     @classmethod
@@ -145,7 +145,7 @@ class MujocoMap:
         return self._change(st)[1] @ st.v
 
     def acceleration(self, state: State, qacc: Any) -> np.ndarray:
-        """MuJoCo's accelerations in the order of `system.names.v`."""
+        """MuJoCo's accelerations in the order of `names.v`."""
         _, T, drift = self._change(self._here(state))
         return linalg.least_squares(T, np.asarray(qacc, float) - drift)
 

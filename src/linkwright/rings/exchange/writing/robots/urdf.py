@@ -3,7 +3,7 @@
 URDF has no gravity and its z axis points up, so the mechanism is turned until its gravity points down. A link's frame lies on the axis
 of the joint that carries it; it has the axes of our body.
 
-Dialects of URDF: how each one writes the joints that close loops.
+Each dialect writes the joints that close loops in its own way:
 
 plain         not at all
 urdf+         <loop> with predecessor, successor and axis; <coupling> between joints of one parent

@@ -1,4 +1,4 @@
-// Channels of a cycle by name, as Python's m.turn()[...] has them: coordinates of joints, angles of bodies, points with their rates up to the
+// Channels of a cycle by name, as Python's m.cycle()[...] has them: coordinates of joints, angles of bodies, points with their rates up to the
 // jerk, transmission angles, mechanical advantage, loads of pins, torques and powers of drives, machine parts, energies. The list is made once; the
 // values of a channel are computed when they are asked for, for the present cycle or for that of the file's values.
 (() => {

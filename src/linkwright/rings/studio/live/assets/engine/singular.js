@@ -18,7 +18,7 @@
   const SAME = 1e-3; // radians, or of the size: a place of Python is the same
   const DUST = 1e-6; // radians, or meters: far less than a dead center is printed with
 
-  // place of a drive value within the turn, 0 to 360 deg, where the drive turns fully
+  // place of a drive value within the revolution, 0 to 360 deg, where the drive turns fully
   /** @param {Law} law @param {number} lead @param {number} value */
   const within = (law, lead, value) => {
     const x = law.full_turn && law.kinds[lead] === "angle" ? value - Math.floor(value / TURN + DUST) * TURN : value;

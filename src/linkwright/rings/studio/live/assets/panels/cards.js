@@ -96,7 +96,7 @@
       const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.s, 3)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : rough ? ` (${rough})` : ""}`;
       return () => {
         const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads), force = inRun() ? size(app.player.s) : NaN;
-        show(origin, inRun() ? "From the turn, not from the recorded run." : "");
+        show(origin, inRun() ? "From the cycle, not from the recorded run." : "");
         row(0).hidden = !Number.isFinite(force);
         row(1).hidden = inRun();
         table.set("recorded", LW.format(force, "force"));

@@ -48,7 +48,7 @@
     for (const text of DATA.notes) container.append(LW.el("p", { class: "note", text: LW.sentence(text) }));
     return {
       update() { for (const { group, plot } of plots) plot.update(spec(group)); },
-      // by hand and in free swing the mechanism is beside its turn, which has this effort only nearby
+      // by hand and in free swing the mechanism is next to its cycle, which has this effort only nearby
       cursor(s) { for (const { plot } of plots) plot.cursor(s === null ? NaN : placeOf(s), e.state.s === null); },
     };
   };

@@ -7,7 +7,7 @@
     [["←", "→"], "one sample back, forward; with Shift ten"],
     [["↑", "↓"], "faster, slower"],
     [["Home", "End"], "to the beginning, to the end"],
-    [["t"], "turn the drive"],
+    [["t"], "play the cycle of the drive"],
     [["s"], "free swing from here"],
     [["m"], "internals: cuts, loops, multipliers, singular values"],
     [["p"], "parameters"],

@@ -1,4 +1,4 @@
-// What moves the mechanism as time passes: the turn of the drives, a free swing, a recorded run or the hand. The player owns the
+// What moves the mechanism as time passes: the cycle of the drives, a free swing, a recorded run or the hand. The player owns the
 // mode, the position and the pace; it asks the engine for states and never touches the document.
 (() => {
   "use strict";

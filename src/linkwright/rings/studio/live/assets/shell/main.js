@@ -193,7 +193,7 @@ LW.run = (mechanism, DATA) => {
     if (app.player.mode !== "run") return;
     app.player.again();
     if (troubled) return;
-    if (!atFile() && !toldOfRun) app.say("The recorded run was computed with the file's values and stays as it is: parameters change the turn only.");
+    if (!atFile() && !toldOfRun) app.say("The recorded run was computed with the file's values and stays as it is: parameters change the cycle only.");
     toldOfRun = !atFile();
   };
   // the checks of what is shown: those of a recorded run, or of the present design

@@ -3,7 +3,7 @@
 /** @param {{model: any, el: HTMLElement}} given */
 function render({ model, el }) {
   const frame = document.createElement("iframe");
-  frame.title = "Linkwright: mechanism that can be turned, dragged and changed";
+  frame.title = "Linkwright: mechanism that can be moved, dragged and changed";
   frame.setAttribute("sandbox", model.get("_sandbox"));
   frame.setAttribute("allowfullscreen", "");
   frame.style.cssText = `width:100%;border:0;border-radius:6px;background:transparent;height:${model.get("_height")}px`;

@@ -1,4 +1,10 @@
-"""Several controllers on one task, side by side; a run that fails is a row that says why."""
+"""Several controllers on one task, side by side. If a run fails, its row has the reason.
+
+    result = lw.control.compare(s, st, 5, {"two motors": lw.control.projected(...), "one motor": lw.control.projected(...)})
+    print(result); result.best("rms"); result.plot("efforts.png")
+
+`simulation.feedback.control_performance` computes the numbers; this module runs, gathers and prints them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +34,7 @@ from linkwright.api import (
     show,
     unit_of,
 )
-from linkwright.rings.design.controller_comparison.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
+from linkwright.rings.design.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 
@@ -216,7 +222,7 @@ class Comparison(Result):
     def _chosen(self, names: Sequence[str]) -> list[str]:
         chosen = list(dict.fromkeys([names] if isinstance(names, str) else names))
         if not chosen:
-            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.")
+            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.", name="names")
         for name in chosen:
             if self[name].report is None:
                 raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}", name=name)
@@ -278,7 +284,9 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     """
     system = getattr(subject, "system", subject)
     if not isinstance(system, System):
-        raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject)
+        raise UsageError(
+            f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.", value=subject, name="compare"
+        )
     if not isinstance(controllers, Mapping) or not controllers:
         raise UsageError(
             "controllers is a dict by name, such as {'two motors': lw.control.projected(...), 'one motor': ...}.", name="controllers"

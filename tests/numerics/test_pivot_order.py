@@ -9,7 +9,7 @@ import pytest
 
 from linkwright.compiler.graph import TraceGraph
 from linkwright.errors import UsageError
-from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.pivot_order import pivot_order
 from linkwright.numerics.scalars import eliminate
 
 
