@@ -19,6 +19,7 @@ class Source:
 
     described: bool  # has a docstring, or is empty
     functions: list[tuple[int, str, int]]  # line, name, number of lines
+    docstrings: list[str]
     repeated: list[str]  # names that the module defines more than once
 
 
@@ -33,9 +34,11 @@ def source(path: Path) -> Source:
     """Read a file. The tree is not cached, because with many trees Python's collector takes longer than the parser."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     return Source(
         described=not tree.body or ast.get_docstring(tree) is not None,
         functions=[(node.lineno, node.name, (node.end_lineno or node.lineno) - node.lineno + 1) for node in defined],
+        docstrings=[x for node in (tree, *defined, *classes) if (x := ast.get_docstring(node))],
         repeated=repeated(tree),
     )
 

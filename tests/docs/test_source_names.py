@@ -151,8 +151,9 @@ def missing_modules(path: Path, text: str) -> list[str]:
 
 
 def test_modules_that_docstrings_name_exist() -> None:
-    texts = [(path, text) for path in python_files("src") for _, text in source(path).docstrings]
+    texts = [(path, text) for path in python_files("src") for text in source(path).docstrings]
     assert [f"{path.relative_to(ROOT)}: {x}" for path, text in texts for x in missing_modules(path, text)] == []
+
 
 @pytest.mark.parametrize(
     ("name", "found"),
