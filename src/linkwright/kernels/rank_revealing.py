@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics import inverse
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, close, onto
+from linkwright.mechanics.closing.newton import Bounds, Onto, PositionRows, Rule, close, onto
 from linkwright.mechanics.closing.singular_passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, on_loops, passing
 from linkwright.mechanics.constraints.loops import block_places
@@ -24,7 +24,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.process_settings import one_thread
-from linkwright.numerics.tolerances import CLOSED_FLOOR
+from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
@@ -335,7 +335,7 @@ class TracedPassage:
             q = self._eq.loops.displaced(x["q"], branch.Q @ branch.e)
             return out | {"q": q, "v": (v - branch.Q @ branch.off(v)) * self.columns, "correction": moved}
         found = self._onto(x, here, Rule(MOST_STEPS, CLOSED_FLOOR, WEAKEST_ROW, self.rank))
-        if not found.residual < GOOD_ENOUGH:
+        if not found.residual < CLOSED_AT_BEST:
             return None
         q, J, b = found.q, found.rows.J, found.rows.b
 
