@@ -157,7 +157,7 @@ def _bounded(rows: Any, displace: Any, begin: Onto, rule: Rule, bounds: Bounds) 
 
 
 class EachRule(NamedTuple):
-    """Limits of searches that go on each by itself; the size of a step is its largest entry, in the units of the steps."""
+    """Limits of searches of which each ends by itself; the size of a step is its largest entry, in the units of the steps."""
 
     most: int  # steps
     last: float  # a step up to this size is the last one: Newton's method leaves its square
