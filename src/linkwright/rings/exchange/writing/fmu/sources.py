@@ -14,8 +14,8 @@ from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
 
 _HERE = Path(__file__).parent / "c"
-SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c")
-OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}
+SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c", "export.h", "unit.h")
+OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}  # with `unit.h`, the functions that both have
 FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
 SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
 
