@@ -3,8 +3,8 @@
     javascript(kernels)        one text: the kernels, names and numbers of the mechanism, and what a page needs on top of them
                                (assembling, speeds, loads, free motion); see script/
 
-Nothing is needed where it runs, so the scripts in script/ have Newton's method round the kernels `kinematics` and `projection`
-in their own language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
+Nothing is needed where it runs, so Newton's method round the kernels `kinematics` and `projection` is written with them, from
+`closing_loops` and `motion_loops`. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
 state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
@@ -14,16 +14,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.compiler import javascript as js
+from linkwright.compiler import javascript_loops
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
+from linkwright.kernels import closing_loops, motion_loops
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
@@ -62,7 +65,8 @@ def javascript(
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    inner = f'"use strict";\n{js.module(programs)}const data={data};\n{parts}return mechanismOf(kernels,data)'
+    loops = loops_text("forward" in programs and "projection" in programs)
+    inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
 
@@ -183,6 +187,13 @@ def template(name: str) -> str:
 
 
 # -------------------------------------------------------------------- JavaScript
+
+
+@cache
+def loops_text(moving: bool) -> str:
+    """The loops of the script: closing and assembling, and free motion."""
+    functions = [closing_loops.assembled, *([motion_loops.stepped] if moving else [])]
+    return js.short(javascript_loops.write(functions))
 
 
 def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:

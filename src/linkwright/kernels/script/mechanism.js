@@ -12,7 +12,7 @@ const addKinematics = (m) => {
   m.assemble = (q, drive) => {
     const values = typeof drive === "number" ? [drive] : drive;
     kin.fill(q, undefined, values); // refuses wrong lengths
-    return assembled(m, q, values);
+    return m.solver.assemble(q, values);
   };
   m.velocities = (q, speed) => {
     drv.run(q);
@@ -41,48 +41,39 @@ const addLoads = (m) => {
 };
 
 /**
- * Free motion: the nearest state on the loops, and Runge-Kutta steps of order four.
+ * Free motion: the nearest state on the loops, and Runge-Kutta steps of order four. The loops are those of motion_loops.py.
  * @param {Mechanism} m
- * @param {KernelCall} forward
+ * @param {MechanismData} data
  */
-const addMotion = (m, forward) => {
-  const p = kernelCall(m, "projection", "q", "v"), N = m.kernels.qdot ? kernelCall(m, "qdot", "q", "v") : null;
-  const { y, to } = p.kernel;
-  /** @type {(x: Numbers, f: number, d: Numbers) => Float64Array} */
-  const add = (x, f, d) => {
-    const r = Float64Array.from(x);
-    for (let i = 0; i < r.length; i++) r[i] += f * d[i];
-    return r;
+const addMotion = (m, data) => {
+  const sizes = { nq: m.start.q.length, nv: m.names.v.length, nnear: m.start.near.length, nlaw: 0, nquaternions: data.quaternions.length };
+  const w = newMotion(sizes, m.kernels);
+  w.quaternions.set(data.quaternions);
+  /** @type {(q: Numbers, v: Numbers, t: number, go: () => number) => Projected} */
+  const moved = (q, v, t, go) => {
+    for (const { x } of [w.forward, w.projection, w.qdot, w.turns]) {
+      for (let i = 0; i < x.free.length; i++) x.free[i] = m.free[i];
+      if (x.t) x.t.fill(t);
+    }
+    w.near.set(m.near);
+    motion_referred(w);
+    w.q.set(q);
+    w.v.set(v);
+    begun(w);
+    const ok = !go();
+    if (ok) m.near = w.near.slice();
+    return { ok, q: w.new_q.slice(), v: w.new_v.slice(), residual: w.residual };
   };
   // nearest state on the loops in the mass metric, positions and velocities
-  m.project = (q, v) => {
-    let ok = true, r = 1, Q = q, V = v;
-    for (let i = 0; ok && i < 6 && r > CLOSED; i++) {
-      ok = !p.run(Q, V);
-      const position = p.get("q"), speeds = p.get("v"), fast = speeds.reduce((s, x) => Math.max(s, Math.abs(x)), 1);
-      [Q, V] = [position, speeds];
-      r = Math.max(y[to.residual[0]], y[to.rate_residual[0]] / fast);
-    }
-    const closed = ok && r < NEARLY;
-    if (closed) m.solver.count(Q, (m.near = Float64Array.from(m.near)));
-    return { ok: closed, q: Float64Array.from(Q), v: Float64Array.from(V), residual: r };
-  };
+  m.project = (q, v) => moved(q, v, m.t, () => projected(w));
   // one step of the motion under efforts tau, then back onto the loops; m.t advances
   m.step = (q, v, dt, tau) => {
-    const t = m.t;
-    /** @type {(f: number, x?: {q: Numbers, a: Numbers}) => {q: Numbers, a: Numbers, bad: number}} */
-    const rate = (f, x) => {
-      m.t = t + f * dt;
-      const Q = x ? add(q, f * dt, x.q) : q, V = x ? add(v, f * dt, x.a) : v, bad = forward.run(Q, V, tau);
-      if (N) N.run(Q, V);
-      return { q: N ? N.get("qdot") : V, a: forward.get("a"), bad };
-    };
-    const A = rate(0), B = rate(0.5, A), C = rate(0.5, B), D = rate(1, C);
-    /** @type {(x: Numbers, k: "q" | "a") => Float64Array} */
-    const next = (x, k) => add(add(add(add(x, dt / 6, A[k]), dt / 3, B[k]), dt / 3, C[k]), dt / 6, D[k]);
-    const r = m.project(m.solver.normalize(next(q, "q")), next(v, "a"));
-    r.ok = r.ok && !(A.bad || B.bad || C.bad || D.bad);
-    if (!r.ok) m.t = t;
+    const r = moved(q, v, m.t, () => {
+      if (tau) w.forward.x.tau.set(tau);
+      else w.forward.x.tau.fill(0);
+      return stepped(w, m.t, dt);
+    });
+    if (r.ok) m.t += dt;
     return r;
   };
 };
@@ -111,7 +102,7 @@ const mechanismOf = (kernels, data) => {
   if (kernels.forward) {
     const k = kernelCall(m, "forward", "q", "v", "tau");
     m.forward = (q, v, tau) => /** @type {any} */ (k.all(k.run(q, v, tau)));
-    if (kernels.projection) addMotion(m, k);
+    if (kernels.projection) addMotion(m, data);
   }
   if (kernels.energy) {
     const k = kernelCall(m, "energy", "q", "v");

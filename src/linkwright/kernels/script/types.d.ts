@@ -40,15 +40,65 @@ interface KernelCall {
   all(status: number): Answer;
 }
 
-interface Solver {
-  kinematics: BoundKernel | null;
-  scale: number[];
+/** A kernel of a loop: views of its blocks by name, empty where it has none. */
+interface LoopKernel {
+  x: Record<string, Float64Array>;
+  y: Record<string, Float64Array>;
+  run(): number;
+}
+
+/** Records and functions that closing_loops.py and motion_loops.py describe. */
+interface ClosingLoop {
+  kinematics: LoopKernel;
+  drives: LoopKernel;
+  turns: LoopKernel;
   status: number;
+  residual: number;
+  steps: number;
+  q: Float64Array;
+  next: Float64Array;
+  drive: Float64Array;
+  near: Float64Array;
+  scale: Float64Array;
+  quaternions: Int32Array;
+}
+declare function newClosing(sizes: Record<string, number>, kernels: Record<string, Kernel>): ClosingLoop;
+declare function unit_quaternions(q: Float64Array, places: Int32Array): void;
+declare function newton_step(w: ClosingLoop, q: ArrayLike<number>, out: Float64Array): number;
+declare function close_loops(w: ClosingLoop, q: Float64Array, damped: number): number;
+declare function counted(w: ClosingLoop, q: ArrayLike<number>): void;
+declare function drives_at(w: ClosingLoop, q: ArrayLike<number>, out: Float64Array): void;
+declare function assembled(w: ClosingLoop): number;
+
+interface MotionLoop {
+  forward: LoopKernel;
+  projection: LoopKernel;
+  qdot: LoopKernel;
+  turns: LoopKernel;
+  residual: number;
+  q: Float64Array;
+  v: Float64Array;
+  new_q: Float64Array;
+  new_v: Float64Array;
+  near: Float64Array;
+  quaternions: Int32Array;
+}
+declare function newMotion(sizes: Record<string, number>, kernels: Record<string, Kernel>): MotionLoop;
+declare function motion_referred(w: MotionLoop): void;
+declare function begun(w: MotionLoop): void;
+declare function projected(w: MotionLoop): number;
+declare function stepped(w: MotionLoop, t: number, dt: number): number;
+
+interface Solver {
+  kinematics: LoopKernel | null;
+  scale: number[];
+  status(): number;
   normalize(q: Float64Array): Float64Array;
   newton(q: ArrayLike<number>, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, out: Float64Array): number;
-  close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, damped: boolean): number;
+  close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number): number;
   count(q: ArrayLike<number>, near: Float64Array): void;
   driveAt(q: ArrayLike<number>, near: ArrayLike<number>, out: Float64Array): Float64Array;
+  assemble(q: Numbers, drive: Numbers): Assembled;
 }
 
 interface Assembled {

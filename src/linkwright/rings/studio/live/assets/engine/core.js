@@ -11,7 +11,7 @@
     const kernel = {};
     for (const name in mechanism.kernels) kernel[name] = /** @type {BoundKernel} */ (mechanism.bind(name));
     const { poses, twists, branch } = kernel, { kappa } = DATA.scale;
-    const kinematics = /** @type {BoundKernel} */ (solver.kinematics); // with the arrays that `close` fills
+    const kinematics = /** @type {LoopKernel} */ (solver.kinematics); // with the arrays that `close` fills
     const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
     const core = /** @type {Core} */ ({ nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none });
 
@@ -29,20 +29,20 @@
     // Newton's steps on q, in place; then v and a for the drives' speeds and accelerations. `closed`: the position is there; `ok`: speeds
     // and accelerations as well. The answer's arrays are overwritten by the next call.
     core.solve = (q, near, value, speed, acceleration, from = 0) => {
-      const { y, to } = kinematics;
-      kinematics.zero("v");
-      if (speed) kinematics.put("speed", speed, from);
-      else kinematics.zero("speed");
-      if (acceleration) kinematics.put("acceleration", acceleration, from);
-      else kinematics.zero("acceleration");
-      answer.residual = solver.close(q, near, value, from, false);
+      const { x, y } = kinematics;
+      x.v.fill(0);
+      for (let k = 0; k < nd; k++) {
+        x.speed[k] = speed ? speed[from + k] : 0;
+        x.acceleration[k] = acceleration ? acceleration[from + k] : 0;
+      }
+      answer.residual = solver.close(q, near, value, from);
       answer.closed = answer.residual >= 0;
       answer.ok = false;
-      if (!answer.closed || solver.status) return answer;
-      for (let i = 0; i < nv; i++) v[i] = y[to.v[0] + i];
-      kinematics.put("v", v);
-      if (kinematics.run(near)) return answer;
-      for (let i = 0; i < nv; i++) a[i] = y[to.a[0] + i];
+      if (!answer.closed || solver.status()) return answer;
+      v.set(y.v);
+      x.v.set(v);
+      if (kinematics.run()) return answer;
+      a.set(y.a);
       answer.ok = true;
       return answer;
     };
