@@ -26,7 +26,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
-from linkwright.kernels import closing_loops, motion_loops
+from linkwright.kernels import closing_loops, motion_loops, singular_value_loops
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
@@ -65,7 +65,7 @@ def javascript(
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    loops = loops_text("forward" in programs and "projection" in programs)
+    loops = loops_text({"forward", "projection"} <= programs.keys(), "closure" in programs)
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
@@ -190,9 +190,10 @@ def template(name: str) -> str:
 
 
 @cache
-def loops_text(moving: bool) -> str:
-    """The loops of the script: closing and assembling, and free motion."""
-    functions = [closing_loops.assembled, *([motion_loops.stepped] if moving else [])]
+def loops_text(moving: bool, ranks: bool) -> str:
+    """The loops of the script: closing and assembling, free motion, and singular values."""
+    functions: list[Any] = [closing_loops.assembled]
+    functions += [motion_loops.stepped] * moving + [singular_value_loops.orthogonalized] * ranks
     return js.short(javascript_loops.write(functions))
 
 

@@ -104,6 +104,13 @@ const mechanismOf = (kernels, data) => {
     m.forward = (q, v, tau) => /** @type {any} */ (k.all(k.run(q, v, tau)));
     if (kernels.projection) addMotion(m, data);
   }
+  if (kernels.closure) {
+    m.singularValues = (a, rows) => {
+      const s = new Float64Array(rows);
+      orthogonalized(a, rows, a.length / rows, s);
+      return Array.from(s.sort());
+    };
+  }
   if (kernels.energy) {
     const k = kernelCall(m, "energy", "q", "v");
     m.energy = (q, v) => {

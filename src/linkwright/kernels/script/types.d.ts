@@ -89,6 +89,8 @@ declare function begun(w: MotionLoop): void;
 declare function projected(w: MotionLoop): number;
 declare function stepped(w: MotionLoop, t: number, dt: number): number;
 
+declare function orthogonalized(a: Float64Array, rows: number, columns: number, s: Float64Array): number;
+
 interface Solver {
   kinematics: LoopKernel | null;
   scale: number[];
@@ -168,6 +170,7 @@ interface Mechanism {
   forward(q: Numbers, v: Numbers, tau?: Numbers): { ok: boolean; a: Float64Array; lam: Float64Array };
   project(q: Numbers, v: Numbers): Projected;
   step(q: Numbers, v: Numbers, dt: number, tau?: Numbers): Projected;
+  singularValues(a: Float64Array, rows: number): number[];
   energy(q: Numbers, v: Numbers): { ok: boolean; kinetic: number; potential: number; total: number };
   points(q: Numbers, v?: Numbers): Answer;
   poses(q: Numbers): Answer;

@@ -61,6 +61,17 @@
       return bad || !(Math.abs(d) > 1e-14) ? 0 : d;
     };
 
+    // singular values of the dimensionless loop Jacobian, the smallest first
+    core.singularValues = (q, near) => {
+      const f = kernel.closure, n = names.lam.length, { columns, rows } = DATA.scale, upright = n > nv, J = new Float64Array(n * nv);
+      if (!f || !J.length) return [];
+      f.put("q", q);
+      f.zero("v");
+      f.run(near);
+      for (let i = 0; i < n; i++) for (let j = 0; j < nv; j++) J[upright ? j * n + i : i * nv + j] = (f.y[f.to.J[0] + i * nv + j] * columns[j]) / rows[i];
+      return mechanism.singularValues(J, Math.min(n, nv));
+    };
+
     // the side of the branch: its sign
     core.side = (q, near) => Math.sign(core.determinant(q, near));
 

@@ -33,6 +33,7 @@ interface Core {
   newton(q: ArrayLike<number>, near: ArrayLike<number>, value: ArrayLike<number>, out: Float64Array): number;
   residual(q: ArrayLike<number>, near: ArrayLike<number>, value: ArrayLike<number>, from?: number): number;
   determinant(q: ArrayLike<number>, near: ArrayLike<number>): number;
+  singularValues(q: ArrayLike<number>, near: ArrayLike<number>): number[];
   side(q: ArrayLike<number>, near: ArrayLike<number>): number;
   carried(q: Float64Array, near: Float64Array, value: ArrayLike<number>, before: Float64Array, after: Float64Array): boolean;
   dirty(): void;
