@@ -36,6 +36,7 @@ from linkwright.compiler.records import (
     Shared,
     SharedInts,
     SharedMatrix,
+    copy,
     run,
     sized,
 )
@@ -240,7 +241,7 @@ def closed(w: Work, c: float) -> bool:
         if w.newton.y.residual[0] < 1e-13:
             w.time = w.newton.y.x[0]
             return True
-        x.x[0] = w.newton.y.x[0]
+        copy(x.x, w.newton.y.x)
     return False
 
 
@@ -547,9 +548,14 @@ def unknown_function(w: Work) -> float:
     return math.sin(w.time)
 
 
+def copy_of_shared(w: Work) -> None:
+    copy(w.here.q, w.weights)
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
+        (copy_of_shared, "copy takes two arrays"),
         (sums, "a call of 'sum'"),
         (changing_kind, "a float where a int is needed"),
         (over_values, "range"),

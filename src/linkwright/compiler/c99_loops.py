@@ -115,6 +115,8 @@ class C99(Text):
         return f"#define {self.prefix}{name} {f'({text})' if text.startswith('-') else text}"
 
     def helper_text(self, name: str) -> str:
+        if name == "absent":  # the call of a kernel that a mechanism lacks
+            return self.whole(f"static int {self.prefix}absent(void)", ["  return 0;"])
         kind = "int" if name == "remainder" or name.endswith("_whole") else self.real.name
         if name == "remainder":
             lines = ["const int r = a % b;", "return r != 0 && (r ^ b) < 0 ? r + b : r;"]
@@ -271,7 +273,7 @@ class C99(Text):
         if function is None:
             if self.values[f"{path.kind.__name__}_y"]:
                 raise LoopError(f"the kernel {path.kind.__name__} has no function: name it.")
-            return "(void)0"
+            return f"{self.helper('absent', int)}()"
         return f"{function}({self.path(path)}{'.' if path.names else '->'}x, {self.path(path)}{'.' if path.names else '->'}y)"
 
     def function_of(self, op: str, v: list[str], e: Expression) -> str:

@@ -86,7 +86,7 @@ class _Marks:
             self.expression(e, s.line)
 
     def _do(self, s: Statement, divergent: bool) -> None:
-        if s.parts[0].op != "run":
+        if s.parts[0].op not in ("run", "copy"):
             self.expression(s.parts[0], s.line)
 
     def _assign(self, s: Statement, divergent: bool) -> None:
@@ -176,8 +176,8 @@ class _Outputs:
                 stale = self.ran({self.f.resolved(x.parts[0])}, stale)
             elif x.op == "call":
                 stale = self.called(x, line, stale)
-            elif x.op in ("element", "number"):
-                self.read(self.f.resolved(x.parts[0]), line, stale)
+            elif x.op in ("element", "number", "copy"):
+                self.read(self.f.resolved(x.parts[x.op == "copy"]), line, stale)
         return stale
 
     def ran(self, kernels: Kernels, stale: Kernels) -> Kernels:

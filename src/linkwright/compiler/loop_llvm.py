@@ -630,6 +630,28 @@ class Writer:
         f = self.put(f"inttoptr i64 {address} to ptr")
         return self.put(f"call i64 {f}({places}{', i64 1' if self.lanes > 1 else ''})")
 
+    def _e_copy(self, e: Expression) -> str:
+        """Entry by entry; in one lane the two may lie at the same place, and nothing is to do."""
+        (to, n), (source, _) = (self.located(p) for p in e.parts)
+        t, at = self.type(e.parts[0].kind.element, True), self.slot("i64")
+        test, body, end = self.new("test"), self.new("body"), self.new("end")
+        self.do(f"store i64 0, ptr {at}")
+        if self.lanes == 1:
+            self.do(f"br i1 {self.put(f'icmp eq ptr {to}, {source}')}, label {end}, label {test}")
+        else:
+            self.do(f"br label {test}")
+        self.label(test)
+        now = self.put(f"load i64, ptr {at}")
+        self.do(f"br i1 {self.put(f'icmp slt i64 {now}, {n}')}, label {body}, label {end}")
+        self.label(body)
+        here, there = (self.put(f"getelementptr {t}, ptr {p}, i64 {now}") for p in (source, to))
+        wide = self.lanes > 1
+        self.stored(t, self.put(f"load {t}, ptr {here}, align {64 if wide else 8}"), there, wide)
+        self.do(f"store i64 {self.put(f'add nsw i64 {now}, 1')}, ptr {at}")
+        self.do(f"br label {test}")
+        self.label(end)
+        return ""
+
     def _e_choose(self, e: Expression) -> str:
         test, a, b = e.parts
         t = self.type(e.kind, e.varying)

@@ -88,6 +88,11 @@ class Text:
         return f"{place} = {self.text(e)}"
 
     def _s_do(self, s: Statement) -> list[str]:
+        if s.parts[0].op == "copy":
+            to, source = s.parts[0].parts
+            at = Expression("var", ["k"], int)
+            head = f"for ({self.counter} k = 0; k < {self.length(to, 0)}; k++)"
+            return [f"{head} {self.indexed(to, 'k', at)} = {self.indexed(source, 'k', at)};"]
         return [f"{self.text(s.parts[0])};"]
 
     def _s_if(self, s: Statement) -> list[str]:
@@ -322,6 +327,8 @@ def stored(unit: Unit, f: Function, name: str) -> bool:
         if s.op == "store" and f.resolved(s.parts[0]) == (name,):
             return True
     for e in _expressions(f.body):
+        if e.op == "copy" and f.resolved(e.parts[0]) == (name,):
+            return True
         if e.op != "call":
             continue
         callee = unit.get(e.parts[0])

@@ -42,8 +42,8 @@ class Path:
 class Expression:
     """An operation, its parts, and the kind of its value.
 
-    const, var, element, length, word, number, run, call, choose, and, or, not, neg, float, int, abs, min, max, sqrt, pow, truth (a number
-    that is not zero), or an operator of two.
+    const, var, element, length, word, number, run, copy, call, choose, and, or, not, neg, float, int, abs, min, max, sqrt, pow, truth
+    (a number that is not zero), or an operator of two.
     """
 
     op: str
@@ -489,6 +489,8 @@ class Reader:
                 if not is_kernel(path.kind):
                     raise self.refuse(node, f"'{ast.unparse(node.args[0])}' is no kernel")
                 return Expression("run", [path], int)
+            if target is records.copy and void:
+                return self.copied(node)
             if isinstance(target, FunctionType):
                 return self.called(node, target, void)
         allowed = f"loops call functions of the subset and {', '.join(BUILTINS)}, math.sqrt"
@@ -507,6 +509,12 @@ class Reader:
             return values[0] if values[0].kind is int else Expression("int", values, int)
         values = self.numeric(node, *values)
         return Expression(name, values, values[0].kind)
+
+    def copied(self, node: ast.Call) -> Expression:
+        to, source = (self.array(a) for a in node.args)
+        if not _alike(to.kind, source.kind) or to.kind.outside or to.kind.axes > 1 or not to.kind.own:
+            raise self.refuse(node, f"'{ast.unparse(node)}': copy takes two arrays of one axis that each lane has of its own")
+        return Expression("copy", [to, source], None)
 
     def called(self, node: ast.Call, target: FunctionType, void: bool) -> Expression:
         arguments, returns = signature_of(target)

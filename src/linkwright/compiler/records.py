@@ -143,6 +143,12 @@ def run(kernel: Kernel) -> int:
     return kernel.run()
 
 
+def copy(to: Array[T], source: Array[T]) -> None:
+    """Copy an array of a record into another one of the same length."""
+    views: tuple[Any, Any] = (to, source)
+    views[0][:] = views[1]
+
+
 @cache
 def fields_of(record: type[Record]) -> dict[str, Any]:
     """Return the kinds of a record's fields by name; refuse what no field can be."""

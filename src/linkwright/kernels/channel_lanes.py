@@ -16,11 +16,10 @@ from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
 from linkwright.compiler.native_loops import evaluate
 from linkwright.compiler.program import Block
 from linkwright.kernels.channel_program import GAP
-from linkwright.kernels.driven_motion import DONE, GOOD_ENOUGH
-from linkwright.kernels.driven_motion_lanes import COUNT, FIRST, ORDERS
+from linkwright.kernels.driven_motion import GOOD_ENOUGH, ORDERS
 from linkwright.kernels.kernel import Kernel
 
-OFFSET, CHECKED = 2, 3  # entries of the whole numbers: place of the first design in the output; outputs that have to be finite
+FIRST, COUNT, OFFSET, CHECKED = range(4)  # entries of the whole numbers: designs, place of the first in the output, outputs to be finite
 ROUGH_NS = 0.06  # of one operation and state
 
 
@@ -118,7 +117,7 @@ def read_lanes(
                 i = stored[j]
                 for l in range(LANES):
                     out[i, at + k + l] = g[plan.y + LANES * i + l]
-    return DONE
+    return 1
 
 
 class LaneReading:

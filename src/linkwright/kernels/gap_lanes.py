@@ -14,8 +14,6 @@ import numpy as np
 
 from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
 from linkwright.compiler.native_loops import evaluate
-from linkwright.kernels.driven_motion import DONE
-from linkwright.kernels.driven_motion_lanes import COUNT, FIRST
 from linkwright.kernels.kernel import Kernel
 from linkwright.numerics.tolerances import CLOSED_FLOOR
 
@@ -24,6 +22,7 @@ EASED, RAISED = 0.2, 8.0
 MOST = 120  # evaluations of a position
 LEVEL = 1e-13  # share of a gap that is round-off: where it is level, steps that halve the slope count
 FLAT = 1e-14  # slope, against the gap times the characteristic length
+FIRST, COUNT = 0, 1
 ROUGH_NS = 2000.0  # of one position, for the choice of threads
 
 
@@ -148,7 +147,7 @@ def gap_lanes(
             for i in range(plan.free):
                 for l in range(LANES):
                     slopes[e * plan.free + i, k + l] = g[plan.at_gradient + LANES * i + l]
-    return DONE
+    return 1
 
 
 class LaneGaps:

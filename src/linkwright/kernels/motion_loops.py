@@ -119,20 +119,20 @@ def later(drive: Floats, speed: Floats, acceleration: Floats, law: Floats, h: fl
         acceleration[i] = law[2 * n + i]
 
 
-def rate_of(w: Motion) -> None:
-    """Put dq/dt at the position and the velocity of `forward` into `rate`."""
+def rate_of(w: Motion, q: Floats, v: Floats) -> None:
+    """Put dq/dt at a position and a velocity into `rate`."""
     if len(w.qdot.y.qdot) > 0:
-        copied(w.qdot.x.q, w.forward.x.q)
-        copied(w.qdot.x.v, w.forward.x.v)
+        copied(w.qdot.x.q, q)
+        copied(w.qdot.x.v, v)
         run(w.qdot)
         copied(w.rate, w.qdot.y.qdot)
     else:
-        copied(w.rate, w.forward.x.v)
+        copied(w.rate, v)
 
 
-def stage(w: Motion, t: float, dt: float, k: int) -> int:
-    """Put dq/dt and dv/dt at stage k of a step into `rate` and `a`; return the status."""
-    share, x = (0.0 if k == 0 else 1.0 if k == 3 else 0.5) * dt, w.forward.x
+def stage(w: Motion, t: float, share: float) -> int:
+    """Put dq/dt and dv/dt of the stage a share of time later into `rate` and `a`; return the status."""
+    x = w.forward.x
     for i in range(len(w.q)):
         x.q[i] = w.q[i] + share * w.rate[i]
     for i in range(len(w.v)):
@@ -140,9 +140,14 @@ def stage(w: Motion, t: float, dt: float, k: int) -> int:
     at_time(x.t, t + share)
     later(x.drive, x.speed, x.acceleration, w.law, share)
     status = run(w.forward)
-    rate_of(w)
+    rate_of(w, x.q, x.v)
     copied(w.a, w.forward.y.a)
     return status
+
+
+def time_of(k: int, dt: float) -> float:
+    """The time of stage k in a step."""
+    return 0.0 if k == 0 else dt if k == 3 else 0.5 * dt
 
 
 def begun(w: Motion) -> None:
@@ -211,7 +216,7 @@ def stepped(w: Motion, t: float, dt: float) -> int:
     motion_referred(w)
     begun(w)
     for k in range(4):
-        status = stage(w, t, dt, k)
+        status = stage(w, t, time_of(k, dt))
         if status != 0:
             return status
         added(w, dt, k)

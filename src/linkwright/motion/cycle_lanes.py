@@ -1,8 +1,8 @@
 """Cycles of many designs in lanes of native code: where each begins, the laws of its drives, its samples.
 
-Designs are closed by continuation of their numbers from the model's own, so all are on its branch. A design that does not go through in
-equal steps is walked alone, with steps as short as it needs; the one that still stops is left to the float path, unless
-the determinant falls like the square root of what is left of the way: then it ends at a dead center.
+Designs are closed by continuation of their numbers from the model's own, so all are on its branch. Each is walked with steps as short as it
+needs. One that stops is left to the float path, unless the determinant falls like the square root of what is left of the way: then it ends
+at a dead center.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.native import cores as cores_of_machine
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.kernels.driven_motion import Walking
-from linkwright.kernels.driven_motion_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
+from linkwright.kernels.driven_motion import ORDERS, Homotopy, LaneWalking
 from linkwright.kernels.gap_lanes import LaneGaps
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary
@@ -193,7 +192,7 @@ class CycleLanes:
         why = dict(laws.why)
         for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
             if k not in why:
-                self._alone(int(k), begin, laws, free, rows, done, why)
+                why |= self._dead_center(int(k), laws, np.abs(rows[k, -1, : reached[k]]))
         return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)
 
     @cached_property
@@ -206,33 +205,15 @@ class CycleLanes:
         laws = self.ready.plan.laws
         return law_rows(list(laws.values()), np.zeros(1))[0, : len(laws)]
 
-    @cached_property
-    def _single(self) -> Walking | None:
-        kernel = self.designs.kernel("walk", list(self.ready.plan.laws), now=self.now)
-        return None if kernel is None else Walking(kernel)
-
-    def _alone(
-        self, k: int, begin: Beginnings, laws: Laws, free: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
-    ) -> None:
-        """One design with steps as short as it needs; where it stops at a dead center, say so."""
-        n, walk = self.steps + 1, self._single
-        if walk is None:
-            return
-        t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
-        references = begin.references[k] if begin.references.shape[1] else self._references
-        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, free[k])
-        strength = np.abs(found.determinant[: found.reached])
-        if found.reached == n:
-            counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
-            own = np.concatenate([found.q, counted, found.determinant[:, None]], axis=1)
-            rows[k] = np.pad(own, ((0, rows.shape[2] - n), (0, 0)), "edge").T
-            done[k] = not steep_minima(strength)
-            return
-        share = _dead_center(strength)
-        if share is not None:
-            p, d = self.ready.plan, self.designs.core.description
-            x = law[0, found.reached - 1] + share * (law[0, found.reached] - law[0, found.reached - 1])
-            why[k] = f"drive '{p.lead}' cannot turn fully: dead center near {cycle.position_text(d, p.lead, float(x))}"
+    def _dead_center(self, k: int, laws: Laws, strength: np.ndarray) -> dict[int, str]:
+        """Why a design that stopped cannot turn, if that is certain."""
+        share, n = _dead_center(strength), len(strength)
+        if share is None:
+            return {}
+        law = laws.rows if laws.t.ndim == 1 else laws.rows[k]
+        p, d = self.ready.plan, self.designs.core.description
+        x = law[0, n - 1] + share * (law[0, n] - law[0, n - 1])
+        return {k: f"drive '{p.lead}' cannot turn fully: dead center near {cycle.position_text(d, p.lead, float(x))}"}
 
 
 def _orders(laws: Sequence[Curve], t: np.ndarray) -> np.ndarray:

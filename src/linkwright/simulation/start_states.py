@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
+from linkwright.kernels.driven_motion import Homotopy, LaneWalking
 from linkwright.mechanics.closing.newton import close, consistent_velocity, open_error
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.model.curves.polynomial import Line

@@ -1,0 +1,255 @@
+"""A fixed step that goes on through singular positions, for C sources: loops on records; see `motion_loops` for the regular one.
+
+Where a pivot vanishes, accelerations are taken a tenth of a step ahead, or are those of least constraint by the augmented Lagrangian
+
+    (M + J' s J) a = -h - J' (s k - lam),    lam -> lam - s (J a + k)        s: STIFF of the largest inertia, all dimensionless
+
+Positions and speeds are put back onto the loops by the same matrix. CONTINUED in the status says so.
+"""
+
+from __future__ import annotations
+
+import math
+
+from linkwright.compiler.records import Floats, Kernel, Matrix, Record, Shared, run, sized
+from linkwright.kernels.closing_loops import copied, unit_quaternions
+from linkwright.kernels.motion_loops import (
+    MOST_PROJECTIONS,
+    NOT_CLOSED,
+    Motion,
+    accepted,
+    added,
+    at_time,
+    begun,
+    later,
+    motion_referred,
+    projection_step,
+    rate_of,
+    stage,
+    time_of,
+)
+from linkwright.numerics.tolerances import CLOSED, CLOSED_AT_BEST
+
+NO_ANSWER, CONTINUED = 2, 8  # the kernels' status of a pivot that vanishes, and what a step adds to it
+STIFF = 1e7  # of the loops, against the largest inertia
+LOOSE = 1e-7  # dimensionless gap of the loops that is accepted there
+MOST_PULLS = 30  # projections where they converge linearly
+LAGRANGE_ROUNDS = 6
+AHEAD = 0.1  # of a step: where accelerations are taken in place of those of a singular position
+
+
+class TermsInputs(Record):
+    q: Floats
+    v: Floats
+    t: Floats
+    drive: Floats
+    speed: Floats
+    acceleration: Floats
+    near: Floats
+    free: Floats
+
+
+class TermsOutputs(Record):
+    M: Floats
+    h: Floats
+    J: Floats
+    phi: Floats
+    b: Floats
+    k: Floats
+
+
+class Terms(Kernel):
+    x: TermsInputs
+    y: TermsOutputs
+
+
+class Passing(Record):
+    """A motion that may meet singular positions."""
+
+    motion: Motion
+    terms: Terms
+    A: Matrix = sized("nv", "nv")
+    force: Floats = sized("nv")
+    dq: Floats = sized("nv")
+    dv: Floats = sized("nv")
+    gap: Floats = sized("nc")
+    pull: Floats = sized("nc")
+    rows: Shared = sized("nc")  # sizes of the rows of loops and prescribed motions
+    columns: Shared = sized("nv")  # and of velocities
+
+
+def factored(A: Matrix) -> bool:
+    """A = L L' in place; False if A is not positive definite."""
+    n = A.shape[0]
+    for j in range(n):
+        for i in range(j, n):
+            s = A[i, j]
+            for k in range(j):
+                s -= A[i, k] * A[j, k]
+            if i == j:
+                if not s > 0.0:
+                    return False
+                A[i, j] = math.sqrt(s)
+            else:
+                A[i, j] = s / A[j, j]
+    return True
+
+
+def substituted(A: Matrix, b: Floats) -> None:
+    """x with L L' x = b, in place."""
+    n = len(b)
+    for i in range(n):
+        for k in range(i):
+            b[i] -= A[i, k] * b[k]
+        b[i] /= A[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= A[k, i] * b[k]
+        b[i] /= A[i, i]
+
+
+def terms_at(w: Passing, t: float, share: float) -> int:
+    """The terms at the position and the velocity in their inputs."""
+    x = w.terms.x
+    copied(x.near, w.motion.near)
+    at_time(x.t, t + share)
+    later(x.drive, x.speed, x.acceleration, w.motion.law, share)
+    return run(w.terms)
+
+
+def regularized(w: Passing) -> float:
+    """Factor M + J' s J, regular also where J loses rank; return s, or 0 if it fails."""
+    y, n, largest = w.terms.y, len(w.columns), 0.0
+    for i in range(n):
+        largest = max(largest, y.M[i * n + i] * w.columns[i] * w.columns[i])
+    stiff = STIFF * largest
+    for i in range(n):
+        for j in range(i + 1):
+            s = y.M[i * n + j]
+            for r in range(len(w.rows)):
+                s += stiff * y.J[r * n + i] * y.J[r * n + j] / (w.rows[r] * w.rows[r])
+            w.A[i, j] = s * w.columns[i] * w.columns[j]
+    return stiff if factored(w.A) else 0.0
+
+
+def pulled(w: Passing, stiff: float, gap: Floats, x: Floats) -> None:
+    """x: the motion that `force` and the gaps of the loops lead to."""
+    n = len(x)
+    for i in range(n):
+        s = w.force[i]
+        for r in range(len(w.rows)):
+            s -= stiff * w.terms.y.J[r * n + i] * gap[r] / (w.rows[r] * w.rows[r])
+        x[i] = s * w.columns[i]
+    substituted(w.A, x)
+    for i in range(n):
+        x[i] *= w.columns[i]
+
+
+def least_constraint(w: Passing, t: float, share: float) -> int:
+    """Accelerations of least constraint into `a`; NO_ANSWER if there are none."""
+    y, a, n = w.terms.y, w.motion.a, len(w.columns)
+    if terms_at(w, t, share) != 0:
+        return NO_ANSWER
+    stiff = regularized(w)
+    if not stiff > 0.0:
+        return NO_ANSWER
+    for r in range(len(w.rows)):
+        w.pull[r] = 0.0
+    for _ in range(LAGRANGE_ROUNDS):
+        for i in range(n):
+            w.force[i] = w.motion.forward.x.tau[i] - y.h[i]
+            for r in range(len(w.rows)):
+                w.force[i] += y.J[r * n + i] * w.pull[r]
+        pulled(w, stiff, y.k, a)
+        for r in range(len(w.rows)):
+            gap = y.k[r]
+            for i in range(n):
+                gap += y.J[r * n + i] * a[i]
+            w.pull[r] -= stiff * gap / (w.rows[r] * w.rows[r])
+    return CONTINUED
+
+
+def stage_beside(w: Passing, t: float, share: float, dt: float) -> int:
+    """Accelerations of a stage in a singular position: CONTINUED, or NO_ANSWER."""
+    m, soon = w.motion, share + AHEAD * dt
+    x, p = m.forward.x, m.projection.x
+    copied(w.terms.x.q, x.q)
+    copied(w.terms.x.v, x.v)
+    copied(p.v, x.v)
+    for i in range(len(p.q)):
+        p.q[i] = x.q[i] + AHEAD * dt * m.rate[i]
+    unit_quaternions(p.q, m.quaternions)
+    at_time(p.t, t + soon)
+    later(p.drive, p.speed, p.acceleration, m.law, soon)
+    status = run(m.projection)
+    if status == 0:
+        copied(x.q, m.projection.y.q)
+        copied(x.v, m.projection.y.v)
+        at_time(x.t, t + soon)
+        later(x.drive, x.speed, x.acceleration, m.law, soon)
+        status = run(m.forward)
+        copied(m.a, m.forward.y.a)
+    return CONTINUED if status == 0 else least_constraint(w, t, share)
+
+
+def pulled_back(w: Passing, t: float, dt: float) -> int:
+    """Back onto the loops where the projection is singular: one step, with the gap before it in `residual`; NO_ANSWER if it fails."""
+    m, y, n = w.motion, w.terms.y, len(w.columns)
+    copied(w.terms.x.q, m.new_q)
+    copied(w.terms.x.v, m.new_v)
+    if terms_at(w, t, dt) != 0:
+        return NO_ANSWER
+    stiff = regularized(w)
+    if not stiff > 0.0:
+        return NO_ANSWER
+    fast = 1.0
+    for i in range(n):
+        fast = max(fast, abs(m.new_v[i]))
+        w.force[i] = 0.0
+    m.residual = 0.0
+    for r in range(len(w.rows)):
+        w.gap[r] = y.b[r]
+        for i in range(n):
+            w.gap[r] += y.J[r * n + i] * m.new_v[i]
+        m.residual = max(m.residual, abs(y.phi[r]) / w.rows[r], abs(w.gap[r]) / (fast * w.rows[r]))
+    pulled(w, stiff, y.phi, w.dq)
+    pulled(w, stiff, w.gap, w.dv)
+    rate_of(m, m.new_q, w.dq)
+    for i in range(len(m.new_q)):
+        m.new_q[i] += m.rate[i]
+    for i in range(n):
+        m.new_v[i] += w.dv[i]
+    unit_quaternions(m.new_q, m.quaternions)
+    return 0
+
+
+def stepped_through(w: Passing, t: float, dt: float) -> int:
+    """One step: 0, or CONTINUED near a singular position. If its status is another one, the state is as it was."""
+    m, x, found = w.motion, w.motion.projection.x, 0
+    motion_referred(m)
+    begun(m)
+    for k in range(4):
+        share = time_of(k, dt)
+        status = stage(m, t, share)
+        if (status & NO_ANSWER) != 0:
+            status = stage_beside(w, t, share, dt)
+        if (status & 7) != 0:
+            return status & 7
+        found = found | status
+        added(m, dt, k)
+    unit_quaternions(m.new_q, m.quaternions)
+    at_time(x.t, t + dt)
+    later(x.drive, x.speed, x.acceleration, m.law, dt)
+    m.residual = 1.0
+    rounds = 0
+    while m.residual > CLOSED and rounds < (MOST_PULLS if found > 0 else MOST_PROJECTIONS):
+        rounds += 1
+        status = projection_step(m)
+        if status != 0:
+            if pulled_back(w, t, dt) != 0:
+                return status
+            found = CONTINUED
+    if not m.residual < (LOOSE if found > 0 else CLOSED_AT_BEST):
+        return NOT_CLOSED
+    accepted(m)
+    return found
