@@ -40,13 +40,14 @@ def write(
     real: Real = DOUBLE,
     constants: Mapping[str, float] | None = None,
     tables: Mapping[str, Any] | None = None,
+    hidden: bool = False,
 ) -> str:
     """Return the constants, the structs, the functions and those they call (these are static).
 
     constants: values for constants of the modules by name, for example other tolerances in single precision. tables: values of shared
-    arrays by path.
+    arrays by path. hidden: the functions are static as well.
     """
-    return C99(functions, layout, kernels, prefix, real, constants or {}).module(tables or {})
+    return C99(functions, layout, kernels, prefix, real, constants or {}, hidden).module(tables or {})
 
 
 class C99(Text):
@@ -60,9 +61,10 @@ class C99(Text):
         prefix: str,
         real: Real,
         constants: Mapping[str, float],
+        hidden: bool = False,
     ):
         super().__init__(functions, prefix)
-        self.layout, self.kernels, self.real, self.given = layout, kernels, real, constants
+        self.layout, self.kernels, self.real, self.given, self.hidden = layout, kernels, real, constants, hidden
         self.kinds: dict[Any, str] = {int: "int", float: real.name, bool: "int"}
         self.sides: dict[Any, Any] = {}  # the records of inputs and outputs
         self.values: dict[str, int] = {}  # enumeration constants
@@ -171,7 +173,7 @@ class C99(Text):
         return [f"(void){name};" for name in given if name not in names]
 
     def head(self, f: Function) -> str:
-        first = "" if f in self.main else "static "
+        first = "" if f in self.main and not self.hidden else "static "
         return _wrapped(f"{first}{self.kinds.get(f.returns, 'void')} {self.prefix}{f.name}(", self.parameters(f) or ["void"])
 
     def parameters(self, f: Function) -> list[str]:

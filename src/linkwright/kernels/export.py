@@ -3,9 +3,9 @@
     javascript(kernels)        one text: the kernels, names and numbers of the mechanism, and what a page needs on top of them
                                (assembling, speeds, loads, free motion); see script/
 
-Nothing is needed where it runs, so Newton's method round the kernels `kinematics` and `projection` is written with them, from
-`closing_loops` and `motion_loops`. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
-state at which the kernels fail is reported, not answered. C sources: `c_sources`.
+Nothing is needed where it runs: Newton's method round the kernels `kinematics` and `projection` is written with them, from the loops of
+`closing_loops` and `motion_loops`. With free parameters their values are inputs. What the rank-revealing path does for a System is not
+exported: a state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
 from __future__ import annotations

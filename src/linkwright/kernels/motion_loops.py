@@ -3,7 +3,7 @@
     projected      the state nearest in the mass metric whose positions and speeds are on the loops
     stepped        a Runge-Kutta step of order four, then back onto the loops; where a pivot vanishes there is none
 
-Prescribed motions and efforts are in the inputs of the kernels. Functions return the kernels' status words, NOT_CLOSED, or 0.
+Prescribed motions and efforts are in the inputs of the kernels. Functions return the status of a kernel, NOT_CLOSED, or 0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fixed step that goes on through singular positions, for C sources: loops on records; see `motion_loops` for the regular one.
+"""A fixed step that continues through singular positions, for C sources: loops on records; see `motion_loops` for the regular one.
 
 Where a pivot vanishes, accelerations are taken a tenth of a step ahead, or are those of least constraint by the augmented Lagrangian
 
