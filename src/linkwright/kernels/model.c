@@ -66,9 +66,9 @@ static int NAME_advance(
     NAME_loop_Passing w;
     const REAL *parameters = free_ ? free_ : NAME_free;
     NAME_begin(&w.motion, q, v, tau, law, near_, parameters);
-    NAME_put(w.terms.x + NAME_loop_TermsInputs_free, parameters, NAME_loop_TermsInputs_free_n);
-    NAME_put(w.rows, NAME_row_scale, NAME_loop_nc);
-    NAME_put(w.columns, NAME_column_scale, NAME_nv);
+    NAME_put(w.singular.terms.x + NAME_loop_TermsInputs_free, parameters, NAME_loop_TermsInputs_free_n);
+    NAME_put(w.singular.rows, NAME_row_scale, NAME_loop_nc);
+    NAME_put(w.singular.columns, NAME_column_scale, NAME_nv);
     return NAME_end(&w.motion, NAME_loop_stepped_through(&w, t ? *t : 0.0, dt), q, v, t, dt, near_);
 }
 

@@ -63,19 +63,26 @@ class Terms(Kernel):
     y: TermsOutputs
 
 
+class Singular(Record):
+    """Accelerations and corrections in a singular position, from the terms there."""
+
+    terms: Terms
+    A: Matrix = sized("nv", "nv")
+    load: Floats = sized("nv")  # forces but those of the loops
+    force: Floats = sized("nv")
+    gap: Floats = sized("nc")
+    pull: Floats = sized("nc")  # multipliers
+    rows: Shared = sized("nc")  # sizes of the rows of loops and prescribed motions
+    columns: Shared = sized("nv")  # and of velocities
+
+
 class Passing(Record):
     """A motion that may meet singular positions."""
 
     motion: Motion
-    terms: Terms
-    A: Matrix = sized("nv", "nv")
-    force: Floats = sized("nv")
+    singular: Singular
     dq: Floats = sized("nv")
     dv: Floats = sized("nv")
-    gap: Floats = sized("nc")
-    pull: Floats = sized("nc")
-    rows: Shared = sized("nc")  # sizes of the rows of loops and prescribed motions
-    columns: Shared = sized("nv")  # and of velocities
 
 
 def factored(A: Matrix) -> bool:
@@ -108,16 +115,7 @@ def substituted(A: Matrix, b: Floats) -> None:
         b[i] /= A[i, i]
 
 
-def terms_at(w: Passing, t: float, share: float) -> int:
-    """The terms at the position and the velocity in their inputs."""
-    x = w.terms.x
-    copied(x.near, w.motion.near)
-    at_time(x.t, t + share)
-    later(x.drive, x.speed, x.acceleration, w.motion.law, share)
-    return run(w.terms)
-
-
-def regularized(w: Passing) -> float:
+def regularized(w: Singular) -> float:
     """Factor M + J' s J, regular also where J loses rank; return s, or 0 if it fails."""
     y, n, largest = w.terms.y, len(w.columns), 0.0
     for i in range(n):
@@ -132,7 +130,7 @@ def regularized(w: Passing) -> float:
     return stiff if factored(w.A) else 0.0
 
 
-def pulled(w: Passing, stiff: float, gap: Floats, x: Floats) -> None:
+def pulled(w: Singular, stiff: float, gap: Floats, x: Floats) -> None:
     """x: the motion that `force` and the gaps of the loops lead to."""
     n = len(x)
     for i in range(n):
@@ -145,19 +143,14 @@ def pulled(w: Passing, stiff: float, gap: Floats, x: Floats) -> None:
         x[i] *= w.columns[i]
 
 
-def least_constraint(w: Passing, t: float, share: float) -> int:
-    """Accelerations of least constraint into `a`; NO_ANSWER if there are none."""
-    y, a, n = w.terms.y, w.motion.a, len(w.columns)
-    if terms_at(w, t, share) != 0:
-        return NO_ANSWER
-    stiff = regularized(w)
-    if not stiff > 0.0:
-        return NO_ANSWER
+def accelerated(w: Singular, stiff: float, a: Floats) -> None:
+    """Accelerations under `load` as the loops demand, by the augmented Lagrangian."""
+    y, n = w.terms.y, len(w.columns)
     for r in range(len(w.rows)):
         w.pull[r] = 0.0
     for _ in range(LAGRANGE_ROUNDS):
         for i in range(n):
-            w.force[i] = w.motion.forward.x.tau[i] - y.h[i]
+            w.force[i] = w.load[i]
             for r in range(len(w.rows)):
                 w.force[i] += y.J[r * n + i] * w.pull[r]
         pulled(w, stiff, y.k, a)
@@ -166,6 +159,49 @@ def least_constraint(w: Passing, t: float, share: float) -> int:
             for i in range(n):
                 gap += y.J[r * n + i] * a[i]
             w.pull[r] -= stiff * gap / (w.rows[r] * w.rows[r])
+
+
+def corrected(w: Singular, stiff: float, v: Floats, dq: Floats, dv: Floats) -> None:
+    """Corrections of positions and velocities at v: the gaps of velocities are left in `gap`."""
+    y, n = w.terms.y, len(w.columns)
+    for i in range(n):
+        w.force[i] = 0.0
+    for r in range(len(w.rows)):
+        w.gap[r] = y.b[r]
+        for i in range(n):
+            w.gap[r] += y.J[r * n + i] * v[i]
+    pulled(w, stiff, y.phi, dq)
+    pulled(w, stiff, w.gap, dv)
+
+
+def largest_gap(gaps: Floats, rows: Shared) -> float:
+    """The largest of the gaps, each against the size of its row."""
+    out = 0.0
+    for r in range(len(rows)):
+        out = max(out, abs(gaps[r]) / rows[r])
+    return out
+
+
+def terms_at(w: Passing, t: float, share: float) -> int:
+    """The terms at the position and the velocity in their inputs."""
+    terms = w.singular.terms
+    copied(terms.x.near, w.motion.near)
+    at_time(terms.x.t, t + share)
+    later(terms.x.drive, terms.x.speed, terms.x.acceleration, w.motion.law, share)
+    return run(w.singular.terms)
+
+
+def least_constraint(w: Passing, t: float, share: float) -> int:
+    """Accelerations of least constraint into `a`: CONTINUED, or NO_ANSWER."""
+    s, tau = w.singular, w.motion.forward.x.tau
+    if terms_at(w, t, share) != 0:
+        return NO_ANSWER
+    stiff = regularized(s)
+    if not stiff > 0.0:
+        return NO_ANSWER
+    for i in range(len(tau)):
+        s.load[i] = tau[i] - s.terms.y.h[i]
+    accelerated(s, stiff, w.motion.a)
     return CONTINUED
 
 
@@ -173,8 +209,8 @@ def stage_beside(w: Passing, t: float, share: float, dt: float) -> int:
     """Accelerations of a stage in a singular position: CONTINUED, or NO_ANSWER."""
     m, soon = w.motion, share + AHEAD * dt
     x, p = m.forward.x, m.projection.x
-    copied(w.terms.x.q, x.q)
-    copied(w.terms.x.v, x.v)
+    copied(w.singular.terms.x.q, x.q)
+    copied(w.singular.terms.x.v, x.v)
     copied(p.v, x.v)
     for i in range(len(p.q)):
         p.q[i] = x.q[i] + AHEAD * dt * m.rate[i]
@@ -194,31 +230,23 @@ def stage_beside(w: Passing, t: float, share: float, dt: float) -> int:
 
 def pulled_back(w: Passing, t: float, dt: float) -> int:
     """Back onto the loops where the projection is singular: one step, with the gap before it in `residual`; NO_ANSWER if it fails."""
-    m, y, n = w.motion, w.terms.y, len(w.columns)
-    copied(w.terms.x.q, m.new_q)
-    copied(w.terms.x.v, m.new_v)
+    m, s = w.motion, w.singular
+    copied(s.terms.x.q, m.new_q)
+    copied(s.terms.x.v, m.new_v)
     if terms_at(w, t, dt) != 0:
         return NO_ANSWER
-    stiff = regularized(w)
+    stiff = regularized(s)
     if not stiff > 0.0:
         return NO_ANSWER
+    corrected(s, stiff, m.new_v, w.dq, w.dv)
     fast = 1.0
-    for i in range(n):
+    for i in range(len(m.new_v)):
         fast = max(fast, abs(m.new_v[i]))
-        w.force[i] = 0.0
-    m.residual = 0.0
-    for r in range(len(w.rows)):
-        w.gap[r] = y.b[r]
-        for i in range(n):
-            w.gap[r] += y.J[r * n + i] * m.new_v[i]
-        m.residual = max(m.residual, abs(y.phi[r]) / w.rows[r], abs(w.gap[r]) / (fast * w.rows[r]))
-    pulled(w, stiff, y.phi, w.dq)
-    pulled(w, stiff, w.gap, w.dv)
+        m.new_v[i] += w.dv[i]
+    m.residual = max(largest_gap(s.terms.y.phi, s.rows), largest_gap(s.gap, s.rows) / fast)
     rate_of(m, m.new_q, w.dq)
     for i in range(len(m.new_q)):
         m.new_q[i] += m.rate[i]
-    for i in range(n):
-        m.new_v[i] += w.dv[i]
     unit_quaternions(m.new_q, m.quaternions)
     return 0
 
