@@ -165,6 +165,17 @@ def _loops(programs: Mapping[str, Program], tables: Tables, moved: int, name: st
     return c99_loops.write(functions, layout, named, prefix=f"{name}_loop_", real=real, constants=values, hidden=True)
 
 
+def singular_sources(nv: int, nc: int, terms: Program, prefix: str) -> tuple[str, str]:
+    """The linear algebra of singular positions for other sources: structs and prototypes, and the functions."""
+    x = singular_step_loops
+    functions = [x.factored, x.substituted, x.regularized, x.accelerated, x.corrected, x.balanced, x.largest_gap]
+    layout = Layout(x.Singular, {"nv": nv, "nc": nc}, {"terms": KernelPlace.of(0, (), terms.outputs)})
+    structs, rest = c99_loops.write(functions, layout, {}, prefix=prefix).split("\n\nstatic ", 1)
+    source = f"static {rest}"
+    found = re.findall(r"^((?!static)\w+ \w+\([^)]*\))\n\{", source, re.MULTILINE)
+    return "\n".join([structs, "", *(f"{x};" for x in found), ""]), source
+
+
 def _placed(program: Program | None) -> KernelPlace | None:
     return None if program is None else KernelPlace.of(0, program.inputs, program.outputs)
 

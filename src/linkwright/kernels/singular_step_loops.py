@@ -35,6 +35,7 @@ STIFF = 1e7  # of the loops, against the largest inertia
 LOOSE = 1e-7  # dimensionless gap of the loops that is accepted there
 MOST_PULLS = 30  # projections where they converge linearly
 LAGRANGE_ROUNDS = 6
+SMALL = 1e-10  # added to J'J, whose directions without a row stay as they are
 AHEAD = 0.1  # of a step: where accelerations are taken in place of those of a singular position
 
 
@@ -172,6 +173,30 @@ def corrected(w: Singular, stiff: float, v: Floats, dq: Floats, dv: Floats) -> N
             w.gap[r] += y.J[r * n + i] * v[i]
     pulled(w, stiff, y.phi, dq)
     pulled(w, stiff, w.gap, dv)
+
+
+def balanced(w: Singular, a: Floats, lam: Floats) -> bool:
+    """lam + J z with J'J z = M a + h - J' lam: the smallest change of the multipliers that balances the accelerations."""
+    y, n, z = w.terms.y, len(w.columns), w.force
+    for i in range(n):
+        z[i] = y.h[i]
+        for j in range(n):
+            z[i] += y.M[i * n + j] * a[j]
+        for r in range(len(w.rows)):
+            z[i] -= y.J[r * n + i] * lam[r]
+        z[i] *= w.columns[i]
+        for j in range(i + 1):
+            s = SMALL if i == j else 0.0
+            for r in range(len(w.rows)):
+                s += y.J[r * n + i] * y.J[r * n + j] * w.columns[i] * w.columns[j] / (w.rows[r] * w.rows[r])
+            w.A[i, j] = s
+    if not factored(w.A):
+        return False
+    substituted(w.A, z)
+    for r in range(len(w.rows)):
+        for i in range(n):
+            lam[r] += y.J[r * n + i] * w.columns[i] * z[i] / (w.rows[r] * w.rows[r])
+    return True
 
 
 def largest_gap(gaps: Floats, rows: Shared) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from linkwright.api import Program, is_rotary, programs
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
+from linkwright.kernels.c_sources import singular_sources
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
 
@@ -32,6 +33,10 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
     out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
     tapes = [tape_source(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
     out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
+    structs, functions = singular_sources(eq.sizes["nv"], eq.sizes["nlam"], eq.tapes["terms"], f"{name}_loop_")
+    guard = f"{name.upper()}_LOOPS_H"
+    out[f"{name}_loops.h"] = f"{head}#ifndef {guard}\n#define {guard}\n\n{structs}\n#endif\n"
+    out[f"{name}_loops.c"] = f'{head}#include <math.h>\n#include "{name}.h"\n#include "{name}_loops.h"\n\n{functions}'
     for file in (*SHARED, *OF_VERSION[fmi]):
         out[f"{name}_{file}"] = (_HERE / file).read_text(encoding="utf-8").replace("NAME", name)
     return out

@@ -82,8 +82,8 @@ static double correction(struct NAME_instance *m, const struct way *w, const dou
         for (r = 0; r < rows; r++)
             x[i] -= STIFF * J[r * NAME_nv + i] * NAME_column_scale[i] * gap[r] / (NAME_row_scale[r] * NAME_row_scale[r]);
     }
-    if (!NAME_factor(m->matrix, NAME_nv)) return -1.0;
-    NAME_substitute(m->matrix, NAME_nv, x);
+    if (!NAME_loop_factored(m->matrix, NAME_nv, NAME_nv)) return -1.0;
+    NAME_loop_substituted(m->matrix, NAME_nv, NAME_nv, x, NAME_nv);
     for (i = 0; i < NAME_nv; i++) {
         size = fmax(size, fabs(x[i]));
         x[i] *= NAME_column_scale[i];
