@@ -35,6 +35,7 @@ class KinematicsOutputs(Record):
     v: Floats
     a: Floats
     residual: Floats
+    determinant: Floats
 
 
 class Kinematics(Kernel):

@@ -40,6 +40,7 @@ from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.parameters import choose, every_parameter
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
+CLOSING = {"kinematics", "walk"}  # kernels with Newton steps at given drives; the second is that of pages
 SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels
 _HERE = Path(__file__).parent
 
@@ -96,7 +97,7 @@ def programs_of(kernels: Kernels, names: Sequence[str] | None, more: Mapping[str
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
     found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
     found |= {n: _traced(kernels, TRACED[n]) for n in wanted if n in TRACED}
-    if "kinematics" in found:
+    if found.keys() & CLOSING:
         found["drives"] = _traced(kernels, TracedKernel(_drives, ("q", "v")))
     if "forward" in found and "projection" in found and kernels.sizes.nq != kernels.sizes.nv:
         found["qdot"] = _traced(kernels, TracedKernel(lambda eq, q, v, near: {"qdot": qdot(eq.loops.skel, q, v)}, ("q", "v")))
@@ -171,7 +172,7 @@ def tables_of(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
         "bodies": [n.body for n in kernels.tree.nodes],
     }
     kinds = [k for jt in kernels.loops.skel.types for k in jt.coordinate_kinds]
-    drive = _drives(eq, q, np.zeros(kernels.tree.nv), reference)["drive"] if "kinematics" in programs else []
+    drive = _drives(eq, q, np.zeros(kernels.tree.nv), reference)["drive"] if programs.keys() & CLOSING else []
     numbers = {"q": q, "drive": drive, "free": kernels.defaults["free"], "near": reference, "scale": scale(kinds, kernels.loops.kappa)}
     first = [n.q.start for n, jt in zip(kernels.tree.nodes, kernels.loops.skel.types, strict=True) if "quaternion" in jt.coordinate_kinds]
     return Tables(names, {k: [float(x) for x in values] for k, values in numbers.items()}, first)

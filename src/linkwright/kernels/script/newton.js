@@ -8,7 +8,9 @@
  */
 const solverOf = (m, data) => {
   const nq = m.start.q.length, ndrives = m.start.drive.length, nnear = m.start.near.length;
-  const w = newClosing({ nq, ndrives, nnear, nquaternions: data.quaternions.length }, m.kernels), { kinematics, drives, turns } = w;
+  const { kernels } = m, own = kernels.kinematics ? "kinematics" : "walk"; // the second gives v, a and the determinant at once
+  const sizes = { nq, ndrives, nnear, nquaternions: data.quaternions.length };
+  const w = newClosing(sizes, Object.assign({}, kernels, { kinematics: kernels[own] })), { kinematics, drives, turns } = w;
   w.scale.set(data.scale);
   w.quaternions.set(data.quaternions);
 
@@ -27,7 +29,7 @@ const solverOf = (m, data) => {
 
   /** @type {Solver} */
   const solver = {
-    kinematics: m.kernels.kinematics ? kinematics : null,
+    kinematics: own in kernels ? kinematics : null,
     scale: data.scale, // what a step of an entry of q is compared with
     status: () => w.status,
 
@@ -52,7 +54,7 @@ const solverOf = (m, data) => {
 
     // whole turns of the joints between the trees, counted on in place
     count(q, near) {
-      if (!m.kernels.turns) return;
+      if (!kernels.turns) return;
       hold(turns, near);
       w.near.set(near);
       counted(w, q);
@@ -61,7 +63,7 @@ const solverOf = (m, data) => {
 
     // where the drives are, into `out`
     driveAt(q, near, out) {
-      if (!m.kernels.drives) return out;
+      if (!kernels.drives) return out;
       hold(drives, near);
       drives_at(w, q, out);
       return out;

@@ -21,7 +21,7 @@ from linkwright.rings.studio.live.scene_data import Ref, places, references
 from linkwright.rings.studio.scene import Scene
 
 ALWAYS = ("poses", "twists", "closure")
-MOVED = ("kinematics", "branch", "derivatives")  # where the drives determine the motion
+MOVED = ("walk", "derivatives")  # where the drives determine the motion
 LOADED = ("loads", "bodies", "acting", "energy")
 FREELY = ("forward", "projection")
 

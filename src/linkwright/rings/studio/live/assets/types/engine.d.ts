@@ -9,6 +9,7 @@ interface Closing {
   closed: boolean;
   ok: boolean;
   residual: number;
+  determinant: number;
   v: Float64Array;
   a: Float64Array;
 }
@@ -110,6 +111,7 @@ interface Cycle {
   ok: Uint8Array;
   placed: Uint8Array;
   side: Int8Array;
+  determinant: Float64Array;
   q: Float64Array;
   v: Float64Array;
   a: Float64Array;
