@@ -26,7 +26,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
-from linkwright.kernels import closing_loops, motion_loops, singular_value_loops
+from linkwright.kernels import closing_loops, driven_motion, motion_loops, singular_value_loops
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
@@ -38,6 +38,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.parameters import choose, every_parameter
+from linkwright.numerics.tolerances import SAME_PLACE
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
 CLOSING = {"kinematics", "walk"}  # kernels with Newton steps at given drives; the second is that of pages
@@ -66,7 +67,7 @@ def javascript(
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    loops = loops_text({"forward", "projection"} <= programs.keys(), "closure" in programs)
+    loops = loops_text({"forward", "projection"} <= programs.keys(), "closure" in programs, "walk" in programs)
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
@@ -190,11 +191,20 @@ def template(name: str) -> str:
 # -------------------------------------------------------------------- JavaScript
 
 
+def leads_through(kernels: Kernels, drives: Names, q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray) -> bool:
+    """Return True if the walk of a script leads from the first of these positions through all; laws: (samples, 3 drives)."""
+    kernel = chosen(kernels, None, drives).get("walk")
+    if not kernel.native:
+        return False
+    found = driven_motion.Walking(kernel, kernels.plan.spinning)(q[0], near[0], t, laws)
+    return found.reached == len(t) and float(np.abs(found.q - q).max(initial=0.0)) < SAME_PLACE
+
+
 @cache
-def loops_text(moving: bool, ranks: bool) -> str:
-    """The loops of the script: closing and assembling, free motion, and singular values."""
+def loops_text(moving: bool, ranks: bool, walking: bool) -> str:
+    """The loops of the script: closing and assembling, free motion, singular values, and the walk of a cycle."""
     functions: list[Any] = [closing_loops.assembled]
-    functions += [motion_loops.stepped] * moving + [singular_value_loops.orthogonalized] * ranks
+    functions += [motion_loops.stepped] * moving + [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk] * walking
     return js.short(javascript_loops.write(functions))
 
 
@@ -207,6 +217,7 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
         "eyes": _eyes(kernels) if "loads" in programs else {},
         **{k: t.numbers[k] for k in ("free", "scale")},
         "quaternions": t.quaternions,
+        "idle": kernels.plan.spinning,
     }
 
 

@@ -79,6 +79,32 @@ const addMotion = (m, data) => {
 };
 
 /**
+ * The walk of a cycle from its first position; see driven_motion.py.
+ * @param {Mechanism} m
+ * @param {MechanismData} data
+ */
+const addWalk = (m, data) => {
+  const nq = m.start.q.length, nv = m.names.v.length, nd = m.names.drives.length, { near } = m.kernels.walk.outputs, nn = near ? near[1] : 0;
+  const w = newWalk({ nq, nv, na: nv, near: nn, idle: data.idle }, { close: m.kernels.walk }), width = nq + 2 * nv + nn + 1;
+  // positions and references of all samples in place of those of the first
+  m.walk = (law) => {
+    const n = law.t.length, laws = new Float64Array(3 * nd * n), rows = new Float64Array(width * n), short = 1e-9; // rad or m that Newton may move
+    [law.value, law.speed, law.acceleration].forEach((x, j) => {
+      for (let i = 0; i < n; i++) for (let k = 0; k < nd; k++) laws[(3 * i + j) * nd + k] = x[i * nd + k];
+    });
+    const reached = walk(w, law.q, law.near, m.free, laws, 3 * nd, law.t, rows, width, n, 0, short);
+    const q = new Float64Array(n * nq), turns = new Float64Array(n * law.near.length);
+    for (let i = 0; i < n; i++) {
+      const at = width * Math.min(i, reached - 1);
+      q.set(rows.subarray(at, at + nq), i * nq);
+      turns.set(nn ? rows.subarray(at + nq + 2 * nv, at + nq + 2 * nv + nn) : law.near, i * law.near.length);
+    }
+    law.q = q;
+    law.near = turns;
+  };
+};
+
+/**
  * @param {Record<string, Kernel>} kernels
  * @param {MechanismData} data
  * @returns {Mechanism}
@@ -98,6 +124,7 @@ const mechanismOf = (kernels, data) => {
   m.bind = (name) => boundKernel(m, name);
   m.solver = solverOf(m, data);
   if (kernels.kinematics) addKinematics(m);
+  if (kernels.walk) addWalk(m, data);
   if (kernels.loads) addLoads(m);
   if (kernels.forward) {
     const k = kernelCall(m, "forward", "q", "v", "tau");

@@ -89,6 +89,11 @@ declare function begun(w: MotionLoop): void;
 declare function projected(w: MotionLoop): number;
 declare function stepped(w: MotionLoop, t: number, dt: number): number;
 
+declare function newWalk(sizes: Record<string, number>, kernels: Record<string, Kernel>): object;
+declare function walk(
+  w: object, q: Float64Array, near: Float64Array, free: Float64Array, laws: Float64Array, width: number, t: Float64Array, rows: Float64Array,
+  row: number, n: number, once: number, least: number,
+): number;
 declare function orthogonalized(a: Float64Array, rows: number, columns: number, s: Float64Array): number;
 
 interface Solver {
@@ -138,6 +143,18 @@ interface MechanismData {
   free: number[];
   scale: number[];
   quaternions: number[];
+  /** Degrees of freedom that no constraint decides. */
+  idle: number;
+}
+
+/** Positions of a cycle, and what its drives do at its samples. */
+interface Walked {
+  t: Float64Array;
+  q: Float64Array;
+  near: Float64Array;
+  value: Float64Array;
+  speed: Float64Array;
+  acceleration: Float64Array;
 }
 
 /** State on the loops. */
@@ -159,6 +176,7 @@ interface Mechanism {
   free: Float64Array;
   near: Float64Array;
   solver: Solver;
+  walk(law: Walked): void;
   set(values: Record<string, number>): void;
   bind(name: string): BoundKernel | null;
   drives(q: Numbers, v?: Numbers): Answer;

@@ -394,3 +394,19 @@ return[said(()=>e.set({L9:1})),said(()=>e.set({L1:NaN})),said(()=>e.place("wheel
     assert got[2] == "there is no body wheel" and got[3] == "there is no drive Z"
     with pytest.raises(LinkwrightError):
         lw.load("four-bar").cycle("Z")
+
+
+@pytest.mark.parametrize("name", ["carpet-scraper", "five-bar", "stewart"])
+def test_a_page_walks_a_cycle_from_its_first_position(name: str) -> None:
+    """One position travels with the page; all others are those of Python."""
+    page = shipped(name)
+    assert page.motion.turn is not None and page.data["cycle"]["q"]["shape"][0] == 1
+    [found] = run({name: page}, [(name, "return {q:e.law.q,near:e.law.near}", None)])
+    q = page.motion.turn.q
+    assert np.abs(np.reshape(found["q"], q.shape) - q).max() < 1e-11
+
+
+def test_positions_of_a_cycle_with_singular_positions_travel_with_the_page() -> None:
+    page = shipped("slider-crank-equal")
+    assert page.motion.turn is not None and page.motion.turn.singular
+    assert page.data["cycle"]["q"]["shape"][0] == len(page.motion.turn)

@@ -56,6 +56,12 @@ def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Sc
     return Script(text, tuple(names), rows, why, shape if free else [])
 
 
+def walked_by_page(system: System, drives: Sequence[str], q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray) -> bool:
+    """Return True if the page finds all these positions from the first one; laws: values, speeds and accelerations of the drives."""
+    names, _ = _possible(export.chosen(system.kernels, None, tuple(drives)), system)
+    return "walk" in names and export.leads_through(system.kernels, tuple(drives), q, near, t, laws)
+
+
 def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], str]:
     """The kernels this mechanism has, and what is missing for the others."""
     d = system.description
