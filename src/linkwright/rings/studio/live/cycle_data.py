@@ -1,7 +1,8 @@
 """The motion a page plays: one cycle of the drives as Python found it, or a recorded run, as plain data.
 
-A cycle gives the page's engine a place to start from (q, and the turns of cut joints), at the first sample if the page walks through all
-others as Python did, else at every sample, what the drives do there, and Python's own efforts at some samples to compare with. Arrays travel as base64 of little-endian float64.
+A cycle gives the page's engine a place to start from (q, and the turns of cut joints), what the drives do at every sample, and Python's
+own efforts at some samples to compare with. The place is that of the first sample if the page walks through all others as Python did,
+else there is one for every sample. Arrays travel as base64 of little-endian float64.
 """
 
 from __future__ import annotations
