@@ -408,8 +408,9 @@ def test_single_precision_has_no_double_in_it() -> None:
     assert "sqrtf(" in text and "powf(" in text and not re.search(r"\bdouble\b|\d\.\d+(?![\df])", text)
 
 
-def test_javascript_has_the_numbers_of_python() -> None:
-    text = javascript_loops.write(FUNCTIONS)
+@pytest.mark.parametrize("shortened", [str, javascript.squeezed])
+def test_javascript_has_the_numbers_of_python(shortened: Callable[[str], str]) -> None:
+    text = shortened(javascript_loops.write(FUNCTIONS))
     driver = f"""
 const given = {json.dumps(numbers().tolist())}, all = {{}};
 for (const f of [{", ".join(f.__name__ for f in FUNCTIONS)}]) {{

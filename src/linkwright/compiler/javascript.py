@@ -47,6 +47,13 @@ def short(source: str) -> str:
     return "".join(f"{line}\n" for line in lines if line)
 
 
+def squeezed(source: str) -> str:
+    """Return what `javascript_loops` has written without comments, line ends and spaces that mean nothing; no string in it has a space."""
+    text = re.sub(r"([;{},])\n", r"\1", short(source))
+    text = re.sub(r" ?([=<>*/?:&|!(){};,]) ?", r"\1", text)
+    return re.sub(r"(?<![+-]) ?([+-]) ?(?![+-])", r"\1", text)  # a - -b needs its space
+
+
 def write(program: Program, name: str) -> str:
     """The source of `name(x, y)`, complete in itself."""
     _check(name)

@@ -26,7 +26,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
-from linkwright.kernels import closing_loops, driven_motion, motion_loops, singular_value_loops
+from linkwright.kernels import closing_loops, driven_motion, motion_loops, singular_step_loops, singular_value_loops
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
@@ -67,7 +67,8 @@ def javascript(
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    loops = loops_text({"forward", "projection"} <= programs.keys(), "closure" in programs, "walk" in programs)
+    moving = {"forward", "projection"} <= programs.keys()
+    loops = loops_text(moving, moving and "terms" in programs, "closure" in programs, "walk" in programs)
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
@@ -201,11 +202,13 @@ def leads_through(kernels: Kernels, drives: Names, q: np.ndarray, near: np.ndarr
 
 
 @cache
-def loops_text(moving: bool, ranks: bool, walking: bool) -> str:
+def loops_text(moving: bool, passing: bool, ranks: bool, walking: bool) -> str:
     """The loops of the script: closing and assembling, free motion, singular values, and the walk of a cycle."""
     functions: list[Any] = [closing_loops.assembled]
-    functions += [motion_loops.stepped] * moving + [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk] * walking
-    return js.short(javascript_loops.write(functions))
+    functions += [motion_loops.projected] * moving
+    functions += [singular_step_loops.stepped_through if passing else motion_loops.stepped] * moving
+    functions += [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk] * walking
+    return js.squeezed(javascript_loops.write(functions))
 
 
 def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
@@ -217,8 +220,14 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
         "eyes": _eyes(kernels) if "loads" in programs else {},
         **{k: t.numbers[k] for k in ("free", "scale")},
         "quaternions": t.quaternions,
+        **(_scales(kernels) if "terms" in programs else {}),
         "idle": kernels.plan.spinning,
     }
+
+
+def _scales(kernels: Kernels) -> dict[str, list[float]]:
+    """Sizes of the rows of the loops and of velocities."""
+    return {"rows": [float(x) for x in kernels.loops.row_scale], "columns": [float(x) for x in kernels.loops.columns]}
 
 
 def _eyes(kernels: Kernels) -> dict[str, dict[str, list[int]]]:

@@ -46,12 +46,20 @@ const addLoads = (m) => {
  * @param {MechanismData} data
  */
 const addMotion = (m, data) => {
-  const sizes = { nq: m.start.q.length, nv: m.names.v.length, nnear: m.start.near.length, nlaw: 0, nquaternions: data.quaternions.length };
-  const w = newMotion(sizes, m.kernels);
+  const { forward, projection, qdot, turns, terms } = m.kernels, through = "terms" in m.kernels, nc = through ? terms.outputs.phi[1] : 0;
+  const sizes = { nq: m.start.q.length, nv: m.names.v.length, nc, nnear: m.start.near.length, nlaw: 0, nquaternions: data.quaternions.length };
+  const own = { "motion.forward": forward, "motion.projection": projection, "motion.qdot": qdot, "motion.turns": turns, "singular.terms": terms };
+  const passing = through ? newPassing(sizes, own) : null, w = passing ? passing.motion : newMotion(sizes, m.kernels);
   w.quaternions.set(data.quaternions);
+  const kernels = [w.forward, w.projection, w.qdot, w.turns];
+  if (passing) {
+    passing.singular.rows.set(data.rows);
+    passing.singular.columns.set(data.columns);
+    kernels.push(passing.singular.terms);
+  }
   /** @type {(q: Numbers, v: Numbers, t: number, go: () => number) => Projected} */
   const moved = (q, v, t, go) => {
-    for (const { x } of [w.forward, w.projection, w.qdot, w.turns]) {
+    for (const { x } of kernels) {
       for (let i = 0; i < x.free.length; i++) x.free[i] = m.free[i];
       if (x.t) x.t.fill(t);
     }
@@ -60,18 +68,18 @@ const addMotion = (m, data) => {
     w.q.set(q);
     w.v.set(v);
     begun(w);
-    const ok = !go();
+    const status = go(), ok = !(status & 7);
     if (ok) m.near = w.near.slice();
-    return { ok, q: w.new_q.slice(), v: w.new_v.slice(), residual: w.residual };
+    return { ok, continued: status === 8, q: w.new_q.slice(), v: w.new_v.slice(), residual: w.residual };
   };
   // nearest state on the loops in the mass metric, positions and velocities
   m.project = (q, v) => moved(q, v, m.t, () => projected(w));
-  // one step of the motion under efforts tau, then back onto the loops; m.t advances
+  // one step of the motion under efforts tau, then back onto the loops; m.t advances. With kernel `terms` it passes singular positions.
   m.step = (q, v, dt, tau) => {
     const r = moved(q, v, m.t, () => {
       if (tau) w.forward.x.tau.set(tau);
       else w.forward.x.tau.fill(0);
-      return stepped(w, m.t, dt);
+      return passing ? stepped_through(passing, m.t, dt) : stepped(w, m.t, dt);
     });
     if (r.ok) m.t += dt;
     return r;

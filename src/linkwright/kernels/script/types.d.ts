@@ -84,6 +84,12 @@ interface MotionLoop {
   quaternions: Int32Array;
 }
 declare function newMotion(sizes: Record<string, number>, kernels: Record<string, Kernel>): MotionLoop;
+interface PassingLoop {
+  motion: MotionLoop;
+  singular: { terms: LoopKernel; rows: Float64Array; columns: Float64Array };
+}
+declare function newPassing(sizes: Record<string, number>, kernels: Record<string, Kernel | undefined>): PassingLoop;
+declare function stepped_through(w: PassingLoop, t: number, dt: number): number;
 declare function motion_referred(w: MotionLoop): void;
 declare function begun(w: MotionLoop): void;
 declare function projected(w: MotionLoop): number;
@@ -145,6 +151,9 @@ interface MechanismData {
   quaternions: number[];
   /** Degrees of freedom that no constraint decides. */
   idle: number;
+  /** With kernel `terms`: sizes of the rows of the loops and of velocities. */
+  rows: number[];
+  columns: number[];
 }
 
 /** Positions of a cycle, and what its drives do at its samples. */
@@ -160,6 +169,8 @@ interface Walked {
 /** State on the loops. */
 interface Projected {
   ok: boolean;
+  /** Near a singular position: accelerations were taken just beside it, or are those of least constraint. */
+  continued: boolean;
   q: Float64Array;
   v: Float64Array;
   residual: number;
