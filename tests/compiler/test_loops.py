@@ -350,6 +350,22 @@ def test_outside_arrays_have_any_strides_or_are_shared(lanes: int, rng: np.rando
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_items_in_groups_share_what_belongs_to_their_group(lanes: int, rng: np.random.Generator) -> None:
+    """Entries of a block lie one after the other, at one place, or apart; groups are no multiples of eight."""
+    t, start = rng.uniform(size=(3, 4)), rng.normal(size=(3, 2, 4, 11))
+    results = []
+    for go in ("python", "__call__"):
+        rows = start.copy().transpose(0, 3, 2, 1)
+        loop = filled(Loop(table_rows, laid_out(1 if go == "python" else lanes, interpreted if go == "python" else 0)))
+        results.append((getattr(loop, go)((3, 11), rows, t[:, None], True, 4), rows))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_array_equal(results[0][1], results[1][1])
+    assert results[0][0].shape == (3, 11)
+    with pytest.raises(LoopError, match=r"\(3, 11\) items before them"):
+        Loop(table_rows, laid_out())((3, 11), start, t, True, 4)
+
+
 def test_several_threads_have_memories_of_their_own(code: NativeCode) -> None:
     loop = filled(Loop(arrays, laid_out(8, code.aosoa_address, code.work("many"))))
     given, out = np.tile(numbers(), (20, 1)), np.zeros((20 * ITEMS, 6))

@@ -3,10 +3,6 @@
 With lanes a varying number is a vector, and lanes that take different ways are masked: a masked block is skipped where no lane takes it, an
 assignment in it changes its lanes only, `return`, `break` and `continue` take lanes out until the place where all meet again. A lane does
 the operations that it would do alone, in their order, so its bits are the same; what it does while it is masked is never used.
-
-`loop(slots)` runs the main function for items, one or eight at a time: the first item, how many there are, a place for the results, then
-the arguments. A record takes two slots (its table, its floats), an outside array its address, a stride for each axis and one from item to
-item.
 """
 
 from __future__ import annotations
@@ -15,10 +11,10 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from linkwright.compiler.loop_entry import ANYWHERE, KINDS, SAME, TOGETHER, Entry
 from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, Unit, contains, leaves, walked
 from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 
-KINDS: dict[Any, str] = {int: "i64", float: "double", bool: "i1"}
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
 EXITS = ("break", "continue", "return")
@@ -29,7 +25,7 @@ def module(unit: Unit) -> str:
     lanes = ALL_LANES if unit.lanes else 1
     m = _Module(unit, lanes)
     main = m.function(unit.main, masked=False)
-    entry = _Entry(unit.main, main, lanes)
+    entry = Entry(unit.main, main.name, main.returned, lanes)
     return "\n".join([*_declarations(lanes), *m.texts.values(), *entry.lines, ""])
 
 
@@ -49,95 +45,6 @@ def _declarations(lanes: int) -> list[str]:
             out.append(f"declare {v} @llvm.masked.gather.{n}({p}, i32, {b}, {v})")
             out.append(f"declare void @llvm.masked.scatter.{n}({v}, {p}, i32, {b})")
     return out
-
-
-def argument_slots(kind: Any) -> int:
-    """Return the number of slots of an argument of the main function."""
-    if kind in NUMBERS:
-        return 1
-    return 2 + kind.axes if is_array(kind) else 2
-
-
-class _Entry:
-    """`loop(slots)`: the main function for one item after the other, or eight at a time; lanes beyond the last item repeat it."""
-
-    def __init__(self, f: Function, main: Writer, lanes: int):
-        self.lines = ["define void @loop(ptr %slots) nounwind {", "entry:"]
-        self.at, self.count, n = 3, 0, lanes
-        first, count, out = self.word(0, "i64"), self.word(1, "i64"), self.word(2, "ptr")
-        given = [(kind, [self.word(self.at + k, "") for k in range(argument_slots(kind))]) for kind in self.kinds(f)]
-        end = self.put(f"add i64 {first}, {count}")
-        last = self.put(f"sub i64 {end}, 1")
-        self.lines += ["  br label %test", "test:", f"  %block = phi i64 [ {first}, %entry ], [ %next, %body ]"]
-        self.lines += [f"  %more = icmp slt i64 %block, {end}", "  br i1 %more, label %body, label %done", "body:"]
-        items = "%block"
-        if n > 1:
-            here = self.put(f"add <{n} x i64> {self.wide('%block', n)}, <{', '.join(f'i64 {k}' for k in range(n))}>")
-            final = self.wide(last, n)
-            beyond = self.put(f"icmp sgt <{n} x i64> {here}, {final}")
-            items = self.put(f"select <{n} x i1> {beyond}, <{n} x i64> {final}, <{n} x i64> {here}")
-        args: list[str] = []
-        for kind, raw in given:
-            if kind in NUMBERS:
-                args.append(f"{KINDS[kind]} {self.load(raw[0], 'i64' if kind is bool else KINDS[kind], kind is bool)}")
-            elif is_array(kind):
-                address, *strides, step = [self.load(r, "ptr" if k == 0 else "i64") for k, r in enumerate(raw)]
-                if n > 1:
-                    offset = f"<{n} x i64> {self.put(f'mul <{n} x i64> {items}, {self.wide(step, n)}')}"
-                else:
-                    address = self.put(f"getelementptr double, ptr {address}, i64 {self.put(f'mul i64 %block, {step}')}")
-                    offset = "i64 0"
-                args += [f"ptr {address}", *(f"i64 {s}" for s in strides), offset]
-            else:
-                args += [f"ptr {self.load(r, 'ptr')}" for r in raw]
-        call = f"call fastcc {main.returned} @{main.name}({', '.join(args)})"
-        if f.returns is None:
-            self.lines.append(f"  {call}")
-        else:
-            self.result(f, main, call, out, items)
-        self.lines += [f"  %next = add i64 %block, {n}", "  br label %test", "done:", "  ret void", "}"]
-
-    def kinds(self, f: Function) -> Any:
-        for _, kind in f.arguments:
-            yield kind
-            self.at += argument_slots(kind)
-
-    def put(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %e{self.count} = {text}")
-        return f"%e{self.count}"
-
-    def word(self, at: int, kind: str) -> str:
-        where = self.put(f"getelementptr i64, ptr %slots, i64 {at}")
-        return self.put(f"load {kind}, ptr {where}") if kind else where
-
-    def load(self, where: str, kind: str, truth: bool = False) -> str:
-        value = self.put(f"load {kind}, ptr {where}")
-        return self.put(f"icmp ne i64 {value}, 0") if truth else value
-
-    def wide(self, value: str, n: int) -> str:
-        one = self.put(f"insertelement <{n} x i64> poison, i64 {value}, i32 0")
-        return self.put(f"shufflevector <{n} x i64> {one}, <{n} x i64> poison, <{n} x i32> zeroinitializer")
-
-    def result(self, f: Function, main: Writer, call: str, out: str, items: str) -> None:
-        """Results are written as slots: whole numbers, or the bits of floats."""
-        result, t, n = self.put(call), main.returned, main.lanes
-        element = KINDS[f.returns]
-        wide = t.startswith("<")
-        if f.returns is bool:
-            whole = t.replace("i1", "i64")
-            result, t, element = self.put(f"zext {t} {result} to {whole}"), whole, "i64"
-        if n == 1:
-            self.lines.append(f"  store {t} {result}, ptr {self.put(f'getelementptr i64, ptr {out}, i64 %block')}")
-            return
-        if not wide:
-            one = self.put(f"insertelement <{n} x {t}> poison, {t} {result}, i32 0")
-            result = self.put(f"shufflevector <{n} x {t}> {one}, <{n} x {t}> poison, <{n} x i32> zeroinitializer")
-        places = self.put(f"getelementptr i64, ptr {out}, <{n} x i64> {items}")
-        short = "f64" if element == "double" else "i64"
-        on = ", ".join(["i1 true"] * n)
-        given = f"<{n} x {element}> {result}, <{n} x ptr> {places}, i32 8, <{n} x i1> <{on}>"
-        self.lines.append(f"  call void @llvm.masked.scatter.v{n}{short}.v{n}p0({given})")
 
 
 class _Module:
@@ -259,8 +166,7 @@ class Writer:
             if not is_array(kind):
                 parts = [("ptr noalias readonly", name), ("ptr", f"{name}.g")]
             elif kind.outside:
-                offsets = f"<{self.lanes} x i64>" if self.lanes > 1 else "i64"
-                parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes)), (offsets, f"{name}.lanes")]
+                parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes)), *self.places(name)]
             else:
                 parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes))]
             self.head += [f"{t} %{n}" for t, n in parts]
@@ -278,6 +184,10 @@ class Writer:
         self.do("br label %leave")
         self.label("%leave")
         self.do(f"ret {self.returned} {self.put(f'load {self.returned}, ptr {self.result}')}" if self.result else "ret void")
+
+    def places(self, name: str) -> list[tuple[str, str]]:
+        """Further arguments of an outside array with lanes: how their entries lie, and how far from the first."""
+        return [("i64", f"{name}.how"), (f"<{self.lanes} x i64>", f"{name}.lanes")] if self.lanes > 1 else []
 
     def block(self, body: list[Statement]) -> None:
         for s in body:
@@ -307,15 +217,34 @@ class Writer:
         path, at, e = s.parts
         wide = self.lanes > 1 and path.kind.own
         value = self.wide(e) if wide else self.value(e)
-        where, vector = self.address(path, at)
         t = self.type(path.kind.element, wide)
+        if wide and path.kind.outside:
+            return self.written_outside(path, at, t, value)
+        where, vector = self.address(path, at)
         if vector:
-            n, short = self.lanes, "f64" if path.kind.element is float else "i64"
-            self.do(
-                f"call void @llvm.masked.scatter.v{n}{short}.v{n}p0({t} {value}, <{n} x ptr> {where}, i32 8, {self.mask_type} {self.mask})"
-            )
+            self.scattered(path.kind.element, t, value, where)
         else:
             self.stored(t, value, where, wide)
+
+    def scattered(self, element: Any, t: str, value: str, where: str) -> None:
+        n, short = self.lanes, "f64" if element is float else "i64"
+        given = f"{t} {value}, <{n} x ptr> {where}, i32 8, {self.mask_type} {self.mask}"
+        self.do(f"call void @llvm.masked.scatter.v{n}{short}.v{n}p0({given})")
+
+    def written_outside(self, path: Path, at: list[Expression], t: str, value: str) -> None:
+        """In one piece where lanes lie one after the other and all are on, else lane by lane."""
+        base, how, offsets = self.outside(path, at)
+        if self.partial or any(i.varying for i in at):
+            return self.scattered(float, t, value, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+        together, apart, end = self.new("together"), self.new("apart"), self.new("end")
+        self.do(f"br i1 {self.put(f'icmp eq i64 {how}, {TOGETHER}')}, label {together}, label {apart}")
+        self.label(together)
+        self.do(f"store {t} {value}, ptr {base}, align 8")
+        self.do(f"br label {end}")
+        self.label(apart)
+        self.scattered(float, t, value, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+        self.do(f"br label {end}")
+        self.label(end)
 
     def _s_put(self, s: Statement) -> None:
         path, e = s.parts
@@ -487,9 +416,9 @@ class Writer:
 
     def address(self, path: Path, at: list[Expression]) -> tuple[str, bool]:
         """The address of an entry; True with addresses of all lanes, one each."""
-        base, *sizes = self.located(path)
         if path.kind.outside:
-            return self.outside(base, sizes, at)
+            return self.outside(path, at)[0], False
+        base, *sizes = self.located(path)
         varying = self.lanes > 1 and any(i.varying for i in at)
         t = self.type(int, varying)
         value = self.wide if varying else self.value
@@ -503,18 +432,46 @@ class Writer:
                 i = self.put(f"add nsw {t} {i}, <{', '.join(f'i64 {k}' for k in range(self.lanes))}>")
         return self.put(f"getelementptr double, ptr {base}, {t} {i}"), varying
 
-    def outside(self, base: str, strides: list[str], at: list[Expression]) -> tuple[str, bool]:
-        offsets = strides[-1]
-        for e, stride in zip(at, strides, strict=False):
+    def outside(self, path: Path, at: list[Expression]) -> tuple[str, str, str]:
+        """The address of an entry of the first lane, how those of the others lie, and how far from it they are."""
+        base, *rest = self.located(path)
+        how, offsets = rest[-2:] if self.lanes > 1 else ("", "")
+        for e, stride in zip(at, rest, strict=False):
             if e.varying and self.lanes > 1:
                 t = self.type(int, True)
                 step = self.put(f"mul nsw {t} {self.value(e)}, {self.spread(stride, int)}")
-                offsets = self.put(f"add nsw {t} {offsets}, {step}")
+                how, offsets = str(ANYWHERE), self.put(f"add nsw {t} {offsets}, {step}")
             else:
                 base = self.put(f"getelementptr double, ptr {base}, i64 {self.put(f'mul nsw i64 {self.value(e)}, {stride}')}")
-        if self.lanes == 1:
-            return base, False
-        return self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"), True
+        return base, how, offsets
+
+    def read_outside(self, path: Path, at: list[Expression], t: str) -> str:
+        """At once where lanes lie one after the other or at one place, else lane by lane."""
+        base, how, offsets = self.outside(path, at)
+        if how == str(ANYWHERE):
+            return self.gathered(float, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+        out = self.slot(t)
+        ways = {k: self.new(name) for k, name in ((ANYWHERE, "anywhere"), (TOGETHER, "together"), (SAME, "same"))}
+        end = self.new("end")
+        cases = " ".join(f"i64 {k}, label {ways[k]}" for k in (TOGETHER, SAME))
+        self.do(f"switch i64 {how}, label {ways[ANYWHERE]} [ {cases} ]")
+        for k, label in ways.items():
+            self.label(label)
+            if k == ANYWHERE:
+                value = self.gathered(float, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+            elif k == TOGETHER:
+                value = self.put(f"load {t}, ptr {base}, align 8")
+            else:
+                value = self.spread(self.put(f"load double, ptr {base}, align 8"), float)
+            self.do(f"store {t} {value}, ptr {out}")
+            self.do(f"br label {end}")
+        self.label(end)
+        return self.put(f"load {t}, ptr {out}")
+
+    def gathered(self, element: Any, t: str, where: str) -> str:
+        n, short = self.lanes, "f64" if element is float else "i64"
+        mask = f"i32 8, {self.mask_type} {self.mask}"
+        return self.put(f"call {t} @llvm.masked.gather.v{n}{short}.v{n}p0(<{n} x ptr> {where}, {mask}, {t} zeroinitializer)")
 
     # ------------------------------------------------------------ expressions
 
@@ -615,12 +572,12 @@ class Writer:
     def _e_element(self, e: Expression) -> str:
         path, at = e.parts
         t = self.type(e.kind, e.varying)
+        if path.kind.outside and self.lanes > 1:
+            return self.read_outside(path, at, t)
         where, vector = self.address(path, at)
-        if not vector:
-            return self.put(f"load {t}, ptr {where}, align {64 if self.lanes > 1 and path.kind.own else 8}")
-        n, short = self.lanes, "f64" if e.kind is float else "i64"
-        mask = f"i32 8, {self.mask_type} {self.mask}"
-        return self.put(f"call {t} @llvm.masked.gather.v{n}{short}.v{n}p0(<{n} x ptr> {where}, {mask}, {t} zeroinitializer)")
+        if vector:
+            return self.gathered(e.kind, t, where)
+        return self.put(f"load {t}, ptr {where}, align {64 if self.lanes > 1 and path.kind.own else 8}")
 
     def _e_run(self, e: Expression) -> str:
         path = e.parts[0]
@@ -733,7 +690,7 @@ class Writer:
             here = self.located(a)
             rest = ["ptr"] if not is_array(kind) else ["i64"] * kind.axes
             if is_array(kind) and kind.outside:
-                rest.append(f"<{self.lanes} x i64>" if self.lanes > 1 else "i64")
+                rest += [t for t, _ in self.places(name)]
             texts += [f"ptr {here[0]}", *(f"{t} {x}" for t, x in zip(rest, here[1:], strict=True))]
         if callee.masked:
             texts.append(f"{self.mask_type} {self.mask}")

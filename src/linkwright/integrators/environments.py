@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import ABOUT_A_STATE, Callback
-from linkwright.compiler.lane_loops import LANES
 from linkwright.compiler.native import WORTH_NS, share
+from linkwright.compiler.records import ALL_LANES as LANES
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.environment_steps import (  # fmt: skip
