@@ -1,7 +1,8 @@
 """The entry of a loop in LLVM text: `loop(slots)` runs its main function for items of groups, one or eight items at a time.
 
-The slots are the first item and how many there are, the first group and how many, a place for the results and their number in a group, then the arguments. A record takes two slots (its table, its
-floats), an outside array its address, a stride for each axis, one from item to item and one from group to group.
+The slots are the first item and how many there are, the first group and how many, a place for the results and their number in a group,
+then the arguments. A record takes two slots (its table, its floats), an outside array its address, a stride for each axis, one from item to
+item and one from group to group.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from linkwright.compiler.loop_code import LoopCode, lock
 from linkwright.compiler.loop_tree import NUMBERS, signature_of
 from linkwright.compiler.records import ALL_LANES, Layout, LoopError, declaration, is_array, is_record
 
-WRITERS = ("records", "loop_tree", "loop_lanes", "loop_llvm", "loop_entry", "loop_code", "record_loops")  # modules whose text decides the code
+WRITERS = ("records", "loop_tree", "loop_lanes", "loop_llvm", "loop_entry", "loop_code", "record_loops")  # their text decides the code
 
 _codes: dict[Any, LoopCode] = {}
 
