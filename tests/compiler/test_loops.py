@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler import c99, c99_loops, javascript, javascript_loops, loop_code, loop_tree, record_loops
+from linkwright.compiler import c99, c99_loops, callbacks, javascript, javascript_loops, loop_code, loop_tree, record_loops
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program
@@ -25,6 +25,7 @@ from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import (
     Column,
     Floats,
+    IntColumn,
     Ints,
     Kernel,
     KernelPlace,
@@ -366,6 +367,72 @@ def test_items_in_groups_share_what_belongs_to_their_group(lanes: int, rng: np.r
         Loop(table_rows, laid_out())((3, 11), start, t, True, 4)
 
 
+class HalfInputs(Record):
+    x: Floats
+
+
+class HalfOutputs(Record):
+    y: Floats
+    margin: Floats
+
+
+class Half(Kernel):
+    x: HalfInputs
+    y: HalfOutputs
+
+
+class Again(Kernel):
+    x: HalfInputs
+    y: HalfOutputs
+    alone = True
+
+
+class Answered(Record):
+    half: Half
+    again: Again
+
+
+def answered(w: Answered, given: Column, codes: IntColumn) -> float:
+    """Where a kernel reports trouble another one answers, which is a Python function."""
+    w.half.x.x[0] = given[0]
+    if given[0] < -0.5:
+        codes[0] = -1
+        return -1.0
+    status = run(w.half)
+    codes[0] += status
+    if status & 2:
+        codes[0] += 10 * run(w.again)
+        return w.again.y.y[0]
+    return w.half.y.y[0]
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_a_lane_in_trouble_is_evaluated_alone(lanes: int) -> None:
+    g = TraceGraph()
+    x = g.input("x", 1)[0]
+    made = NativeCode.of(g.program([("y", [0.5 * x]), ("margin", [x])]))
+    calls = []
+
+    def function(x: np.ndarray) -> Any:
+        calls.append(float(x[0]))
+        return [-7.0 - x[0], 1.0]
+
+    back = callbacks.Callback(function, 1, 2)
+    blocks = ({"x": (0, 1)}, {"y": (0, 1), "margin": (1, 1)}, 1, 2)
+    if lanes == 1:
+        places = {"half": KernelPlace(made.one_address, *blocks, made.work("one")), "again": KernelPlace(back.address, *blocks)}
+    else:
+        half = KernelPlace(made.aosoa_address, *blocks, made.work("many"), made.one_address, made.work("one"))
+        places = {"half": half, "again": KernelPlace(0, *blocks, 0, back.address)}
+    given = np.linspace(-1.0, 1.4, 13)
+    codes = np.arange(13) * 0
+    found = Loop(answered, Layout(Answered, {}, places, lanes, inputs={"again": "half"}))(13, given[:, None], codes[:, None])
+    some = (given >= -0.5) & (given <= 0.0)
+    np.testing.assert_array_equal(found, np.where(given < -0.5, -1.0, np.where(some, -7.0 - given, 0.5 * given)))
+    np.testing.assert_array_equal(codes, np.where(given < -0.5, -1, np.where(some, 2, 0)))
+    assert calls == given[some].tolist(), "only for lanes that ask, each once"
+
+
 def test_several_threads_have_memories_of_their_own(code: NativeCode) -> None:
     loop = filled(Loop(arrays, laid_out(8, code.aosoa_address, code.work("many"))))
     given, out = np.tile(numbers(), (20, 1)), np.zeros((20 * ITEMS, 6))
@@ -636,10 +703,6 @@ def outputs_in_a_call(w: Work) -> float:
     return reads(w)
 
 
-def status_in_lanes(w: Work) -> int:
-    return run(w.newton)
-
-
 def common_to_lanes(w: Work) -> None:
     w.weights[0] = w.time
 
@@ -655,7 +718,6 @@ def range_that_differs(w: Work) -> None:
         (outputs_after_lanes_have_left, "copy what a lane needs"),
         (outputs_after_a_call, "copy what a lane needs"),
         (outputs_in_a_call, "copy what a lane needs"),
-        (status_in_lanes, "one word for all lanes"),
         (common_to_lanes, "give every lane its own"),
         (range_that_differs, "write a while loop"),
     ],

@@ -18,6 +18,62 @@ from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
 EXITS = ("break", "continue", "return")
+LANE_BY_LANE = f"""define internal fastcc <{ALL_LANES} x i64> @lane.by.lane(
+  i64 %code, i64 %n, i64 %m, ptr %x, ptr %y, ptr %a, ptr %b, ptr %w, i64 %on
+) noinline {{
+entry:
+  %f = inttoptr i64 %code to ptr
+  %out = alloca <{ALL_LANES} x i64>
+  store <{ALL_LANES} x i64> zeroinitializer, ptr %out
+  br label %lanes
+lanes:
+  %l = phi i64 [ 0, %entry ], [ %l.next, %next ]
+  %l.on = icmp slt i64 %l, {ALL_LANES}
+  br i1 %l.on, label %lane, label %done
+lane:
+  %shifted = lshr i64 %on, %l
+  %bit = and i64 %shifted, 1
+  %is.on = icmp ne i64 %bit, 0
+  br i1 %is.on, label %in, label %next
+in:
+  %i = phi i64 [ 0, %lane ], [ %i.next, %in.body ]
+  %i.on = icmp slt i64 %i, %n
+  br i1 %i.on, label %in.body, label %call
+in.body:
+  %i.row = mul i64 %i, {ALL_LANES}
+  %i.at = add i64 %i.row, %l
+  %i.from = getelementptr double, ptr %x, i64 %i.at
+  %i.value = load double, ptr %i.from
+  %i.to = getelementptr double, ptr %a, i64 %i
+  store double %i.value, ptr %i.to
+  %i.next = add i64 %i, 1
+  br label %in
+call:
+  %status = call i64 %f(ptr %a, ptr %b, ptr %w)
+  %place = getelementptr i64, ptr %out, i64 %l
+  store i64 %status, ptr %place
+  br label %back
+back:
+  %k = phi i64 [ 0, %call ], [ %k.next, %back.body ]
+  %k.on = icmp slt i64 %k, %m
+  br i1 %k.on, label %back.body, label %next
+back.body:
+  %k.from = getelementptr double, ptr %b, i64 %k
+  %k.value = load double, ptr %k.from
+  %k.row = mul i64 %k, {ALL_LANES}
+  %k.at = add i64 %k.row, %l
+  %k.to = getelementptr double, ptr %y, i64 %k.at
+  store double %k.value, ptr %k.to
+  %k.next = add i64 %k, 1
+  br label %back
+next:
+  %l.next = add i64 %l, 1
+  br label %lanes
+done:
+  %result = load <{ALL_LANES} x i64>, ptr %out
+  ret <{ALL_LANES} x i64> %result
+}}
+"""
 
 
 def module(unit: Unit) -> str:
@@ -26,7 +82,7 @@ def module(unit: Unit) -> str:
     m = _Module(unit, lanes)
     main = m.function(unit.main, masked=False)
     entry = Entry(unit.main, main.name, main.returned, lanes)
-    return "\n".join([*_declarations(lanes), *m.texts.values(), *entry.lines, ""])
+    return "\n".join([*_declarations(lanes), *([LANE_BY_LANE] if lanes > 1 else []), *m.texts.values(), *entry.lines, ""])
 
 
 def _declarations(lanes: int) -> list[str]:
@@ -235,14 +291,16 @@ class Writer:
         """In one piece where lanes lie one after the other and all are on, else lane by lane."""
         base, how, offsets = self.outside(path, at)
         if self.partial or any(i.varying for i in at):
-            return self.scattered(float, t, value, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+            places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+            return self.scattered(path.kind.element, t, value, places)
         together, apart, end = self.new("together"), self.new("apart"), self.new("end")
         self.do(f"br i1 {self.put(f'icmp eq i64 {how}, {TOGETHER}')}, label {together}, label {apart}")
         self.label(together)
         self.do(f"store {t} {value}, ptr {base}, align 8")
         self.do(f"br label {end}")
         self.label(apart)
-        self.scattered(float, t, value, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+        places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+        self.scattered(path.kind.element, t, value, places)
         self.do(f"br label {end}")
         self.label(end)
 
@@ -257,7 +315,11 @@ class Writer:
         self.do(f"store {t} {value}, ptr {where}, align {64 if wide else 8}")
 
     def _s_do(self, s: Statement) -> None:
-        self.value(s.parts[0])
+        e = s.parts[0]
+        if e.op == "run" and not e.parts[0].kind.alone:
+            self.called_kernel(e.parts[0])
+        else:
+            self.value(e)
 
     def _s_if(self, s: Statement) -> None:
         test, yes, no = s.parts
@@ -449,7 +511,7 @@ class Writer:
         """At once where lanes lie one after the other or at one place, else lane by lane."""
         base, how, offsets = self.outside(path, at)
         if how == str(ANYWHERE):
-            return self.gathered(float, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+            return self.gathered(path.kind.element, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
         out = self.slot(t)
         ways = {k: self.new(name) for k, name in ((ANYWHERE, "anywhere"), (TOGETHER, "together"), (SAME, "same"))}
         end = self.new("end")
@@ -458,11 +520,12 @@ class Writer:
         for k, label in ways.items():
             self.label(label)
             if k == ANYWHERE:
-                value = self.gathered(float, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+                places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+                value = self.gathered(path.kind.element, t, places)
             elif k == TOGETHER:
                 value = self.put(f"load {t}, ptr {base}, align 8")
             else:
-                value = self.spread(self.put(f"load double, ptr {base}, align 8"), float)
+                value = self.spread(self.put(f"load {KINDS[path.kind.element]}, ptr {base}, align 8"), path.kind.element)
             self.do(f"store {t} {value}, ptr {out}")
             self.do(f"br label {end}")
         self.label(end)
@@ -579,13 +642,42 @@ class Writer:
             return self.gathered(e.kind, t, where)
         return self.put(f"load {t}, ptr {where}, align {64 if self.lanes > 1 and path.kind.own else 8}")
 
-    def _e_run(self, e: Expression) -> str:
-        path = e.parts[0]
+    def called_kernel(self, path: Path) -> tuple[str, str, str]:
+        """The status of a kernel, one for all lanes, its table and its floats."""
         table, g = self.located(path)
-        address, x, y, w = (self.word(table, place(path.kind, n)) for n in ("address", "first", "last", "work"))
+        address, x, y, w = (self.slot_of(table, path.kind, n) for n in ("address", "first", "last", "work"))
         places = ", ".join(f"ptr {self.put(f'getelementptr double, ptr {g}, i64 {p}')}" for p in (x, y, w))
         f = self.put(f"inttoptr i64 {address} to ptr")
-        return self.put(f"call i64 {f}({places}{', i64 1' if self.lanes > 1 else ''})")
+        return self.put(f"call i64 {f}({places}{', i64 1' if self.lanes > 1 else ''})"), table, g
+
+    def slot_of(self, table: str, kind: Any, name: str) -> str:
+        return self.word(table, place(kind, name))
+
+    def _e_run(self, e: Expression) -> str:
+        path = e.parts[0]
+        if self.lanes == 1:
+            return self.called_kernel(path)[0]
+        if path.kind.alone:
+            return self.lane_by_lane(path.kind, *self.located(path))
+        status, table, g = self.called_kernel(path)
+        t, trouble, end = self.type(int, True), self.new("trouble"), self.new("end")
+        out = self.slot(t)
+        self.do(f"store {t} zeroinitializer, ptr {out}")
+        self.do(f"br i1 {self.put(f'icmp ne i64 {status}, 0')}, label {trouble}, label {end}")
+        self.label(trouble)
+        self.do(f"store {t} {self.lane_by_lane(path.kind, table, g)}, ptr {out}")
+        self.do(f"br label {end}")
+        self.label(end)
+        return self.put(f"load {t}, ptr {out}")
+
+    def lane_by_lane(self, kind: Any, table: str, g: str) -> str:
+        """The statuses of a kernel that is called for one lane after the other."""
+        names = ("first", "last", "alone_first", "alone_last", "alone_work")
+        places = [f"ptr {self.put(f'getelementptr double, ptr {g}, i64 {self.slot_of(table, kind, n)}')}" for n in names]
+        sizes = [f"i64 {self.slot_of(table, kind, n)}" for n in ("alone", "n_in", "n_out")]
+        bits = self.put(f"bitcast {self.mask_type} {self.mask} to i{self.lanes}")
+        on = self.put(f"zext i{self.lanes} {bits} to i64")
+        return self.put(f"call fastcc {self.type(int, True)} @lane.by.lane({', '.join([*sizes, *places, f'i64 {on}'])})")
 
     def _e_copy(self, e: Expression) -> str:
         """Entry by entry; in one lane the two may lie at the same place, and nothing is to do."""

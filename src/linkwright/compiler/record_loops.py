@@ -11,7 +11,6 @@ them; any strides will do. With a layout of eight lanes each item gets the bits 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -129,18 +128,9 @@ class Loop:
         native.share(run, len(out), expected_ns, cores)
         return self.results(out)
 
-    def bound(self, items: int, *arguments: Any) -> Callable[[], np.ndarray]:
+    def bound(self, items: int, *arguments: Any) -> Bound:
         """Return a call with these arguments, one thread and one memory: arrays with whatever they hold when it is made."""
-        out, memory = np.zeros(items, dtype=np.int64), self.memory()
-        head = [0, items, 0, 1, out.ctypes.data, 0, self.slots.ctypes.data, memory[1]]
-        table = np.array([*head, *self.argument_slots(items, arguments)], dtype=np.int64)
-        code, address, result = code_of(self.function, self.layout.lanes > 1), table.ctypes.data, self.results(out)
-
-        def run(_alive: Any = (table, memory, arguments)) -> np.ndarray:
-            code.call(address)
-            return result
-
-        return run
+        return Bound(self, items, arguments)
 
     def results(self, out: np.ndarray) -> np.ndarray:
         """Return the slots that the loop wrote as what its function returns."""
@@ -176,6 +166,34 @@ class Loop:
         return x[tuple(0 if n == 1 else k for k, n in zip(item, x.shape, strict=False))]
 
 
+class Bound:
+    """A call of a loop with its arguments, one thread and one memory, which stays from call to call."""
+
+    def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
+        self.loop, self.arguments, self.memory, self.out = loop, arguments, loop.memory(), np.zeros(items, dtype=np.int64)
+        self.results = loop.results(self.out)
+        head = [0, items, 0, 1, self.out.ctypes.data, 0, loop.slots.ctypes.data, self.memory[1]]
+        self.table = np.array([*head, *loop.argument_slots(items, arguments)], dtype=np.int64)
+        self._address, self._code = self.table.ctypes.data, code_of(loop.function, loop.layout.lanes > 1)
+        at = len(head)
+        self._numbers: dict[int, tuple[int, Any]] = {}
+        for k, kind in enumerate(loop.kinds):
+            self._numbers[k] = at, kind
+            at += 2 + kind.axes + 1 if is_array(kind) else 1
+
+    def number(self, argument: int, value: Any) -> None:
+        """Give another value to an argument that is a number, counted from the one after the record."""
+        at, kind = self._numbers[argument]
+        self.table[at] = np.float64(value).view(np.int64) if kind is float else value
+
+    def __call__(self, first: int = 0, count: int | None = None) -> np.ndarray:
+        """Run it for all items, or for some; the results of all."""
+        if count is not None:
+            self.table[:2] = first, count
+        self._code.call(self._address)
+        return self.results
+
+
 def _outside(kind: Any, x: np.ndarray, items: int | tuple[int, int]) -> list[int]:
     """Address, stride of each axis, from item to item and from group to group, counted in numbers."""
     front, grouped = x.ndim - kind.axes, not isinstance(items, int)
@@ -185,8 +203,8 @@ def _outside(kind: Any, x: np.ndarray, items: int | tuple[int, int]) -> list[int
         fits = front == 2 and (n[0] == wanted[0] or n[0] == 1) and (n[1] == wanted[1] or n[1] == 1)
     else:
         fits = front == 0 or (front == 1 and n[0] >= wanted[0])
-    if x.dtype != np.float64 or not fits:
-        text = f"a {kind.__name__} is an array of floats with {kind.axes} axes, and {wanted} items before them"
+    if x.dtype != (np.float64 if kind.element is float else np.int64) or not fits:
+        text = f"a {kind.__name__} is an array of {kind.element.__name__}s with {kind.axes} axes, and {wanted} items before them"
         raise LoopError(f"{text}, not {x.dtype} {x.shape}.")
     strides = [s >> 3 for s in x.strides]
     address, own = x.__array_interface__["data"][0], strides[front:]
