@@ -10,9 +10,86 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.compiler.loop_tree import NUMBERS, Function
-from linkwright.compiler.records import is_array
+from linkwright.compiler.records import ALL_LANES, is_array
 
 KINDS: dict[Any, str] = {int: "i64", float: "double", bool: "i1"}
+# a kernel of one state for the lanes that are on, one after the other; their statuses
+LANE_BY_LANE = f"""define internal fastcc <{ALL_LANES} x i64> @lane.by.lane(
+  i64 %code, i64 %n, i64 %m, ptr %x, ptr %y, ptr %a, ptr %b, ptr %w, i64 %on
+) noinline {{
+entry:
+  %f = inttoptr i64 %code to ptr
+  %out = alloca <{ALL_LANES} x i64>
+  store <{ALL_LANES} x i64> zeroinitializer, ptr %out
+  br label %lanes
+lanes:
+  %l = phi i64 [ 0, %entry ], [ %l.next, %next ]
+  %l.on = icmp slt i64 %l, {ALL_LANES}
+  br i1 %l.on, label %lane, label %done
+lane:
+  %shifted = lshr i64 %on, %l
+  %bit = and i64 %shifted, 1
+  %is.on = icmp ne i64 %bit, 0
+  br i1 %is.on, label %in, label %next
+in:
+  %i = phi i64 [ 0, %lane ], [ %i.next, %in.body ]
+  %i.on = icmp slt i64 %i, %n
+  br i1 %i.on, label %in.body, label %call
+in.body:
+  %i.row = mul i64 %i, {ALL_LANES}
+  %i.at = add i64 %i.row, %l
+  %i.from = getelementptr double, ptr %x, i64 %i.at
+  %i.value = load double, ptr %i.from
+  %i.to = getelementptr double, ptr %a, i64 %i
+  store double %i.value, ptr %i.to
+  %i.next = add i64 %i, 1
+  br label %in
+call:
+  %status = call i64 %f(ptr %a, ptr %b, ptr %w)
+  %place = getelementptr i64, ptr %out, i64 %l
+  store i64 %status, ptr %place
+  br label %back
+back:
+  %k = phi i64 [ 0, %call ], [ %k.next, %back.body ]
+  %k.on = icmp slt i64 %k, %m
+  br i1 %k.on, label %back.body, label %next
+back.body:
+  %k.from = getelementptr double, ptr %b, i64 %k
+  %k.value = load double, ptr %k.from
+  %k.row = mul i64 %k, {ALL_LANES}
+  %k.at = add i64 %k.row, %l
+  %k.to = getelementptr double, ptr %y, i64 %k.at
+  store double %k.value, ptr %k.to
+  %k.next = add i64 %k, 1
+  br label %back
+next:
+  %l.next = add i64 %l, 1
+  br label %lanes
+done:
+  %result = load <{ALL_LANES} x i64>, ptr %out
+  ret <{ALL_LANES} x i64> %result
+}}
+"""
+
+
+def declarations(lanes: int) -> list[str]:
+    """Return the declarations of all that a loop calls."""
+    out = ["declare double @lw_pow(double, double)", "!0 = !{}"]
+    for kind, short in (("double", "f64"), ("i64", "i64")):
+        types = [(kind, short)] + ([(f"<{lanes} x {kind}>", f"v{lanes}{short}")] if lanes > 1 else [])
+        for t, name in types:
+            if kind == "double":
+                out += [f"declare {t} @llvm.{f}.{name}({t})" for f in ("fabs", "sqrt")]
+                whole = t.replace("double", "i64")
+                out += [f"declare {whole} @llvm.fptosi.sat.{name.replace('f64', 'i64')}.{name}({t})"]
+            else:
+                out += [f"declare {t} @llvm.abs.{name}({t}, i1)"]
+        if lanes > 1:
+            v, p, b, n = f"<{lanes} x {kind}>", f"<{lanes} x ptr>", f"<{lanes} x i1>", f"v{lanes}{short}.v{lanes}p0"
+            out.append(f"declare {v} @llvm.masked.gather.{n}({p}, i32, {b}, {v})")
+            out.append(f"declare void @llvm.masked.store.v{lanes}{short}.p0({v}, ptr, i32, {b})")
+            out.append(f"declare void @llvm.masked.scatter.{n}({v}, {p}, i32, {b})")
+    return out
 
 
 def argument_slots(kind: Any) -> int:

@@ -11,69 +11,14 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from linkwright.compiler.loop_entry import ANYWHERE, KINDS, SAME, TOGETHER, Entry
+from linkwright.compiler.cache import host
+from linkwright.compiler.loop_entry import ANYWHERE, KINDS, LANE_BY_LANE, SAME, TOGETHER, Entry, declarations
 from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, Unit, contains, leaves, walked
 from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
 EXITS = ("break", "continue", "return")
-LANE_BY_LANE = f"""define internal fastcc <{ALL_LANES} x i64> @lane.by.lane(
-  i64 %code, i64 %n, i64 %m, ptr %x, ptr %y, ptr %a, ptr %b, ptr %w, i64 %on
-) noinline {{
-entry:
-  %f = inttoptr i64 %code to ptr
-  %out = alloca <{ALL_LANES} x i64>
-  store <{ALL_LANES} x i64> zeroinitializer, ptr %out
-  br label %lanes
-lanes:
-  %l = phi i64 [ 0, %entry ], [ %l.next, %next ]
-  %l.on = icmp slt i64 %l, {ALL_LANES}
-  br i1 %l.on, label %lane, label %done
-lane:
-  %shifted = lshr i64 %on, %l
-  %bit = and i64 %shifted, 1
-  %is.on = icmp ne i64 %bit, 0
-  br i1 %is.on, label %in, label %next
-in:
-  %i = phi i64 [ 0, %lane ], [ %i.next, %in.body ]
-  %i.on = icmp slt i64 %i, %n
-  br i1 %i.on, label %in.body, label %call
-in.body:
-  %i.row = mul i64 %i, {ALL_LANES}
-  %i.at = add i64 %i.row, %l
-  %i.from = getelementptr double, ptr %x, i64 %i.at
-  %i.value = load double, ptr %i.from
-  %i.to = getelementptr double, ptr %a, i64 %i
-  store double %i.value, ptr %i.to
-  %i.next = add i64 %i, 1
-  br label %in
-call:
-  %status = call i64 %f(ptr %a, ptr %b, ptr %w)
-  %place = getelementptr i64, ptr %out, i64 %l
-  store i64 %status, ptr %place
-  br label %back
-back:
-  %k = phi i64 [ 0, %call ], [ %k.next, %back.body ]
-  %k.on = icmp slt i64 %k, %m
-  br i1 %k.on, label %back.body, label %next
-back.body:
-  %k.from = getelementptr double, ptr %b, i64 %k
-  %k.value = load double, ptr %k.from
-  %k.row = mul i64 %k, {ALL_LANES}
-  %k.at = add i64 %k.row, %l
-  %k.to = getelementptr double, ptr %y, i64 %k.at
-  store double %k.value, ptr %k.to
-  %k.next = add i64 %k, 1
-  br label %back
-next:
-  %l.next = add i64 %l, 1
-  br label %lanes
-done:
-  %result = load <{ALL_LANES} x i64>, ptr %out
-  ret <{ALL_LANES} x i64> %result
-}}
-"""
 
 
 def module(unit: Unit) -> str:
@@ -82,25 +27,7 @@ def module(unit: Unit) -> str:
     m = _Module(unit, lanes)
     main = m.function(unit.main, masked=False)
     entry = Entry(unit.main, main.name, main.returned, lanes)
-    return "\n".join([*_declarations(lanes), *([LANE_BY_LANE] if lanes > 1 else []), *m.texts.values(), *entry.lines, ""])
-
-
-def _declarations(lanes: int) -> list[str]:
-    out = ["declare double @lw_pow(double, double)", "!0 = !{}"]
-    for kind, short in (("double", "f64"), ("i64", "i64")):
-        types = [(kind, short)] + ([(f"<{lanes} x {kind}>", f"v{lanes}{short}")] if lanes > 1 else [])
-        for t, name in types:
-            if kind == "double":
-                out += [f"declare {t} @llvm.{f}.{name}({t})" for f in ("fabs", "sqrt")]
-                whole = t.replace("double", "i64")
-                out += [f"declare {whole} @llvm.fptosi.sat.{name.replace('f64', 'i64')}.{name}({t})"]
-            else:
-                out += [f"declare {t} @llvm.abs.{name}({t}, i1)"]
-        if lanes > 1:
-            v, p, b, n = f"<{lanes} x {kind}>", f"<{lanes} x ptr>", f"<{lanes} x i1>", f"v{lanes}{short}.v{lanes}p0"
-            out.append(f"declare {v} @llvm.masked.gather.{n}({p}, i32, {b}, {v})")
-            out.append(f"declare void @llvm.masked.scatter.{n}({v}, {p}, i32, {b})")
-    return out
+    return "\n".join([*declarations(lanes), *([LANE_BY_LANE] if lanes > 1 else []), *m.texts.values(), *entry.lines, ""])
 
 
 class _Module:
@@ -108,6 +35,7 @@ class _Module:
 
     def __init__(self, unit: Unit, lanes: int):
         self.unit, self.lanes = unit, lanes
+        self.masked_stores = any(host().has(f) for f in ("avx2", "avx512f"))  # elsewhere they would be a branch for every lane
         self.texts: dict[Any, str] = {}
         self.made: dict[Any, Writer] = {}
 
@@ -310,6 +238,10 @@ class Writer:
         self.stored(t, self.wide(e), self.number(path), self.lanes > 1)
 
     def stored(self, t: str, value: str, where: str, wide: bool) -> None:
+        if wide and self.partial and self.owner.masked_stores:
+            given = f"{t} {value}, ptr {where}, i32 64, {self.mask_type} {self.mask}"
+            self.do(f"call void @llvm.masked.store.v{self.lanes}{'f64' if 'double' in t else 'i64'}.p0({given})")
+            return
         if wide and self.partial:
             value = self.put(f"select {self.mask_type} {self.mask}, {t} {value}, {t} {self.put(f'load {t}, ptr {where}, align 64')}")
         self.do(f"store {t} {value}, ptr {where}, align {64 if wide else 8}")

@@ -128,9 +128,13 @@ class Loop:
         native.share(run, len(out), expected_ns, cores)
         return self.results(out)
 
-    def bound(self, items: int, *arguments: Any) -> Bound:
-        """Return a call with these arguments, one thread and one memory: arrays with whatever they hold when it is made."""
-        return Bound(self, items, arguments)
+    def bound(self, items: int, *arguments: Any, native: bool = True) -> Bound:
+        """Return a call with these arguments, one thread and one memory: arrays with whatever they hold when it is made.
+
+        With `native=False` the loop runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by
+        looking at it.
+        """
+        return Bound(self, items, arguments) if native else PythonBound(self, items, arguments)
 
     def results(self, out: np.ndarray) -> np.ndarray:
         """Return the slots that the loop wrote as what its function returns."""
@@ -170,10 +174,12 @@ class Bound:
     """A call of a loop with its arguments, one thread and one memory, which stays from call to call."""
 
     def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
-        self.loop, self.arguments, self.memory, self.out = loop, arguments, loop.memory(), np.zeros(items, dtype=np.int64)
+        self.loop, self.arguments, self.memory = loop, list(arguments), loop.memory()
+        self.out = np.zeros(items, dtype=np.int64)
         self.results = loop.results(self.out)
         head = [0, items, 0, 1, self.out.ctypes.data, 0, loop.slots.ctypes.data, self.memory[1]]
         self.table = np.array([*head, *loop.argument_slots(items, arguments)], dtype=np.int64)
+        self._reals, self._span = self.table.view(np.float64), (0, items)
         self._address, self._code = self.table.ctypes.data, code_of(loop.function, loop.layout.lanes > 1)
         at = len(head)
         self._numbers: dict[int, tuple[int, Any]] = {}
@@ -184,13 +190,32 @@ class Bound:
     def number(self, argument: int, value: Any) -> None:
         """Give another value to an argument that is a number, counted from the one after the record."""
         at, kind = self._numbers[argument]
-        self.table[at] = np.float64(value).view(np.int64) if kind is float else value
+        (self._reals if kind is float else self.table)[at] = value
 
     def __call__(self, first: int = 0, count: int | None = None) -> np.ndarray:
         """Run it for all items, or for some; the results of all."""
-        if count is not None:
-            self.table[:2] = first, count
+        if count is not None and self._span != (first, count):
+            self.table[:2] = self._span = (first, count)
         self._code.call(self._address)
+        return self.results
+
+
+class PythonBound(Bound):
+    """The same for a loop that runs as Python."""
+
+    def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
+        self.loop, self.arguments, self.memory = loop, list(arguments), loop.memory()
+        self.results: np.ndarray = np.empty(items, dtype=loop.returns or object)
+        self._record = loop.layout.object(self.memory[0])
+
+    def number(self, argument: int, value: Any) -> None:
+        self.arguments[argument] = value
+
+    def __call__(self, first: int = 0, count: int | None = None) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            for item in range(first, len(self.results) if count is None else first + count):
+                given = [self.loop._given(kind, x, (item,)) for kind, x in zip(self.loop.kinds, self.arguments, strict=True)]
+                self.results[item] = self.loop.function(self._record, *given)
         return self.results
 
 
