@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler import c99, c99_loops, callbacks, javascript, javascript_loops, loop_code, loop_tree, record_loops
+from linkwright.compiler import c99, c99_loops, callbacks, javascript, javascript_loops, loop_code, loop_llvm, loop_tree, record_loops
+from linkwright.compiler.cache import Processor
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program
@@ -42,7 +43,9 @@ from linkwright.compiler.records import (
     sized,
 )
 from tests import ROOT
+from tests.compiler import random_loops
 from tests.compiler.samples import node
+from tests.sweeps import sweep
 
 LIMIT, SHARE, LEAST = 7, 0.3, -2.5
 ITEMS = 19  # two blocks of lanes and three items more
@@ -515,6 +518,93 @@ console.log(JSON.stringify(all));
         compared = np.testing.assert_array_equal if function is not arithmetic else np.testing.assert_array_almost_equal_nulp
         compared(np.array([x for x, _ in found[function.__name__]], dtype=float), expected.astype(float))
         compared(np.array([x for _, x in found[function.__name__]]), written)
+
+
+SHARED = [1, 3, 0, 2]
+
+
+def random_results(seed: int, folder: Path) -> tuple[Any, np.ndarray, list[np.ndarray]]:
+    """A random function, its items, and what it returns and writes as Python."""
+    made, given, out = random_loops.module(seed, folder), np.random.default_rng(seed).uniform(-1.0, 2.0, (11, 6)), np.zeros((11, 6))
+    loop = Loop(made.main, Layout(made.Work, {}))
+    loop.fill("table", SHARED)
+    with np.errstate(all="ignore"):
+        return made, given, [loop.python(11, given, out), out]
+
+
+@sweep("seed", range(60), now=4)
+@pytest.mark.parametrize("stores", ["masked", "selected"])
+def test_random_loops_in_machine_code(seed: int, stores: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_loops, "_codes", {})
+    monkeypatch.setenv("LINKWRIGHT_CACHE", "off")
+    if stores == "selected":  # as processors without masked stores have it
+        monkeypatch.setattr(loop_llvm, "host", lambda: Processor("", "", ""))
+    made, given, expected = random_results(seed, tmp_path)
+    for lanes in (1, 8):
+        loop, out = Loop(made.main, Layout(made.Work, {}, lanes=lanes)), np.zeros((11, 6))
+        loop.fill("table", SHARED)
+        np.testing.assert_array_equal(loop(11, given, out), expected[0])
+        np.testing.assert_array_equal(out, expected[1])
+
+
+@sweep("seed", range(60), now=3)
+def test_random_loops_as_text(seed: int, tmp_path: Path) -> None:
+    made, given, expected = random_results(seed, tmp_path)
+    driver = f"""
+const all = {json.dumps(given.tolist())}.map((row) => {{
+  const w = newWork({{}}), out = new Float64Array(6);
+  w.table.set({SHARED});
+  return [main(w, Float64Array.from(row), out), Array.from(out)];
+}});
+console.log(JSON.stringify(all, (k, x) => (typeof x === "number" && !isFinite(x) ? String(x) : x)));
+"""
+    script = '"use strict";\n' + javascript_loops.write([made.main]) + driver
+    done = subprocess.run([*node(), "-"], input=script, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    np.testing.assert_array_equal(np.array([x for x, _ in found], dtype=float), expected[0])
+    np.testing.assert_array_equal(np.array([x for _, x in found], dtype=float), expected[1])
+    try:
+        text = c99_loops.write([made.main], Layout(made.Work, {}), {}, prefix="m_", tables={"table": SHARED})
+    except LoopError as error:
+        assert "C may compute either first" in str(error)
+        return
+    items = """
+void all_items(const double *given, double *out, double *results) {
+  int k; for (k = 0; k < 11; k++) { m_Work w; m_Work_fill(&w); results[k] = m_main(&w, given + 6 * k, out + 6 * k); } }
+"""
+    (tmp_path / "loop.c").write_text(f"#include <math.h>\n#include <stdlib.h>\n{text}{items}")
+    command = [shutil.which("gcc") or shutil.which("cc") or "gcc", "-std=gnu99", "-march=native", "-O2", "-w", "-shared", "-fPIC"]
+    subprocess.run([*command, "-o", str(tmp_path / "loop.so"), str(tmp_path / "loop.c"), "-lm"], check=True, timeout=120)
+    out, results, pointer = np.zeros((11, 6)), np.zeros(11), ctypes.POINTER(ctypes.c_double)
+    ctypes.CDLL(str(tmp_path / "loop.so")).all_items(*(x.ctypes.data_as(pointer) for x in (given, out, results)))
+    np.testing.assert_array_equal(results, expected[0])
+    np.testing.assert_array_equal(out, expected[1])
+
+
+def twice(w: Work) -> float:
+    return keeping(w, 1.0) + keeping(w, 2.0)
+
+
+def keeping(w: Work, x: float) -> float:
+    w.time = x
+    return 2.0 * x
+
+
+def read_and_changed(w: Work) -> None:
+    w.here.q[0] += keeping(w, 1.0)
+
+
+def in_order(w: Work) -> bool:
+    return keeping(w, 1.0) > 1.0 and keeping(w, 2.0) > w.time
+
+
+def test_c_does_not_decide_the_order_of_calls() -> None:
+    for function in (twice, read_and_changed):
+        with pytest.raises(LoopError, match="Give the call's result a name"):
+            c99_loops.write([function], laid_out(), {})
+    with pytest.raises(LoopError, match="Give the call's result a name"):
+        c99_loops.write([in_order], laid_out(), {})  # w.time in the second comparison
 
 
 def test_texts_are_tidy() -> None:

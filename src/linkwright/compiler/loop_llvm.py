@@ -418,12 +418,12 @@ class Writer:
         value = self.wide if varying else self.value
         i = value(at[0])
         if len(at) == 2:
-            row = self.put(f"mul nsw {t} {i}, {self.spread(sizes[1], int) if varying else sizes[1]}")
-            i = self.put(f"add nsw {t} {row}, {value(at[1])}")
+            row = self.put(f"mul {t} {i}, {self.spread(sizes[1], int) if varying else sizes[1]}")
+            i = self.put(f"add {t} {row}, {value(at[1])}")
         if self.lanes > 1 and path.kind.own:
-            i = self.put(f"mul nsw {t} {i}, {self.spread(str(self.lanes), int) if varying else self.lanes}")
+            i = self.put(f"mul {t} {i}, {self.spread(str(self.lanes), int) if varying else self.lanes}")
             if varying:
-                i = self.put(f"add nsw {t} {i}, <{', '.join(f'i64 {k}' for k in range(self.lanes))}>")
+                i = self.put(f"add {t} {i}, <{', '.join(f'i64 {k}' for k in range(self.lanes))}>")
         return self.put(f"getelementptr double, ptr {base}, {t} {i}"), varying
 
     def outside(self, path: Path, at: list[Expression]) -> tuple[str, str, str]:
@@ -433,8 +433,8 @@ class Writer:
         for e, stride in zip(at, rest, strict=False):
             if e.varying and self.lanes > 1:
                 t = self.type(int, True)
-                step = self.put(f"mul nsw {t} {self.value(e)}, {self.spread(stride, int)}")
-                how, offsets = str(ANYWHERE), self.put(f"add nsw {t} {offsets}, {step}")
+                step = self.put(f"mul {t} {self.value(e)}, {self.spread(stride, int)}")
+                how, offsets = str(ANYWHERE), self.put(f"add {t} {offsets}, {step}")
             else:
                 base = self.put(f"getelementptr double, ptr {base}, i64 {self.put(f'mul nsw i64 {self.value(e)}, {stride}')}")
         return base, how, offsets
@@ -490,7 +490,9 @@ class Writer:
         if e.op in COMPARE:
             return self.put(f"{'icmp' if whole else 'fcmp'} {COMPARE[e.op][not whole]} {inner} {v[0]}, {v[1]}")
         if e.op in MATH:
-            return self.put(f"{MATH[e.op][not whole]} {t} {v[0]}, {v[1]}")
+            op = MATH[e.op][not whole]
+            # whole numbers of lanes that are off may be too large; that must not be undefined
+            return self.put(f"{op.removesuffix(' nsw') if e.varying and self.lanes > 1 else op} {t} {v[0]}, {v[1]}")
         return self.builtin(e, v, t, inner, whole)
 
     def builtin(self, e: Expression, v: list[str], t: str, inner: str, whole: bool) -> str:
@@ -524,11 +526,13 @@ class Writer:
         return best
 
     def remainder(self, v: list[str], t: str, wide: bool) -> str:
-        """With the sign of the divisor, as Python has it; lanes that are off may divide by 0, which is a trap."""
+        """With the sign of the divisor, as Python has it. Lanes that are off may divide by 0, or the least number by -1: traps."""
         a, b = v
         bools, zero = (self.mask_type, "zeroinitializer") if wide else ("i1", "0")
         if wide:
-            b = self.put(f"select {bools} {self.put(f'icmp eq {t} {b}, {zero}')}, {t} {self.spread('1', int)}, {t} {b}")
+            minus = f"<{', '.join(['i64 -1'] * self.lanes)}>"
+            trap = self.put(f"or {bools} {self.put(f'icmp eq {t} {b}, {zero}')}, {self.put(f'icmp eq {t} {b}, {minus}')}")
+            b = self.put(f"select {bools} {trap}, {t} {self.spread('1', int)}, {t} {b}")
         r = self.put(f"srem {t} {a}, {b}")
         other = self.put(f"icmp slt {t} {self.put(f'xor {t} {r}, {b}')}, {zero}")
         wrong = self.put(f"and {bools} {other}, {self.put(f'icmp ne {t} {r}, {zero}')}")
@@ -704,12 +708,13 @@ class Writer:
 
     def _e_call(self, e: Expression) -> str:
         target, *args = e.parts
-        varying = tuple(isinstance(a, Expression) and a.varying for a in args) if self.lanes > 1 else ()
-        callee = self.owner.function(self.owner.unit.get(target, varying), masked=self.partial and self.lanes > 1)
+        differing = tuple(isinstance(a, Expression) and a.varying for a in args) if self.lanes > 1 else ()
+        callee = self.owner.function(self.owner.unit.get(target, differing), masked=self.partial and self.lanes > 1)
         texts = []
         for a, (name, kind) in zip(args, callee.f.arguments, strict=True):
             if isinstance(a, Expression):
-                texts.append(f"{self.type(kind, callee.f.varying[name])} {self.value(a)}")
+                varying = callee.f.varying[name]  # also where it assigns to its argument for some lanes
+                texts.append(f"{self.type(kind, varying)} {self.wide(a) if varying else self.value(a)}")
                 continue
             here = self.located(a)
             rest = ["ptr"] if not is_array(kind) else ["i64"] * kind.axes
