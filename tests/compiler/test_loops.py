@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler import c99, c99_loops, javascript, javascript_loops, loop_code, loop_tree, record_loops
+from linkwright.compiler import c99, c99_loops, callbacks, javascript, javascript_loops, loop_code, loop_llvm, loop_tree, record_loops
+from linkwright.compiler.cache import Processor
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program
@@ -25,6 +26,7 @@ from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import (
     Column,
     Floats,
+    IntColumn,
     Ints,
     Kernel,
     KernelPlace,
@@ -41,7 +43,9 @@ from linkwright.compiler.records import (
     sized,
 )
 from tests import ROOT
+from tests.compiler import random_loops
 from tests.compiler.samples import node
+from tests.sweeps import sweep
 
 LIMIT, SHARE, LEAST = 7, 0.3, -2.5
 ITEMS = 19  # two blocks of lanes and three items more
@@ -350,6 +354,88 @@ def test_outside_arrays_have_any_strides_or_are_shared(lanes: int, rng: np.rando
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_items_in_groups_share_what_belongs_to_their_group(lanes: int, rng: np.random.Generator) -> None:
+    """Entries of a block lie one after the other, at one place, or apart; groups are no multiples of eight."""
+    t, start = rng.uniform(size=(3, 4)), rng.normal(size=(3, 2, 4, 11))
+    results = []
+    for go in ("python", "__call__"):
+        rows = start.copy().transpose(0, 3, 2, 1)
+        loop = filled(Loop(table_rows, laid_out(1 if go == "python" else lanes, interpreted if go == "python" else 0)))
+        results.append((getattr(loop, go)((3, 11), rows, t[:, None], True, 4), rows))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_array_equal(results[0][1], results[1][1])
+    assert results[0][0].shape == (3, 11)
+    with pytest.raises(LoopError, match=r"\(3, 11\) items before them"):
+        Loop(table_rows, laid_out())((3, 11), start, t, True, 4)
+
+
+class HalfInputs(Record):
+    x: Floats
+
+
+class HalfOutputs(Record):
+    y: Floats
+    margin: Floats
+
+
+class Half(Kernel):
+    x: HalfInputs
+    y: HalfOutputs
+
+
+class Again(Kernel):
+    x: HalfInputs
+    y: HalfOutputs
+    alone = True
+
+
+class Answered(Record):
+    half: Half
+    again: Again
+
+
+def answered(w: Answered, given: Column, codes: IntColumn) -> float:
+    """Where a kernel reports trouble another one answers, which is a Python function."""
+    w.half.x.x[0] = given[0]
+    if given[0] < -0.5:
+        codes[0] = -1
+        return -1.0
+    status = run(w.half)
+    codes[0] += status
+    if status & 2:
+        codes[0] += 10 * run(w.again)
+        return w.again.y.y[0]
+    return w.half.y.y[0]
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_a_lane_in_trouble_is_evaluated_alone(lanes: int) -> None:
+    g = TraceGraph()
+    x = g.input("x", 1)[0]
+    made = NativeCode.of(g.program([("y", [0.5 * x]), ("margin", [x])]))
+    calls = []
+
+    def function(x: np.ndarray) -> Any:
+        calls.append(float(x[0]))
+        return [-7.0 - x[0], 1.0]
+
+    back = callbacks.Callback(function, 1, 2)
+    blocks = ({"x": (0, 1)}, {"y": (0, 1), "margin": (1, 1)}, 1, 2)
+    if lanes == 1:
+        places = {"half": KernelPlace(made.one_address, *blocks, made.work("one")), "again": KernelPlace(back.address, *blocks)}
+    else:
+        half = KernelPlace(made.aosoa_address, *blocks, made.work("many"), made.one_address, made.work("one"))
+        places = {"half": half, "again": KernelPlace(0, *blocks, 0, back.address)}
+    given = np.linspace(-1.0, 1.4, 13)
+    codes = np.arange(13) * 0
+    found = Loop(answered, Layout(Answered, {}, places, lanes, inputs={"again": "half"}))(13, given[:, None], codes[:, None])
+    some = (given >= -0.5) & (given <= 0.0)
+    np.testing.assert_array_equal(found, np.where(given < -0.5, -1.0, np.where(some, -7.0 - given, 0.5 * given)))
+    np.testing.assert_array_equal(codes, np.where(given < -0.5, -1, np.where(some, 2, 0)))
+    assert calls == given[some].tolist(), "only for lanes that ask, each once"
+
+
 def test_several_threads_have_memories_of_their_own(code: NativeCode) -> None:
     loop = filled(Loop(arrays, laid_out(8, code.aosoa_address, code.work("many"))))
     given, out = np.tile(numbers(), (20, 1)), np.zeros((20 * ITEMS, 6))
@@ -433,6 +519,93 @@ console.log(JSON.stringify(all));
         compared = np.testing.assert_array_equal if function is not arithmetic else np.testing.assert_array_almost_equal_nulp
         compared(np.array([x for x, _ in found[function.__name__]], dtype=float), expected.astype(float))
         compared(np.array([x for _, x in found[function.__name__]]), written)
+
+
+SHARED = [1, 3, 0, 2]
+
+
+def random_results(seed: int, folder: Path) -> tuple[Any, np.ndarray, list[np.ndarray]]:
+    """A random function, its items, and what it returns and writes as Python."""
+    made, given, out = random_loops.module(seed, folder), np.random.default_rng(seed).uniform(-1.0, 2.0, (11, 6)), np.zeros((11, 6))
+    loop = Loop(made.main, Layout(made.Work, {}))
+    loop.fill("table", SHARED)
+    with np.errstate(all="ignore"):
+        return made, given, [loop.python(11, given, out), out]
+
+
+@sweep("seed", range(60), now=4)
+@pytest.mark.parametrize("stores", ["masked", "selected"])
+def test_random_loops_in_machine_code(seed: int, stores: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_loops, "_codes", {})
+    monkeypatch.setenv("LINKWRIGHT_CACHE", "off")
+    if stores == "selected":  # as processors without masked stores have it
+        monkeypatch.setattr(loop_llvm, "host", lambda: Processor("", "", ""))
+    made, given, expected = random_results(seed, tmp_path)
+    for lanes in (1, 8):
+        loop, out = Loop(made.main, Layout(made.Work, {}, lanes=lanes)), np.zeros((11, 6))
+        loop.fill("table", SHARED)
+        np.testing.assert_array_equal(loop(11, given, out), expected[0])
+        np.testing.assert_array_equal(out, expected[1])
+
+
+@sweep("seed", range(60), now=3)
+def test_random_loops_as_text(seed: int, tmp_path: Path) -> None:
+    made, given, expected = random_results(seed, tmp_path)
+    driver = f"""
+const all = {json.dumps(given.tolist())}.map((row) => {{
+  const w = newWork({{}}), out = new Float64Array(6);
+  w.table.set({SHARED});
+  return [main(w, Float64Array.from(row), out), Array.from(out)];
+}});
+console.log(JSON.stringify(all, (k, x) => (typeof x === "number" && !isFinite(x) ? String(x) : x)));
+"""
+    script = '"use strict";\n' + javascript_loops.write([made.main]) + driver
+    done = subprocess.run([*node(), "-"], input=script, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    np.testing.assert_array_equal(np.array([x for x, _ in found], dtype=float), expected[0])
+    np.testing.assert_array_equal(np.array([x for _, x in found], dtype=float), expected[1])
+    try:
+        text = c99_loops.write([made.main], Layout(made.Work, {}), {}, prefix="m_", tables={"table": SHARED})
+    except LoopError as error:
+        assert "C may compute either first" in str(error)
+        return
+    items = """
+void all_items(const double *given, double *out, double *results) {
+  int k; for (k = 0; k < 11; k++) { m_Work w; m_Work_fill(&w); results[k] = m_main(&w, given + 6 * k, out + 6 * k); } }
+"""
+    (tmp_path / "loop.c").write_text(f"#include <math.h>\n#include <stdlib.h>\n{text}{items}")
+    command = [shutil.which("gcc") or shutil.which("cc") or "gcc", "-std=gnu99", "-march=native", "-O2", "-w", "-shared", "-fPIC"]
+    subprocess.run([*command, "-o", str(tmp_path / "loop.so"), str(tmp_path / "loop.c"), "-lm"], check=True, timeout=120)
+    out, results, pointer = np.zeros((11, 6)), np.zeros(11), ctypes.POINTER(ctypes.c_double)
+    ctypes.CDLL(str(tmp_path / "loop.so")).all_items(*(x.ctypes.data_as(pointer) for x in (given, out, results)))
+    np.testing.assert_array_equal(results, expected[0])
+    np.testing.assert_array_equal(out, expected[1])
+
+
+def twice(w: Work) -> float:
+    return keeping(w, 1.0) + keeping(w, 2.0)
+
+
+def keeping(w: Work, x: float) -> float:
+    w.time = x
+    return 2.0 * x
+
+
+def read_and_changed(w: Work) -> None:
+    w.here.q[0] += keeping(w, 1.0)
+
+
+def in_order(w: Work) -> bool:
+    return keeping(w, 1.0) > 1.0 and keeping(w, 2.0) > w.time
+
+
+def test_c_does_not_decide_the_order_of_calls() -> None:
+    for function in (twice, read_and_changed):
+        with pytest.raises(LoopError, match="Give the call's result a name"):
+            c99_loops.write([function], laid_out(), {})
+    with pytest.raises(LoopError, match="Give the call's result a name"):
+        c99_loops.write([in_order], laid_out(), {})  # w.time in the second comparison
 
 
 def test_texts_are_tidy() -> None:
@@ -621,10 +794,6 @@ def outputs_in_a_call(w: Work) -> float:
     return reads(w)
 
 
-def status_in_lanes(w: Work) -> int:
-    return run(w.newton)
-
-
 def common_to_lanes(w: Work) -> None:
     w.weights[0] = w.time
 
@@ -640,7 +809,6 @@ def range_that_differs(w: Work) -> None:
         (outputs_after_lanes_have_left, "copy what a lane needs"),
         (outputs_after_a_call, "copy what a lane needs"),
         (outputs_in_a_call, "copy what a lane needs"),
-        (status_in_lanes, "one word for all lanes"),
         (common_to_lanes, "give every lane its own"),
         (range_that_differs, "write a while loop"),
     ],

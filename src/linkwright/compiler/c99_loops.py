@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.c99 import DOUBLE, KEYWORDS, Real, number
-from linkwright.compiler.loop_text import Text, records_of, stored
-from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path
+from linkwright.compiler.loop_text import Text, changes, records_of, stored
+from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, expressions_of
 from linkwright.compiler.records import Layout, LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
 
 WIDTH = 110
@@ -166,6 +166,25 @@ class C99(Text):
 
     def whole(self, head: str, lines: list[str]) -> str:
         return "\n".join([head, "{", *lines, "}"])
+
+    def judge(self, s: Statement) -> None:
+        parts = [self.order(e, s.line) for e in expressions_of(s)]
+        self.together(parts, s.line)
+
+    def order(self, e: Expression, line: int) -> tuple[int, int]:
+        """How many calls in an expression change something, and how many values it reads that they may change."""
+        parts = [self.order(p, line) for x in e.parts for p in (x if isinstance(x, list) else [x]) if isinstance(p, Expression)]
+        if e.op not in ("and", "or", "choose"):  # C computes the parts of these in order, as Python does
+            self.together(parts, line)
+        own = e.op == "run" or (e.op == "call" and changes(self.unit, self.unit.get(e.parts[0])))
+        reads = e.op in ("element", "number")
+        return sum(c for c, _ in parts) + own, sum(r for _, r in parts) + reads
+
+    def together(self, parts: list[tuple[int, int]], line: int) -> None:
+        for k, (calls, _) in enumerate(parts):
+            if calls and any(c or r for c, r in (*parts[:k], *parts[k + 1 :])):
+                why = "a call that changes something, and another value in the same expression: C may compute either first"
+                raise self.f.refuse(line, f"{why}. Give the call's result a name")
 
     def unused(self, f: Function, lines: list[str]) -> list[str]:
         names = set(re.findall(r"\w+", "\n".join(lines)))

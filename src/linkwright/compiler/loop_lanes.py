@@ -69,10 +69,8 @@ class _Marks:
             e.varying = e.parts[0].kind.own or any(at)
         elif e.op == "var":
             e.varying = self.f.varying[e.parts[0]]
-        elif e.op == "number":
+        elif e.op == "number" or e.op == "run":
             e.varying = True
-        elif e.op == "run":
-            raise self.f.refuse(line, "the status of a kernel, which is one word for all lanes: read its margin and residual")
         else:
             e.varying = any(parts)
         return e.varying

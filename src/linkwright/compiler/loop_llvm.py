@@ -3,10 +3,6 @@
 With lanes a varying number is a vector, and lanes that take different ways are masked: a masked block is skipped where no lane takes it, an
 assignment in it changes its lanes only, `return`, `break` and `continue` take lanes out until the place where all meet again. A lane does
 the operations that it would do alone, in their order, so its bits are the same; what it does while it is masked is never used.
-
-`loop(slots)` runs the main function for items, one or eight at a time: the first item, how many there are, a place for the results, then
-the arguments. A record takes two slots (its table, its floats), an outside array its address, a stride for each axis and one from item to
-item.
 """
 
 from __future__ import annotations
@@ -15,10 +11,11 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from linkwright.compiler.cache import host
+from linkwright.compiler.loop_entry import ANYWHERE, KINDS, LANE_BY_LANE, SAME, TOGETHER, Entry, declarations
 from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, Unit, contains, leaves, walked
 from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 
-KINDS: dict[Any, str] = {int: "i64", float: "double", bool: "i1"}
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
 EXITS = ("break", "continue", "return")
@@ -29,115 +26,8 @@ def module(unit: Unit) -> str:
     lanes = ALL_LANES if unit.lanes else 1
     m = _Module(unit, lanes)
     main = m.function(unit.main, masked=False)
-    entry = _Entry(unit.main, main, lanes)
-    return "\n".join([*_declarations(lanes), *m.texts.values(), *entry.lines, ""])
-
-
-def _declarations(lanes: int) -> list[str]:
-    out = ["declare double @lw_pow(double, double)", "!0 = !{}"]
-    for kind, short in (("double", "f64"), ("i64", "i64")):
-        types = [(kind, short)] + ([(f"<{lanes} x {kind}>", f"v{lanes}{short}")] if lanes > 1 else [])
-        for t, name in types:
-            if kind == "double":
-                out += [f"declare {t} @llvm.{f}.{name}({t})" for f in ("fabs", "sqrt")]
-                whole = t.replace("double", "i64")
-                out += [f"declare {whole} @llvm.fptosi.sat.{name.replace('f64', 'i64')}.{name}({t})"]
-            else:
-                out += [f"declare {t} @llvm.abs.{name}({t}, i1)"]
-        if lanes > 1:
-            v, p, b, n = f"<{lanes} x {kind}>", f"<{lanes} x ptr>", f"<{lanes} x i1>", f"v{lanes}{short}.v{lanes}p0"
-            out.append(f"declare {v} @llvm.masked.gather.{n}({p}, i32, {b}, {v})")
-            out.append(f"declare void @llvm.masked.scatter.{n}({v}, {p}, i32, {b})")
-    return out
-
-
-def argument_slots(kind: Any) -> int:
-    """Return the number of slots of an argument of the main function."""
-    if kind in NUMBERS:
-        return 1
-    return 2 + kind.axes if is_array(kind) else 2
-
-
-class _Entry:
-    """`loop(slots)`: the main function for one item after the other, or eight at a time; lanes beyond the last item repeat it."""
-
-    def __init__(self, f: Function, main: Writer, lanes: int):
-        self.lines = ["define void @loop(ptr %slots) nounwind {", "entry:"]
-        self.at, self.count, n = 3, 0, lanes
-        first, count, out = self.word(0, "i64"), self.word(1, "i64"), self.word(2, "ptr")
-        given = [(kind, [self.word(self.at + k, "") for k in range(argument_slots(kind))]) for kind in self.kinds(f)]
-        end = self.put(f"add i64 {first}, {count}")
-        last = self.put(f"sub i64 {end}, 1")
-        self.lines += ["  br label %test", "test:", f"  %block = phi i64 [ {first}, %entry ], [ %next, %body ]"]
-        self.lines += [f"  %more = icmp slt i64 %block, {end}", "  br i1 %more, label %body, label %done", "body:"]
-        items = "%block"
-        if n > 1:
-            here = self.put(f"add <{n} x i64> {self.wide('%block', n)}, <{', '.join(f'i64 {k}' for k in range(n))}>")
-            final = self.wide(last, n)
-            beyond = self.put(f"icmp sgt <{n} x i64> {here}, {final}")
-            items = self.put(f"select <{n} x i1> {beyond}, <{n} x i64> {final}, <{n} x i64> {here}")
-        args: list[str] = []
-        for kind, raw in given:
-            if kind in NUMBERS:
-                args.append(f"{KINDS[kind]} {self.load(raw[0], 'i64' if kind is bool else KINDS[kind], kind is bool)}")
-            elif is_array(kind):
-                address, *strides, step = [self.load(r, "ptr" if k == 0 else "i64") for k, r in enumerate(raw)]
-                if n > 1:
-                    offset = f"<{n} x i64> {self.put(f'mul <{n} x i64> {items}, {self.wide(step, n)}')}"
-                else:
-                    address = self.put(f"getelementptr double, ptr {address}, i64 {self.put(f'mul i64 %block, {step}')}")
-                    offset = "i64 0"
-                args += [f"ptr {address}", *(f"i64 {s}" for s in strides), offset]
-            else:
-                args += [f"ptr {self.load(r, 'ptr')}" for r in raw]
-        call = f"call fastcc {main.returned} @{main.name}({', '.join(args)})"
-        if f.returns is None:
-            self.lines.append(f"  {call}")
-        else:
-            self.result(f, main, call, out, items)
-        self.lines += [f"  %next = add i64 %block, {n}", "  br label %test", "done:", "  ret void", "}"]
-
-    def kinds(self, f: Function) -> Any:
-        for _, kind in f.arguments:
-            yield kind
-            self.at += argument_slots(kind)
-
-    def put(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %e{self.count} = {text}")
-        return f"%e{self.count}"
-
-    def word(self, at: int, kind: str) -> str:
-        where = self.put(f"getelementptr i64, ptr %slots, i64 {at}")
-        return self.put(f"load {kind}, ptr {where}") if kind else where
-
-    def load(self, where: str, kind: str, truth: bool = False) -> str:
-        value = self.put(f"load {kind}, ptr {where}")
-        return self.put(f"icmp ne i64 {value}, 0") if truth else value
-
-    def wide(self, value: str, n: int) -> str:
-        one = self.put(f"insertelement <{n} x i64> poison, i64 {value}, i32 0")
-        return self.put(f"shufflevector <{n} x i64> {one}, <{n} x i64> poison, <{n} x i32> zeroinitializer")
-
-    def result(self, f: Function, main: Writer, call: str, out: str, items: str) -> None:
-        """Results are written as slots: whole numbers, or the bits of floats."""
-        result, t, n = self.put(call), main.returned, main.lanes
-        element = KINDS[f.returns]
-        wide = t.startswith("<")
-        if f.returns is bool:
-            whole = t.replace("i1", "i64")
-            result, t, element = self.put(f"zext {t} {result} to {whole}"), whole, "i64"
-        if n == 1:
-            self.lines.append(f"  store {t} {result}, ptr {self.put(f'getelementptr i64, ptr {out}, i64 %block')}")
-            return
-        if not wide:
-            one = self.put(f"insertelement <{n} x {t}> poison, {t} {result}, i32 0")
-            result = self.put(f"shufflevector <{n} x {t}> {one}, <{n} x {t}> poison, <{n} x i32> zeroinitializer")
-        places = self.put(f"getelementptr i64, ptr {out}, <{n} x i64> {items}")
-        short = "f64" if element == "double" else "i64"
-        on = ", ".join(["i1 true"] * n)
-        given = f"<{n} x {element}> {result}, <{n} x ptr> {places}, i32 8, <{n} x i1> <{on}>"
-        self.lines.append(f"  call void @llvm.masked.scatter.v{n}{short}.v{n}p0({given})")
+    entry = Entry(unit.main, main.name, main.returned, lanes)
+    return "\n".join([*declarations(lanes), *([LANE_BY_LANE] if lanes > 1 else []), *m.texts.values(), *entry.lines, ""])
 
 
 class _Module:
@@ -145,6 +35,7 @@ class _Module:
 
     def __init__(self, unit: Unit, lanes: int):
         self.unit, self.lanes = unit, lanes
+        self.masked_stores = any(host().has(f) for f in ("avx2", "avx512f"))  # elsewhere they would be a branch for every lane
         self.texts: dict[Any, str] = {}
         self.made: dict[Any, Writer] = {}
 
@@ -259,8 +150,7 @@ class Writer:
             if not is_array(kind):
                 parts = [("ptr noalias readonly", name), ("ptr", f"{name}.g")]
             elif kind.outside:
-                offsets = f"<{self.lanes} x i64>" if self.lanes > 1 else "i64"
-                parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes)), (offsets, f"{name}.lanes")]
+                parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes)), *self.places(name)]
             else:
                 parts = [("ptr", name), *(("i64", f"{name}.{k}") for k in range(kind.axes))]
             self.head += [f"{t} %{n}" for t, n in parts]
@@ -278,6 +168,10 @@ class Writer:
         self.do("br label %leave")
         self.label("%leave")
         self.do(f"ret {self.returned} {self.put(f'load {self.returned}, ptr {self.result}')}" if self.result else "ret void")
+
+    def places(self, name: str) -> list[tuple[str, str]]:
+        """Further arguments of an outside array with lanes: how their entries lie, and how far from the first."""
+        return [("i64", f"{name}.how"), (f"<{self.lanes} x i64>", f"{name}.lanes")] if self.lanes > 1 else []
 
     def block(self, body: list[Statement]) -> None:
         for s in body:
@@ -307,15 +201,36 @@ class Writer:
         path, at, e = s.parts
         wide = self.lanes > 1 and path.kind.own
         value = self.wide(e) if wide else self.value(e)
-        where, vector = self.address(path, at)
         t = self.type(path.kind.element, wide)
+        if wide and path.kind.outside:
+            return self.written_outside(path, at, t, value)
+        where, vector = self.address(path, at)
         if vector:
-            n, short = self.lanes, "f64" if path.kind.element is float else "i64"
-            self.do(
-                f"call void @llvm.masked.scatter.v{n}{short}.v{n}p0({t} {value}, <{n} x ptr> {where}, i32 8, {self.mask_type} {self.mask})"
-            )
+            self.scattered(path.kind.element, t, value, where)
         else:
             self.stored(t, value, where, wide)
+
+    def scattered(self, element: Any, t: str, value: str, where: str) -> None:
+        n, short = self.lanes, "f64" if element is float else "i64"
+        given = f"{t} {value}, <{n} x ptr> {where}, i32 8, {self.mask_type} {self.mask}"
+        self.do(f"call void @llvm.masked.scatter.v{n}{short}.v{n}p0({given})")
+
+    def written_outside(self, path: Path, at: list[Expression], t: str, value: str) -> None:
+        """In one piece where lanes lie one after the other and all are on, else lane by lane."""
+        base, how, offsets = self.outside(path, at)
+        if self.partial or any(i.varying for i in at):
+            places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+            return self.scattered(path.kind.element, t, value, places)
+        together, apart, end = self.new("together"), self.new("apart"), self.new("end")
+        self.do(f"br i1 {self.put(f'icmp eq i64 {how}, {TOGETHER}')}, label {together}, label {apart}")
+        self.label(together)
+        self.do(f"store {t} {value}, ptr {base}, align 8")
+        self.do(f"br label {end}")
+        self.label(apart)
+        places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+        self.scattered(path.kind.element, t, value, places)
+        self.do(f"br label {end}")
+        self.label(end)
 
     def _s_put(self, s: Statement) -> None:
         path, e = s.parts
@@ -323,12 +238,20 @@ class Writer:
         self.stored(t, self.wide(e), self.number(path), self.lanes > 1)
 
     def stored(self, t: str, value: str, where: str, wide: bool) -> None:
+        if wide and self.partial and self.owner.masked_stores:
+            given = f"{t} {value}, ptr {where}, i32 64, {self.mask_type} {self.mask}"
+            self.do(f"call void @llvm.masked.store.v{self.lanes}{'f64' if 'double' in t else 'i64'}.p0({given})")
+            return
         if wide and self.partial:
             value = self.put(f"select {self.mask_type} {self.mask}, {t} {value}, {t} {self.put(f'load {t}, ptr {where}, align 64')}")
         self.do(f"store {t} {value}, ptr {where}, align {64 if wide else 8}")
 
     def _s_do(self, s: Statement) -> None:
-        self.value(s.parts[0])
+        e = s.parts[0]
+        if e.op == "run" and not e.parts[0].kind.alone:
+            self.called_kernel(e.parts[0])
+        else:
+            self.value(e)
 
     def _s_if(self, s: Statement) -> None:
         test, yes, no = s.parts
@@ -487,34 +410,63 @@ class Writer:
 
     def address(self, path: Path, at: list[Expression]) -> tuple[str, bool]:
         """The address of an entry; True with addresses of all lanes, one each."""
-        base, *sizes = self.located(path)
         if path.kind.outside:
-            return self.outside(base, sizes, at)
+            return self.outside(path, at)[0], False
+        base, *sizes = self.located(path)
         varying = self.lanes > 1 and any(i.varying for i in at)
         t = self.type(int, varying)
         value = self.wide if varying else self.value
         i = value(at[0])
         if len(at) == 2:
-            row = self.put(f"mul nsw {t} {i}, {self.spread(sizes[1], int) if varying else sizes[1]}")
-            i = self.put(f"add nsw {t} {row}, {value(at[1])}")
+            row = self.put(f"mul {t} {i}, {self.spread(sizes[1], int) if varying else sizes[1]}")
+            i = self.put(f"add {t} {row}, {value(at[1])}")
         if self.lanes > 1 and path.kind.own:
-            i = self.put(f"mul nsw {t} {i}, {self.spread(str(self.lanes), int) if varying else self.lanes}")
+            i = self.put(f"mul {t} {i}, {self.spread(str(self.lanes), int) if varying else self.lanes}")
             if varying:
-                i = self.put(f"add nsw {t} {i}, <{', '.join(f'i64 {k}' for k in range(self.lanes))}>")
+                i = self.put(f"add {t} {i}, <{', '.join(f'i64 {k}' for k in range(self.lanes))}>")
         return self.put(f"getelementptr double, ptr {base}, {t} {i}"), varying
 
-    def outside(self, base: str, strides: list[str], at: list[Expression]) -> tuple[str, bool]:
-        offsets = strides[-1]
-        for e, stride in zip(at, strides, strict=False):
+    def outside(self, path: Path, at: list[Expression]) -> tuple[str, str, str]:
+        """The address of an entry of the first lane, how those of the others lie, and how far from it they are."""
+        base, *rest = self.located(path)
+        how, offsets = rest[-2:] if self.lanes > 1 else ("", "")
+        for e, stride in zip(at, rest, strict=False):
             if e.varying and self.lanes > 1:
                 t = self.type(int, True)
-                step = self.put(f"mul nsw {t} {self.value(e)}, {self.spread(stride, int)}")
-                offsets = self.put(f"add nsw {t} {offsets}, {step}")
+                step = self.put(f"mul {t} {self.value(e)}, {self.spread(stride, int)}")
+                how, offsets = str(ANYWHERE), self.put(f"add {t} {offsets}, {step}")
             else:
                 base = self.put(f"getelementptr double, ptr {base}, i64 {self.put(f'mul nsw i64 {self.value(e)}, {stride}')}")
-        if self.lanes == 1:
-            return base, False
-        return self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"), True
+        return base, how, offsets
+
+    def read_outside(self, path: Path, at: list[Expression], t: str) -> str:
+        """At once where lanes lie one after the other or at one place, else lane by lane."""
+        base, how, offsets = self.outside(path, at)
+        if how == str(ANYWHERE):
+            return self.gathered(path.kind.element, t, self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}"))
+        out = self.slot(t)
+        ways = {k: self.new(name) for k, name in ((ANYWHERE, "anywhere"), (TOGETHER, "together"), (SAME, "same"))}
+        end = self.new("end")
+        cases = " ".join(f"i64 {k}, label {ways[k]}" for k in (TOGETHER, SAME))
+        self.do(f"switch i64 {how}, label {ways[ANYWHERE]} [ {cases} ]")
+        for k, label in ways.items():
+            self.label(label)
+            if k == ANYWHERE:
+                places = self.put(f"getelementptr double, ptr {base}, <{self.lanes} x i64> {offsets}")
+                value = self.gathered(path.kind.element, t, places)
+            elif k == TOGETHER:
+                value = self.put(f"load {t}, ptr {base}, align 8")
+            else:
+                value = self.spread(self.put(f"load {KINDS[path.kind.element]}, ptr {base}, align 8"), path.kind.element)
+            self.do(f"store {t} {value}, ptr {out}")
+            self.do(f"br label {end}")
+        self.label(end)
+        return self.put(f"load {t}, ptr {out}")
+
+    def gathered(self, element: Any, t: str, where: str) -> str:
+        n, short = self.lanes, "f64" if element is float else "i64"
+        mask = f"i32 8, {self.mask_type} {self.mask}"
+        return self.put(f"call {t} @llvm.masked.gather.v{n}{short}.v{n}p0(<{n} x ptr> {where}, {mask}, {t} zeroinitializer)")
 
     # ------------------------------------------------------------ expressions
 
@@ -538,7 +490,9 @@ class Writer:
         if e.op in COMPARE:
             return self.put(f"{'icmp' if whole else 'fcmp'} {COMPARE[e.op][not whole]} {inner} {v[0]}, {v[1]}")
         if e.op in MATH:
-            return self.put(f"{MATH[e.op][not whole]} {t} {v[0]}, {v[1]}")
+            op = MATH[e.op][not whole]
+            # whole numbers of lanes that are off may be too large; that must not be undefined
+            return self.put(f"{op.removesuffix(' nsw') if e.varying and self.lanes > 1 else op} {t} {v[0]}, {v[1]}")
         return self.builtin(e, v, t, inner, whole)
 
     def builtin(self, e: Expression, v: list[str], t: str, inner: str, whole: bool) -> str:
@@ -572,11 +526,13 @@ class Writer:
         return best
 
     def remainder(self, v: list[str], t: str, wide: bool) -> str:
-        """With the sign of the divisor, as Python has it; lanes that are off may divide by 0, which is a trap."""
+        """With the sign of the divisor, as Python has it. Lanes that are off may divide by 0, or the least number by -1: traps."""
         a, b = v
         bools, zero = (self.mask_type, "zeroinitializer") if wide else ("i1", "0")
         if wide:
-            b = self.put(f"select {bools} {self.put(f'icmp eq {t} {b}, {zero}')}, {t} {self.spread('1', int)}, {t} {b}")
+            minus = f"<{', '.join(['i64 -1'] * self.lanes)}>"
+            trap = self.put(f"or {bools} {self.put(f'icmp eq {t} {b}, {zero}')}, {self.put(f'icmp eq {t} {b}, {minus}')}")
+            b = self.put(f"select {bools} {trap}, {t} {self.spread('1', int)}, {t} {b}")
         r = self.put(f"srem {t} {a}, {b}")
         other = self.put(f"icmp slt {t} {self.put(f'xor {t} {r}, {b}')}, {zero}")
         wrong = self.put(f"and {bools} {other}, {self.put(f'icmp ne {t} {r}, {zero}')}")
@@ -615,20 +571,49 @@ class Writer:
     def _e_element(self, e: Expression) -> str:
         path, at = e.parts
         t = self.type(e.kind, e.varying)
+        if path.kind.outside and self.lanes > 1:
+            return self.read_outside(path, at, t)
         where, vector = self.address(path, at)
-        if not vector:
-            return self.put(f"load {t}, ptr {where}, align {64 if self.lanes > 1 and path.kind.own else 8}")
-        n, short = self.lanes, "f64" if e.kind is float else "i64"
-        mask = f"i32 8, {self.mask_type} {self.mask}"
-        return self.put(f"call {t} @llvm.masked.gather.v{n}{short}.v{n}p0(<{n} x ptr> {where}, {mask}, {t} zeroinitializer)")
+        if vector:
+            return self.gathered(e.kind, t, where)
+        return self.put(f"load {t}, ptr {where}, align {64 if self.lanes > 1 and path.kind.own else 8}")
+
+    def called_kernel(self, path: Path) -> tuple[str, str, str]:
+        """The status of a kernel, one for all lanes, its table and its floats."""
+        table, g = self.located(path)
+        address, x, y, w = (self.slot_of(table, path.kind, n) for n in ("address", "first", "last", "work"))
+        places = ", ".join(f"ptr {self.put(f'getelementptr double, ptr {g}, i64 {p}')}" for p in (x, y, w))
+        f = self.put(f"inttoptr i64 {address} to ptr")
+        return self.put(f"call i64 {f}({places}{', i64 1' if self.lanes > 1 else ''})"), table, g
+
+    def slot_of(self, table: str, kind: Any, name: str) -> str:
+        return self.word(table, place(kind, name))
 
     def _e_run(self, e: Expression) -> str:
         path = e.parts[0]
-        table, g = self.located(path)
-        address, x, y, w = (self.word(table, place(path.kind, n)) for n in ("address", "first", "last", "work"))
-        places = ", ".join(f"ptr {self.put(f'getelementptr double, ptr {g}, i64 {p}')}" for p in (x, y, w))
-        f = self.put(f"inttoptr i64 {address} to ptr")
-        return self.put(f"call i64 {f}({places}{', i64 1' if self.lanes > 1 else ''})")
+        if self.lanes == 1:
+            return self.called_kernel(path)[0]
+        if path.kind.alone:
+            return self.lane_by_lane(path.kind, *self.located(path))
+        status, table, g = self.called_kernel(path)
+        t, trouble, end = self.type(int, True), self.new("trouble"), self.new("end")
+        out = self.slot(t)
+        self.do(f"store {t} zeroinitializer, ptr {out}")
+        self.do(f"br i1 {self.put(f'icmp ne i64 {status}, 0')}, label {trouble}, label {end}")
+        self.label(trouble)
+        self.do(f"store {t} {self.lane_by_lane(path.kind, table, g)}, ptr {out}")
+        self.do(f"br label {end}")
+        self.label(end)
+        return self.put(f"load {t}, ptr {out}")
+
+    def lane_by_lane(self, kind: Any, table: str, g: str) -> str:
+        """The statuses of a kernel that is called for one lane after the other."""
+        names = ("first", "last", "alone_first", "alone_last", "alone_work")
+        places = [f"ptr {self.put(f'getelementptr double, ptr {g}, i64 {self.slot_of(table, kind, n)}')}" for n in names]
+        sizes = [f"i64 {self.slot_of(table, kind, n)}" for n in ("alone", "n_in", "n_out")]
+        bits = self.put(f"bitcast {self.mask_type} {self.mask} to i{self.lanes}")
+        on = self.put(f"zext i{self.lanes} {bits} to i64")
+        return self.put(f"call fastcc {self.type(int, True)} @lane.by.lane({', '.join([*sizes, *places, f'i64 {on}'])})")
 
     def _e_copy(self, e: Expression) -> str:
         """Entry by entry; in one lane the two may lie at the same place, and nothing is to do."""
@@ -723,17 +708,18 @@ class Writer:
 
     def _e_call(self, e: Expression) -> str:
         target, *args = e.parts
-        varying = tuple(isinstance(a, Expression) and a.varying for a in args) if self.lanes > 1 else ()
-        callee = self.owner.function(self.owner.unit.get(target, varying), masked=self.partial and self.lanes > 1)
+        differing = tuple(isinstance(a, Expression) and a.varying for a in args) if self.lanes > 1 else ()
+        callee = self.owner.function(self.owner.unit.get(target, differing), masked=self.partial and self.lanes > 1)
         texts = []
         for a, (name, kind) in zip(args, callee.f.arguments, strict=True):
             if isinstance(a, Expression):
-                texts.append(f"{self.type(kind, callee.f.varying[name])} {self.value(a)}")
+                varying = callee.f.varying[name]  # also where it assigns to its argument for some lanes
+                texts.append(f"{self.type(kind, varying)} {self.wide(a) if varying else self.value(a)}")
                 continue
             here = self.located(a)
             rest = ["ptr"] if not is_array(kind) else ["i64"] * kind.axes
             if is_array(kind) and kind.outside:
-                rest.append(f"<{self.lanes} x i64>" if self.lanes > 1 else "i64")
+                rest += [t for t, _ in self.places(name)]
             texts += [f"ptr {here[0]}", *(f"{t} {x}" for t, x in zip(rest, here[1:], strict=True))]
         if callee.masked:
             texts.append(f"{self.mask_type} {self.mask}")

@@ -57,6 +57,8 @@ class Text:
     # ------------------------------------------------------------ statements
 
     def block(self, body: list[Statement]) -> list[str]:
+        for s in body:
+            self.judge(s)
         return [line for s in body for line in getattr(self, f"_s_{s.op}")(s)]
 
     def inner(self, body: list[Statement]) -> list[str]:
@@ -243,6 +245,9 @@ class Text:
     def head(self, f: Function) -> str:
         raise NotImplementedError
 
+    def judge(self, s: Statement) -> None:
+        """Refuse what the language would do in another order."""
+
     def unused(self, f: Function, lines: list[str]) -> list[str]:
         """Statements that keep compilers from complaining about arguments that are not used."""
         return []
@@ -319,6 +324,13 @@ def _first(body: list[Statement], name: str) -> Statement | None:
     inside = [b for b in blocks_of(first) if any(_mentions(s, name) for s in b)]
     own = any(x.op == "var" and x.parts[0] == name for e in expressions_of(first) for x in walked(e))
     return _first(inside[0], name) if len(at) == 1 and len(inside) == 1 and not own else None
+
+
+def changes(unit: Unit, f: Function) -> bool:
+    """Return True if a function writes anything but its own variables, itself or by a call."""
+    if any(s.op in ("store", "put") for s in _statements(f.body)):
+        return True
+    return any(e.op in ("run", "copy") or (e.op == "call" and changes(unit, unit.get(e.parts[0]))) for e in _expressions(f.body))
 
 
 def stored(unit: Unit, f: Function, name: str) -> bool:

@@ -79,11 +79,6 @@ class NativeFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.bound(*arguments)()
 
-    def of_slots(self, slots: list[int]) -> None:
-        """Run it with the 8-byte fields of its arguments, which the caller has put together and keeps alive; the result is left."""
-        table = np.array([*slots, 0], dtype=np.int64)
-        self.call(table.ctypes.data)
-
     def bound(self, *arguments: Any) -> Callable[..., Any]:
         """A call with these first arguments prepared, which takes the others: numbers as they are now, arrays with whatever they hold when
         it is made."""

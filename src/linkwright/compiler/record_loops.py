@@ -11,7 +11,6 @@ them; any strides will do. With a layout of eight lanes each item gets the bits 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -21,11 +20,16 @@ import numpy as np
 from linkwright.compiler import cache, native
 from linkwright.compiler.loop_code import LoopCode, lock
 from linkwright.compiler.loop_tree import NUMBERS, signature_of
-from linkwright.compiler.records import Layout, LoopError, declaration, is_array, is_record
+from linkwright.compiler.records import ALL_LANES, Layout, LoopError, declaration, is_array, is_record
 
-WRITERS = ("records", "loop_tree", "loop_lanes", "loop_llvm", "loop_code", "record_loops")  # modules whose text decides the code
+WRITERS = ("records", "loop_tree", "loop_lanes", "loop_llvm", "loop_entry", "loop_code", "record_loops")  # their text decides the code
 
 _codes: dict[Any, LoopCode] = {}
+
+
+def padded(n: int) -> int:
+    """Return the next multiple of eight."""
+    return -(-n // ALL_LANES) * ALL_LANES
 
 
 def code_of(function: Any, lanes: bool) -> LoopCode:
@@ -101,42 +105,42 @@ class Loop:
             view[...] = values[..., None] if own else values
         return floats, address
 
-    def __call__(self, items: int, *arguments: Any, expected_ns: float = 0.0, cores: int | None = None) -> np.ndarray:
-        """Run the loop for so many items, on several cores where `expected_ns` for all of them says that it pays."""
-        out = np.zeros(items, dtype=np.int64)
-        slots = self.argument_slots(items, arguments)
+    def __call__(self, items: int | tuple[int, int], *arguments: Any, expected_ns: float = 0.0, cores: int | None = None) -> np.ndarray:
+        """Run the loop for so many items, on several cores where `expected_ns` for all of them says that it pays.
+
+        Items in groups, (groups, items of each), are never in one block of lanes with those of other groups. Outside arrays then have both
+        axes in front, of length 1 where all groups or all items share them.
+        """
+        out, slots = np.zeros(items, dtype=np.int64), self.argument_slots(items, arguments)
         call, at = code_of(self.function, self.layout.lanes > 1), out.ctypes.data
+        each = 0 if isinstance(items, int) else items[1]
 
         def run(first: int, count: int) -> None:
             try:
                 memory = self._idle.pop()  # not asked first: another thread may take the last one in between
             except IndexError:
                 memory = self.memory()
-            table = np.array([first, count, at, self.slots.ctypes.data, memory[1], *slots], dtype=np.int64)
+            span = (0, each, first, count) if each else (first, count, 0, 1)
+            table = np.array([*span, at, each, self.slots.ctypes.data, memory[1], *slots], dtype=np.int64)
             call.call(table.ctypes.data)
             self._idle.append(memory)
 
-        native.share(run, items, expected_ns, cores)
+        native.share(run, len(out), expected_ns, cores)
         return self.results(out)
 
-    def bound(self, items: int, *arguments: Any) -> Callable[[], np.ndarray]:
-        """Return a call with these arguments, one thread and one memory: arrays with whatever they hold when it is made."""
-        out, memory = np.zeros(items, dtype=np.int64), self.memory()
-        head = [0, items, out.ctypes.data, self.slots.ctypes.data, memory[1]]
-        table = np.array([*head, *self.argument_slots(items, arguments)], dtype=np.int64)
-        code, address, result = code_of(self.function, self.layout.lanes > 1), table.ctypes.data, self.results(out)
+    def bound(self, items: int, *arguments: Any, native: bool = True) -> Bound:
+        """Return a call with these arguments, one thread and one memory: arrays with whatever they hold when it is made.
 
-        def run(_alive: Any = (table, memory, arguments)) -> np.ndarray:
-            code.call(address)
-            return result
-
-        return run
+        With `native=False` the loop runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by
+        looking at it.
+        """
+        return Bound(self, items, arguments) if native else PythonBound(self, items, arguments)
 
     def results(self, out: np.ndarray) -> np.ndarray:
         """Return the slots that the loop wrote as what its function returns."""
         return out.view(np.float64) if self.returns is float else out
 
-    def argument_slots(self, items: int, arguments: tuple[Any, ...]) -> list[int]:
+    def argument_slots(self, items: int | tuple[int, int], arguments: tuple[Any, ...]) -> list[int]:
         """Return the slots of the arguments behind the record."""
         if len(arguments) != len(self.kinds):
             raise LoopError(f"{self.function.__name__} takes {len(self.kinds)} arguments behind its record, not {len(arguments)}.")
@@ -148,27 +152,87 @@ class Loop:
                 slots.append(int(np.float64(x).view(np.int64)) if kind is float else int(x))
         return slots
 
-    def python(self, items: int, *arguments: Any) -> np.ndarray:
+    def python(self, items: int | tuple[int, int], *arguments: Any) -> np.ndarray:
         """Run the loop as plain Python, item after item: the reference."""
-        out = []
-        for item in range(items):
+        shape = (items,) if isinstance(items, int) else items
+        out = np.empty(shape, dtype=self.returns or object)
+        for item in np.ndindex(*shape):
             record = self.layout.object(self.memory()[0])
-            given = [_item(kind, x, item) for kind, x in zip(self.kinds, arguments, strict=True)]
-            out.append(self.function(record, *given))
-        return np.array(out, dtype=self.returns or object)
+            given = [self._given(kind, x, item) for kind, x in zip(self.kinds, arguments, strict=True)]
+            out[item] = self.function(record, *given)
+        return out
+
+    @staticmethod
+    def _given(kind: Any, x: Any, item: tuple[int, ...]) -> Any:
+        """An argument for an item."""
+        if not is_array(kind) or x.ndim == kind.axes:
+            return x
+        return x[tuple(0 if n == 1 else k for k, n in zip(item, x.shape, strict=False))]
 
 
-def _item(kind: Any, x: Any, item: int) -> Any:
-    if not is_array(kind) or x.ndim == kind.axes:
-        return x
-    return x[item]
+class Bound:
+    """A call of a loop with its arguments, one thread and one memory, which stays from call to call."""
+
+    def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
+        self.loop, self.arguments, self.memory = loop, list(arguments), loop.memory()
+        self.out = np.zeros(items, dtype=np.int64)
+        self.results = loop.results(self.out)
+        head = [0, items, 0, 1, self.out.ctypes.data, 0, loop.slots.ctypes.data, self.memory[1]]
+        self.table = np.array([*head, *loop.argument_slots(items, arguments)], dtype=np.int64)
+        self._reals, self._span = self.table.view(np.float64), (0, items)
+        self._address, self._code = self.table.ctypes.data, code_of(loop.function, loop.layout.lanes > 1)
+        at = len(head)
+        self._numbers: dict[int, tuple[int, Any]] = {}
+        for k, kind in enumerate(loop.kinds):
+            self._numbers[k] = at, kind
+            at += 2 + kind.axes + 1 if is_array(kind) else 1
+
+    def number(self, argument: int, value: Any) -> None:
+        """Give another value to an argument that is a number, counted from the one after the record."""
+        at, kind = self._numbers[argument]
+        (self._reals if kind is float else self.table)[at] = value
+
+    def __call__(self, first: int = 0, count: int | None = None) -> np.ndarray:
+        """Run it for all items, or for some; the results of all."""
+        if count is not None and self._span != (first, count):
+            self.table[:2] = self._span = (first, count)
+        self._code.call(self._address)
+        return self.results
 
 
-def _outside(kind: Any, x: np.ndarray, items: int) -> list[int]:
-    """Address, stride of each axis and from item to item, counted in numbers."""
-    if x.dtype != np.float64 or x.ndim not in (kind.axes, kind.axes + 1) or (x.ndim > kind.axes and len(x) < items):
-        wanted = f"a {kind.__name__} is an array of floats with {kind.axes} axes, or one more for {items} items"
-        raise LoopError(f"{wanted}, not {x.dtype} {x.shape}.")
-    strides = [s // 8 for s in x.strides]
-    step = strides.pop(0) if x.ndim > kind.axes else 0
-    return [x.ctypes.data, *strides, step]
+class PythonBound(Bound):
+    """The same for a loop that runs as Python."""
+
+    def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
+        self.loop, self.arguments, self.memory = loop, list(arguments), loop.memory()
+        self.results: np.ndarray = np.empty(items, dtype=loop.returns or object)
+        self._record = loop.layout.object(self.memory[0])
+
+    def number(self, argument: int, value: Any) -> None:
+        self.arguments[argument] = value
+
+    def __call__(self, first: int = 0, count: int | None = None) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            for item in range(first, len(self.results) if count is None else first + count):
+                given = [self.loop._given(kind, x, (item,)) for kind, x in zip(self.loop.kinds, self.arguments, strict=True)]
+                self.results[item] = self.loop.function(self._record, *given)
+        return self.results
+
+
+def _outside(kind: Any, x: np.ndarray, items: int | tuple[int, int]) -> list[int]:
+    """Address, stride of each axis, from item to item and from group to group, counted in numbers."""
+    front, grouped = x.ndim - kind.axes, not isinstance(items, int)
+    wanted: Any = items if grouped else (items,)
+    n = x.shape
+    if grouped:
+        fits = front == 2 and (n[0] == wanted[0] or n[0] == 1) and (n[1] == wanted[1] or n[1] == 1)
+    else:
+        fits = front == 0 or (front == 1 and n[0] >= wanted[0])
+    if x.dtype != (np.float64 if kind.element is float else np.int64) or not fits:
+        text = f"a {kind.__name__} is an array of {kind.element.__name__}s with {kind.axes} axes, and {wanted} items before them"
+        raise LoopError(f"{text}, not {x.dtype} {x.shape}.")
+    strides = [s >> 3 for s in x.strides]
+    address, own = x.__array_interface__["data"][0], strides[front:]
+    if grouped:
+        return [address, *own, strides[1] if n[1] > 1 else 0, strides[0] if n[0] > 1 else 0]
+    return [address, *own, strides[0] if front else 0, 0]

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_type_hints
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
@@ -100,6 +100,12 @@ class Column(Array[float]):
     outside = True
 
 
+class IntColumn(Array[int]):
+    """An array of whole numbers outside of records with one axis."""
+
+    element, outside = int, True
+
+
 class Rows(Array[float]):
     """An array outside of records with two axes."""
 
@@ -126,19 +132,27 @@ class Record:
 
 
 class Kernel(Record):
-    """Base of kernels: fields x and y, records of the inputs and outputs that loops name."""
+    """Base of kernels: fields x and y, records of the inputs and outputs that loops name.
+
+    `alone`: with lanes it is called for one lane after the other, as a Python function behind it has to be.
+    """
+
+    alone: ClassVar[bool] = False
 
     def run(self) -> int:
         raise NotImplementedError
 
 
-KERNEL_SLOTS = ("address", "first", "last", "work")  # of a kernel, before those of its blocks
+# of a kernel, before those of its blocks: its code, inputs, outputs, work; with lanes its code for one lane, how many inputs and outputs it
+# has, and room for those of one lane
+KERNEL_SLOTS = ("address", "first", "last", "work", "alone", "n_in", "n_out", "alone_first", "alone_last", "alone_work")
 
 
 def run(kernel: Kernel) -> int:
     """Evaluate a kernel at its inputs and return its status word.
 
-    With lanes its outputs hold until another lane evaluates it again: copy what a lane keeps.
+    With lanes its outputs hold until another lane evaluates it again: copy what a lane keeps. Where a status is asked for and that of the
+    code for eight lanes is not 0, each lane is evaluated alone.
     """
     return kernel.run()
 
@@ -152,7 +166,7 @@ def copy(to: Array[T], source: Array[T]) -> None:
 @cache
 def fields_of(record: type[Record]) -> dict[str, Any]:
     """Return the kinds of a record's fields by name; refuse what no field can be."""
-    kinds = get_type_hints(record)
+    kinds = {name: kind for name, kind in get_type_hints(record).items() if get_origin(kind) is not ClassVar}
     for name, kind in kinds.items():
         known = kind in (int, float) or (isinstance(kind, type) and issubclass(kind, (Array, Record)))
         if not known or (isinstance(kind, type) and issubclass(kind, Array) and kind.outside):
@@ -206,7 +220,7 @@ def place(record: type[Record], name: str) -> int:
 
 def declaration(record: type[Record]) -> list[Any]:
     """Return everything about a record that code depends on, as plain data."""
-    out: list[Any] = [record.__qualname__]
+    out: list[Any] = [record.__qualname__, issubclass(record, Kernel) and record.alone]
     for name, kind in fields_of(record).items():
         out.append([name, declaration(kind) if is_record(kind) else kind.__name__])
     return out
@@ -234,6 +248,8 @@ class KernelPlace:
     n_in: int
     n_out: int
     work: int = 0
+    alone: int = 0  # with lanes: its code for one lane, which says which lane is in trouble
+    alone_work: int = 0
 
     @classmethod
     def of(cls, address: Any, inputs: Sequence[_Block], outputs: Sequence[_Block], work: int = 0) -> KernelPlace:
@@ -251,7 +267,8 @@ class Layout:
     """The place of a record: its slots, and of every array the place in the floats and the shape.
 
     `sizes` are the symbols of the declaration and the whole numbers by name; `kernels` by path, None for one that the mechanism lacks.
-    `same` puts arrays where others are, which saves copies in one lane: {"found.q": "close.x.q"}.
+    `same` puts arrays where others are, which saves copies in one lane: {"found.q": "close.x.q"}. `inputs` are kernels that read the
+    inputs of others, which come before them: {"project": "rates"}.
     """
 
     record: type[Record]
@@ -259,6 +276,7 @@ class Layout:
     kernels: Mapping[str, KernelPlace | None] = field(default_factory=dict)
     lanes: int = 1
     same: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.slots: list[int] = []
@@ -322,8 +340,10 @@ class Layout:
         if key not in self.kernels:
             raise LoopError(f"the layout of {self.record.__name__} needs the kernel '{key}'.")
         k = self.kernels[key] or ABSENT
-        x, y = self._room(k.n_in * self.lanes), self._room(k.n_out * self.lanes)
-        self.slots += [k.address if isinstance(k.address, int) else 0, x, y, self._room(k.work)]
+        x = self.arrays[f"{self.inputs[key]}.x"][0] if key in self.inputs else self._room(k.n_in * self.lanes)
+        y = self._room(k.n_out * self.lanes)
+        self.slots += [k.address if isinstance(k.address, int) else 0, x, y, self._room(k.work), k.alone, k.n_in, k.n_out]
+        self.slots += [self._room(n if k.alone else 0) for n in (k.n_in, k.n_out, k.alone_work)]
         self.arrays[f"{key}.x"], self.arrays[f"{key}.y"] = (x, (k.n_in,), Floats), (y, (k.n_out,), Floats)
         for side, blocks, start in (("x", k.inputs, x), ("y", k.outputs, y)):
             for block in fields_of(fields_of(kind)[side]):

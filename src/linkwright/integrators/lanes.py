@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from linkwright.compiler import native_loops
-from linkwright.compiler.lane_loops import LANES
+from linkwright.compiler.records import ALL_LANES as LANES
 from linkwright.integrators import lockstep
 from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.lockstep import RECORD, Eight

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import LANES, corrected
 from linkwright.compiler.native_loops import evaluate
+from linkwright.compiler.records import ALL_LANES as LANES
 from linkwright.integrators.memory_layout import (
     CLOSED,
     COUNTS,
@@ -251,6 +251,14 @@ def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y
                 s += g[at + lanes * i + l] * g[at + lanes * i + l]
             for i in range(4):
                 g[at + lanes * i + l] /= math.sqrt(s)
+
+
+def corrected(g: np.ndarray, x: int, y: int, entries: int, active: int) -> None:
+    """Entries at x of the lanes whose Newton steps continue become those just found at y."""
+    for i in range(entries):
+        for l in range(LANES):
+            old, new = g[x + LANES * i + l], g[y + LANES * i + l]
+            g[x + LANES * i + l] = new if g[active + l] > 0.0 else old
 
 
 def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, t: float) -> bool:

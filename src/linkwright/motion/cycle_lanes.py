@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.native import cores as cores_of_machine
+from linkwright.compiler.record_loops import padded
+from linkwright.compiler.records import ALL_LANES
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels.driven_motion import ORDERS, Homotopy, LaneWalking
 from linkwright.kernels.gap_lanes import LaneGaps
@@ -118,7 +119,7 @@ class CycleLanes:
     def block(self) -> int:
         """Designs at a time: their positions stay in the processor's caches."""
         tree = self.designs.core.tree
-        return max(LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // LANES * LANES)
+        return max(ALL_LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // ALL_LANES * ALL_LANES)
 
     @property
     def counts_from_begin(self) -> bool:
@@ -312,7 +313,7 @@ class AssemblyGaps:
         drive = laws.rows[..., :nd, :samples]
         references = cut_rows(self.nominal.skel, self.nominal.references).T
         square, slopes, q = (np.array(x) for x in made(self.nominal.q.T, references, drive, designs.values, cores))
-        closed = (CLOSED_GIVEN * made.plan.kappa) ** 2
+        closed = (CLOSED_GIVEN * made.kappa) ** 2
         left = np.flatnonzero((square > closed).any(axis=1))
         for shift in SWEEPS:  # begin where neighbors ended: of several least gaps the smaller one
             if not len(left):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import padded
+from linkwright.compiler.record_loops import padded
 from linkwright.errors import UsageError, counted
 from linkwright.kernels.channel_lanes import LaneReading
 from linkwright.kernels.channel_program import hidden, slope
@@ -99,9 +99,9 @@ class DesignTurns:
         """All designs."""
         assert self._made is not None
         reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
-        if n * samples * reading.plan.outputs > MOST_NUMBERS:
+        if n * samples * reading.size > MOST_NUMBERS:
             raise UsageError(
-                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.plan.outputs} numbers each do not fit "
+                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.size} numbers each do not fit "
                 "into memory: read fewer channels, "
                 "differentiate by fewer numbers, or call it for fewer designs at once."
             )
