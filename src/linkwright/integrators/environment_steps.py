@@ -27,7 +27,7 @@ from linkwright.integrators.memory_layout import DEGENERATE, NOT_FINITE, OPEN, T
 from linkwright.integrators.runge_kutta import cause
 from linkwright.integrators.step import NEWTON_STEPS, TOO_FAR
 
-ENVIRONMENT_CLOSED = 1e-10  # gap (dimensionless) at which the projection ends: its correction leaves the square of it
+LAST_GAP = 1e-10  # dimensionless gap whose correction is the last one: it leaves the square of it
 WIDEST = 1e-8  # gap after the last call above which loops are open
 ADMITTED = 1e-6  # gap of a new state, and of its rates, below which it is on the loops
 REFUSED = -2  # outcome of a single step whose state is not
@@ -269,7 +269,7 @@ def settle(e: Environment) -> int:
         if status != 0:
             return cause(status)
         gap = y.gap[0]
-        if gap <= ENVIRONMENT_CLOSED or (call > 0 and gap > 0.5 * before) or call == NEWTON_STEPS - 1:
+        if gap <= LAST_GAP or (call > 0 and gap > 0.5 * before) or call == NEWTON_STEPS - 1:
             if not gap <= WIDEST:
                 return OPEN
             copy(x.state, y.state)

@@ -23,6 +23,7 @@ from linkwright.integrators import integration, lanes
 from linkwright.integrators import memory_layout as mem
 from linkwright.integrators.problem import Method, Problem
 from linkwright.integrators.run_queue import RunBatch, march_many
+from linkwright.numerics.tolerances import CLOSED_RUN, OPEN_STEP
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time
@@ -90,7 +91,7 @@ def integrate_many(
 
     def worker() -> _Worker:
         plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
-        gaps = integration.RUN_CLOSED, integration.OPEN_STEP
+        gaps = CLOSED_RUN, OPEN_STEP
         floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, *gaps, t0)
         integration.set_options(problem, chosen, floats, counts, most_steps)
         return _Worker(plan, floats, counts, times, rows, native, problem if lockstep else None)

@@ -28,6 +28,7 @@ from linkwright.kernels.kernels import SOLVES, Kernels, Variant
 from linkwright.kernels.page_kernels import TracedKernel
 from linkwright.kernels.tracing import KERNELS
 from linkwright.model.coordinates import is_rotary
+from linkwright.numerics.tolerances import CLOSED, CLOSED_AT_BEST
 
 STATUS = {"ok": 0, "not_finite": 1, "singular": 2, "open": 4, "continued": 8}
 MOVED = ("forward", "projection", "energy", "points")  # kernels of a mechanism with prescribed motions
@@ -45,7 +46,7 @@ class Numerics(NamedTuple):
 
 
 NUMERICS = {
-    "double": Numerics(1e-13, 1e-10, 1e-7, 1e-7, 1e7, 1.0),
+    "double": Numerics(CLOSED, CLOSED_AT_BEST, singular_step_loops.LOOSE, closing_loops.SHORTEST_STRIDE, singular_step_loops.STIFF, 1.0),
     "single": Numerics(1e-6, 2e-5, 1e-3, 1e-5, 1e3, 300.0),
 }
 

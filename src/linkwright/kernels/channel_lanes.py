@@ -15,8 +15,9 @@ from linkwright.compiler.record_loops import Loop, padded
 from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, Layout, Record, SharedInts, run, sized
 from linkwright.compiler.records import Kernel as KernelKind
 from linkwright.kernels.channel_program import GAP
-from linkwright.kernels.driven_motion import GOOD_ENOUGH, put
+from linkwright.kernels.driven_motion import put
 from linkwright.kernels.kernel import Kernel
+from linkwright.numerics.tolerances import CLOSED_START
 
 ROUGH_NS = 0.06  # of one operation and state
 LARGEST = 1.7976931348623157e308  # the largest finite number
@@ -72,7 +73,7 @@ def read_sample(w: Reading, row: Column, t: Column, laws: Column, free: Column, 
     for i in range(len(x.third)):
         x.third[i] = laws[3 * w.drives + i]
     run(w.read)
-    good = y.margin[0] > 0.0 and y.gap[0] <= GOOD_ENOUGH
+    good = y.margin[0] > 0.0 and y.gap[0] <= CLOSED_START
     for i in range(w.checked):
         good = good and abs(y.values[i]) <= LARGEST
     for i in range(len(w.stored)):

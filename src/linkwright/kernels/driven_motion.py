@@ -26,9 +26,8 @@ from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, Layout, Record, Rows, copy, run, sized
 from linkwright.compiler.records import Kernel as KernelKind
 from linkwright.kernels.kernel import Kernel
+from linkwright.numerics.tolerances import CLOSED_START, CLOSED_WALK
 
-WALK_CLOSED = 2e-15  # dimensionless residual at round-off
-GOOD_ENOUGH = 1e-12  # accepted where Newton does not halve it any more
 FAR = 0.1  # share of the predicted way that the corrector may move
 LONGEST = 0.3  # rad or m that a predictor may go before the corrector checks it
 SHORTEST = 1e-4  # share of the way to the next sample below which the walk stops
@@ -127,7 +126,7 @@ def newton(w: Walk, reach: float, side: float, once: float) -> bool:
         moved = y.moved[0]
         if not (y.margin[0] > 0.0 and moved <= reach and residual < math.inf) or y.determinant[0] * side < 0.0:
             return False
-        if residual <= WALK_CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * before):
+        if residual <= CLOSED_WALK or (residual < CLOSED_START and residual > 0.5 * before):
             keep(w)
             return True
         before = residual

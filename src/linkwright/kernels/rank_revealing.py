@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Inputs = dict[str, np.ndarray]
 
 MOST_STEPS = 6
-NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
+LEAST_OFFSET = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
 WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
 
 
@@ -302,7 +302,7 @@ class TracedPassage:
         if not r or s[-1] >= SUSPECT:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
         too_far = 0.1  # share of a singular value: a correction from which Newton steps may lead to another branch
-        bounds = Bounds(r, lambda s, before: too_far * s, lambda s: NEAR_ENOUGH * s)
+        bounds = Bounds(r, lambda s, before: too_far * s, lambda s: LEAST_OFFSET * s)
         found = self._onto(x, here, Rule(MOST_STEPS, bounds=bounds))
         f = found.factored or factor(found.rows.J)
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]

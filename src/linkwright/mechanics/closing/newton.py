@@ -264,7 +264,7 @@ EXACT_DIMENSIONS = (
     "a linkage that moves only for exact dimensions (parallel cranks, axes that meet in one point or are parallel, Bennett) needs all "
     "their digits. Write dependent dimensions as expressions of the others, or give 16 digits."
 )
-NEARLY_CLOSED = 1e-4  # share of the characteristic length: a gap that digits of the dimensions explain
+OPEN_BY_DIGITS = 1e-4  # share of the characteristic length: a gap that digits of the dimensions explain
 
 
 def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: np.ndarray, rng: np.random.Generator) -> Closed | None:
@@ -286,7 +286,7 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     imported = getattr(loops.skel.tree.description.document, "origin", None)
     if imported is not None and imported.stays_open:  # a file of another program
         return AssemblyError(f"{imported.source}: {what}{imported.stays_open}", gap=gaps[worst], loop=worst)
-    nearly = f"nearly closed, {EXACT_DIMENSIONS}" if gaps[worst] < NEARLY_CLOSED * loops.kappa else ""
+    nearly = f"nearly closed, {EXACT_DIMENSIONS}" if gaps[worst] < OPEN_BY_DIGITS * loops.kappa else ""
     far = "no position of the links near the drawing closes it: check the lengths, or draw it closer."
     reason = reach_reason(loops.skel, worst) or nearly or far
     wide = gap_text(loops, worst, gaps[worst])

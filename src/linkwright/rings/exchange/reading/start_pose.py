@@ -17,7 +17,7 @@ from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.structure_recognition.closure_gaps import gaps
 from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement
 
-LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
+LEFT_OPEN = 1e-5  # m: a smaller gap is closed by later steps
 MOST_STEPS, DAMPING = 200, 1e-3  # of a descent; its first step is short, for poses far off
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
@@ -45,7 +45,7 @@ def near_closed(imported: Imported) -> Imported:
 def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
     """Return a sentence about the loop that stays widest open at the best; empty where all are closed."""
     name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
-    if least < LATER_CLOSED:
+    if least < LEFT_OPEN:
         return ""
     place = d.joint(name).where
     at = f" of {place}" if place else ""
@@ -94,7 +94,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, compiled_of(system).displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
-        if left < least and (least >= LATER_CLOSED or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
+        if left < least and (least >= LEFT_OPEN or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
             best, least = found, left
         if least < tolerances.CLOSED_GIVEN:
             break
@@ -115,7 +115,7 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         return closing.PositionRows(phi, J, np.zeros_like(phi))
 
     # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
-    rule = closing.Rule(MOST_STEPS, tolerances.CLOSED_START, level=LATER_CLOSED / core.loops.kappa, damping=DAMPING)
+    rule = closing.Rule(MOST_STEPS, tolerances.CLOSED_START, level=LEFT_OPEN / core.loops.kappa, damping=DAMPING)
     found = closing.onto(rows, core.loops.displaced, state.q, rule)
     moved = _at(system, found.q)
     phi = system.closure(moved).phi

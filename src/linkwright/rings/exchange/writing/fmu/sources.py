@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.api import Program, is_rotary, programs
+from linkwright.api import Program, is_rotary, programs, tolerances
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
 from linkwright.kernels.c_sources import singular_sources
@@ -61,6 +61,8 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
     wide, narrow = eq.margins
     lines += [f"#define {name}_WIDE {wide:.1f} /* see {name}_singular.c */", f"#define {name}_NARROW {narrow:.1f}"]
+    gaps = {k: number(getattr(tolerances, k)) for k in ("CLOSED_START", "CLOSED_AT_BEST")}
+    lines += [f"#define {name}_{k} {x} /* dimensionless gap of the loops */" for k, x in gaps.items()]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
     lines += [

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "NAME_core.h"
 
-#define CLOSED 1e-10  /* dimensionless gap of the loops before a projection that needs no other one */
+#define LAST_GAP 1e-10 /* dimensionless gap of the loops whose correction is the last one: it leaves the square of it */
 #define ROUNDS 8      /* projections at most */
 #define PATIENT 40    /* and in a singular position, where they converge linearly */
 #define STEADY 0.05   /* s for which accelerations are continued through a singular position */
@@ -109,7 +109,7 @@ int NAME_project(struct NAME_instance *m, double *row)
         off = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast); /* before this correction */
         if (off > 0.5 * before && off < LOOSE) return 0; /* small pivots: it gets no better */
         memcpy(row, y, (NAME_nq + NAME_nv) * sizeof(double));
-        if (off < CLOSED) return 0;
+        if (off < LAST_GAP) return 0;
         if (!(off < 1.0)) return -1;
         before = off;
     }
