@@ -68,7 +68,7 @@ def javascript(
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
     moving = {"forward", "projection"} <= programs.keys()
-    loops = loops_text(moving, moving and "terms" in programs, "closure" in programs, "walk" in programs)
+    loops = loops_text(moving, moving and "terms" in programs, bool(programs.keys() & {"closure", "terms"}), "walk" in programs)
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 

@@ -139,7 +139,7 @@ const mechanismOf = (kernels, data) => {
     m.forward = (q, v, tau) => /** @type {any} */ (k.all(k.run(q, v, tau)));
     if (kernels.projection) addMotion(m, data);
   }
-  if (kernels.closure) {
+  if (kernels.closure || kernels.terms) {
     m.singularValues = (a, rows) => {
       const s = new Float64Array(rows);
       orthogonalized(a, rows, a.length / rows, s);

@@ -15,6 +15,8 @@ from linkwright.rings.studio import live
 from linkwright.rings.studio.free_body import of_loads
 from linkwright.rings.studio.live import cycle_data
 from tests.rings.studio.live.engine_runs import Page, made, run, shipped
+from tests.simulation.random_passages import case
+from tests.sweeps import sweep
 
 EQUAL = 1e-9  # of the largest: round-off times the conditioning of these mechanisms
 FAST = ("four-bar", "carpet-scraper", "change-point-four-bar", "slider-crank-equal", "door", "rssr", "five-bar")
@@ -410,3 +412,19 @@ def test_positions_of_a_cycle_with_singular_positions_travel_with_the_page() -> 
     page = shipped("slider-crank-equal")
     assert page.motion.turn is not None and page.motion.turn.singular
     assert page.data["cycle"]["q"]["shape"][0] == len(page.motion.turn)
+
+
+@sweep("number", range(48), now=[3, 45])
+def test_a_swing_passes_singular_positions_of_random_mechanisms(number: int) -> None:
+    """Steps of a sixtieth of a second, as frames ask for them, against reduced equations that are regular there."""
+    given = case(number)
+    s = lw.compile(lw.load(given.model))
+    st, k = s.assemble(v=given.speeds), list(s.names.q).index(given.channel)
+    code = """
+e.state.q.set(x.q);e.state.near.set(x.near);e.swing.start(Float64Array.from(x.v));const first=e.state.q[x.k];
+for(let t=0,r;t<x.T-1e-9;t+=r.done){r=e.swing.step(Math.min(1/60,x.T-t));if(!r.ok)return{ok:false}}
+return{ok:true,rise:e.state.q[x.k]-first,passages:e.swing.passages,drift:e.swing.drift}"""
+    x = {"q": st.q, "v": st.v, "near": st.skel.pack(st.references), "k": k, "T": given.seconds}
+    [found] = run({"p": made(s)}, [("p", code, x)])
+    assert found["ok"] and abs(found["drift"]) < 1e-6
+    assert abs(found["rise"] - given.right) < 5e-5

@@ -56,7 +56,7 @@
     // {rank, rows}: the largest rank of the dimensionless loop Jacobian at some positions of the cycle, or at the present one; null where
     // the mechanism cannot be assembled
     const structure = () => {
-      const f = core.kernel.closure, rows = mechanism.names.lam.length, c = e.cycle;
+      const f = core.loops, rows = mechanism.names.lam.length, c = e.cycle;
       if (!f || !rows || !nv) return { rank: 0, rows };
       if (c ? !c.placed.some((x) => x) : !e.state.ok) return null;
       /** @param {Float64Array} q @param {Float64Array} near */
@@ -140,7 +140,7 @@
 
     // J v of the loops at some positions, over the largest speed
     const velocities = () => {
-      const c = shown(), f = core.kernel.closure, rows = mechanism.names.lam.length, { columns, rows: scale } = data.scale;
+      const c = shown(), f = core.loops, rows = mechanism.names.lam.length, { columns, rows: scale } = data.scale;
       if (!f || !rows) return null;
       let worst = 0, speed = 1;
       for (let m = 0; m < LOOKS; m++) {

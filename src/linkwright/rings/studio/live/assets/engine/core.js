@@ -15,6 +15,7 @@
     const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
     const core = /** @type {Core} */ ({ nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none });
 
+    core.loops = kernel.terms || kernel.closure; // phi, J and b of the loops
     core.setTime = (t) => (mechanism.t = t);
 
     core.normalized = solver.normalize;
@@ -62,7 +63,7 @@
 
     // singular values of the dimensionless loop Jacobian, the smallest first
     core.singularValues = (q, near) => {
-      const f = kernel.closure, n = names.lam.length, { columns, rows } = DATA.scale, upright = n > nv, J = new Float64Array(n * nv);
+      const f = core.loops, n = names.lam.length, { columns, rows } = DATA.scale, upright = n > nv, J = new Float64Array(n * nv);
       if (!f || !J.length) return [];
       f.put("q", q);
       f.zero("v");

@@ -161,7 +161,7 @@
     };
 
     // singular values of the dimensionless loop Jacobian now, the smallest first
-    e.singular = () => ({ values: core.singularValues(e.state.q, e.state.near), labels: core.kernel.closure ? mechanism.names.lam : [] });
+    e.singular = () => ({ values: core.singularValues(e.state.q, e.state.near), labels: core.loops ? mechanism.names.lam : [] });
 
     e.multipliers = () => mechanism.names.lam.map((name, i) => ({ name, value: e.state.loads ? e.state.loads.lam[i] : null }));
 

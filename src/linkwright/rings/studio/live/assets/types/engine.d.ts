@@ -26,6 +26,8 @@ interface Core {
   kinematics: boolean;
   mechanism: Mechanism;
   none: Float64Array;
+  /** Kernel with phi, J and b of the loops. */
+  loops: BoundKernel | undefined;
   setTime(t: number): void;
   normalized(q: Float64Array): Float64Array;
   count(q: ArrayLike<number>, near: Float64Array): void;
