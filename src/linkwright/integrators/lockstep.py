@@ -241,16 +241,16 @@ def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarra
     return True
 
 
-def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int, lanes: int) -> None:
+def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int) -> None:
     """Quaternions of the states at y get their length back; `count` of them start at places[first] and on."""
     for u in range(count):
-        at = y + lanes * places[first + u]
-        for l in range(lanes):
+        at = y + LANES * places[first + u]
+        for l in range(LANES):
             s = 0.0
             for i in range(4):
-                s += g[at + lanes * i + l] * g[at + lanes * i + l]
+                s += g[at + LANES * i + l] * g[at + LANES * i + l]
             for i in range(4):
-                g[at + lanes * i + l] /= math.sqrt(s)
+                g[at + LANES * i + l] /= math.sqrt(s)
 
 
 def corrected(g: np.ndarray, x: int, y: int, entries: int, active: int) -> None:
@@ -266,7 +266,7 @@ def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndar
 
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
-    normalize_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
+    normalize_lanes(counts, plan.unit, plan.n_unit, g, e.trial)
     if plan.projects == 0 or counts[DUE] == 0:
         return True
     n, nq = LANES * plan.nm, LANES * plan.nq
