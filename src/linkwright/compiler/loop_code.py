@@ -28,10 +28,8 @@ class LoopCode:
     takes. With `at_once` it is made well in the first place: loops over lanes, whose single calls may last long.
     """
 
-    def __init__(
-        self, name: str, parts: list[Any], supply: Callable[[], tuple[str, dict[str, Any]]], *, at_once: bool, vectorized: bool = False
-    ):
-        self._name, self._supply, self._vectorized, self._spent = name, supply, vectorized, 0.0
+    def __init__(self, name: str, parts: list[Any], supply: Callable[[], tuple[str, dict[str, Any]]], *, at_once: bool):
+        self._name, self._supply, self._spent = name, supply, 0.0
         self._keys = {GOOD: disk.key(parts), FIRST: disk.key([*parts, "without passes"])}
         self._loaded: list[machine_code.Loaded] = []  # the first code may be running while the good one replaces it
         good = disk.get(self._keys[GOOD])
@@ -61,7 +59,7 @@ class LoopCode:
         for notify in announce:
             notify(f"compiling native loop '{self._name}' (once)")
         text, meta = self._supply()
-        code = _optimized(text, self._vectorized) if how == GOOD else _plain(text)
+        code = _optimized(text) if how == GOOD else _plain(text)
         disk.put(self._keys[how], meta, code)
         return meta, code
 
@@ -72,19 +70,17 @@ def _plain(text: str) -> bytes:
     return target.machine(host, 0).emit_object(target.binding().parse_assembly(f'target triple = "{host.triple}"\n{text}'))
 
 
-def _optimized(text: str, vectorized: bool) -> bytes:
+def _optimized(text: str) -> bytes:
     """Object bytes; LLVM's standard passes, but without permission to change any rounding.
 
     Loops that call kernels spend their time there: light passes give the same bits at the same speed in a quarter of the time.
     """
     b, host = target.binding(), target.host()
     module = b.parse_assembly(f'target triple = "{host.triple}"\n{text}')
-    machine = target.machine(host, 2 if vectorized else 1)
-    options = b.create_pipeline_tuning_options(speed_level=2 if vectorized else 1)
-    options.loop_vectorization = vectorized
-    if not vectorized:
-        options.loop_unrolling = options.slp_vectorization = False
-        options.inlining_threshold = FEW_INSTRUCTIONS
+    machine = target.machine(host, 1)
+    options = b.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.loop_unrolling = options.slp_vectorization = False
+    options.inlining_threshold = FEW_INSTRUCTIONS
     builder = b.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)

@@ -13,7 +13,19 @@ from typing import Any
 
 from linkwright.compiler.cache import host
 from linkwright.compiler.loop_entry import ANYWHERE, KINDS, LANE_BY_LANE, SAME, TOGETHER, Entry, declarations
-from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, Unit, contains, leaves, walked
+from linkwright.compiler.loop_tree import (
+    NUMBERS,
+    Expression,
+    Function,
+    Path,
+    Statement,
+    Unit,
+    blocks_of,
+    contains,
+    expressions_of,
+    leaves,
+    walked,
+)
 from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
@@ -709,7 +721,8 @@ class Writer:
     def _e_call(self, e: Expression) -> str:
         target, *args = e.parts
         differing = tuple(isinstance(a, Expression) and a.varying for a in args) if self.lanes > 1 else ()
-        callee = self.owner.function(self.owner.unit.get(target, differing), masked=self.partial and self.lanes > 1)
+        f = self.owner.unit.get(target, differing)
+        callee = self.owner.function(f, masked=self.partial and self.lanes > 1)
         texts = []
         for a, (name, kind) in zip(args, callee.f.arguments, strict=True):
             if isinstance(a, Expression):
@@ -721,13 +734,40 @@ class Writer:
             if is_array(kind) and kind.outside:
                 rest += [t for t, _ in self.places(name)]
             texts += [f"ptr {here[0]}", *(f"{t} {x}" for t, x in zip(rest, here[1:], strict=True))]
-        if callee.masked:
-            texts.append(f"{self.mask_type} {self.mask}")
-        text = f"call fastcc {callee.returned} @{callee.name}({', '.join(texts)})"
+        if callee.masked and callee.returned == "void" and _leaf(f):
+            return self.with_all_on(f, callee, texts)
+        return self.called(callee, texts)
+
+    def called(self, callee: Writer, texts: list[str]) -> str:
+        given = [*texts, f"{self.mask_type} {self.mask}"] if callee.masked else texts
+        text = f"call fastcc {callee.returned} @{callee.name}({', '.join(given)})"
         if callee.returned == "void":
             self.do(text)
             return ""
         return self.put(text)
+
+    def with_all_on(self, f: Function, callee: Writer, texts: list[str]) -> str:
+        """A function that writes arrays; without a mask where all lanes are on, which they mostly are."""
+        whole, some, end = self.new("whole"), self.new("some"), self.new("end")
+        bits = self.put(f"bitcast {self.mask_type} {self.mask} to i{self.lanes}")
+        self.do(f"br i1 {self.put(f'icmp eq i{self.lanes} {bits}, -1')}, label {whole}, label {some}")
+        for label, made in ((whole, self.owner.function(f, masked=False)), (some, callee)):
+            self.label(label)
+            self.called(made, texts)
+            self.do(f"br label {end}")
+        self.label(end)
+        return ""
+
+
+def _leaf(f: Function) -> bool:
+    """True if a function calls nothing and takes all lanes the same way."""
+    pending = list(f.body)
+    while pending:
+        s = pending.pop()
+        if s.divergent or any(contains(e, "call", "run") for e in expressions_of(s)):
+            return False
+        pending += [x for b in blocks_of(s) for x in b]
+    return True
 
 
 def _zero(kind: str) -> str:

@@ -44,22 +44,19 @@ def available() -> bool:
     return machine_code.available()
 
 
-def native(function: FunctionType, example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
-    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
-
-    `lanes`: its loops run over lanes of states and are worth the vectorizer, which takes most of the time of compiling.
-    """
+def native(function: FunctionType, example: tuple[Any, ...]) -> NativeFunction:
+    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache."""
     kinds = tuple(kind_of(a) for a in example)
     with lock:
         if (function, kinds) not in _compiled:
-            _compiled[function, kinds] = NativeFunction(function, list(kinds), lanes)
+            _compiled[function, kinds] = NativeFunction(function, list(kinds))
         return _compiled[function, kinds]
 
 
 class NativeFunction:
-    """Machine code of a function with its calling sequence. `lanes`: see `native`."""
+    """Machine code of a function with its calling sequence."""
 
-    def __init__(self, function: FunctionType, kinds: list[Kind], lanes: bool = False):
+    def __init__(self, function: FunctionType, kinds: list[Kind]):
         self.kinds = kinds
 
         def supply() -> tuple[str, dict[str, Any]]:
@@ -69,8 +66,8 @@ class NativeFunction:
             returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
             return text, {"returns": returns}
 
-        parts = ["loop", function.__qualname__, repr(kinds), lanes, digest(function)]
-        self.code = LoopCode(function.__name__, parts, supply, at_once=lanes, vectorized=lanes)
+        parts = ["loop", function.__qualname__, repr(kinds), digest(function)]
+        self.code = LoopCode(function.__name__, parts, supply, at_once=False)
         self.returns: str = self.code.meta["returns"]
 
     def call(self, address: int) -> None:

@@ -24,7 +24,7 @@ from linkwright.compiler.records import (
     sized,
 )
 from linkwright.integrators.memory_layout import DEGENERATE, NOT_FINITE, OPEN, TURNED
-from linkwright.integrators.runge_kutta import cause
+from linkwright.integrators.runge_kutta import cause, finite, put_row, stage_from
 from linkwright.integrators.step import NEWTON_STEPS, TOO_FAR
 
 LAST_GAP = 1e-10  # dimensionless gap whose correction is the last one: it leaves the square of it
@@ -149,12 +149,12 @@ def advance(e: Environment, h: float) -> int:
             return outcome
     else:
         for s in range(1, e.stages):
-            stage(e, s, h)
+            stage_from(x.state, e.before, e.K, e.a, s, h)
             x.t[0] = e.began + e.c[s] * h
             outcome = derivative(e, s)
             if outcome != 0:
                 return outcome
-        stage(e, e.stages, h)
+        stage_from(x.state, e.before, e.K, e.a, e.stages, h)
     x.t[0] = e.began + h
     if e.projects > 0:
         outcome = settle(e)  # its kernels take quaternions of any length
@@ -168,39 +168,11 @@ def advance(e: Environment, h: float) -> int:
     return count_turns(e) if e.often > 0 or e.travel >= LARGEST_UNCOUNTED_TURN else 0
 
 
-def stage(e: Environment, row: int, h: float) -> None:
-    """State of a stage: that before the step + h sum_j a[row, j] K[j]."""
-    x = e.rates.x
-    n, terms, last = len(e.before), 0, -1
-    for j in range(row):
-        if e.a[row, j] != 0.0:
-            last = j
-    for j in range(last + 1):
-        weight = e.a[row, j]
-        if weight != 0.0:  # one pass over the state for every term, and the sum with the last
-            if terms == 0 and j == last:
-                for i in range(n):
-                    x.state[i] = e.before[i] + h * (0.0 + weight * e.K[j, i])
-            elif terms == 0:
-                for i in range(n):
-                    x.state[i] = 0.0 + weight * e.K[j, i]
-            elif j == last:
-                for i in range(n):
-                    x.state[i] = e.before[i] + h * (x.state[i] + weight * e.K[j, i])
-            else:
-                for i in range(n):
-                    x.state[i] += weight * e.K[j, i]
-            terms += 1
-    if terms == 0:
-        copy(x.state, e.before)
-
-
 def derivative(e: Environment, row: int) -> int:
     """K[row] at the state in the row; a degenerate evaluation goes to the rank-revealing kernel, unless the state is not finite."""
     y = e.rates.y
     status = run(e.rates)
-    for i in range(len(e.before)):
-        e.K[row, i] = y.rates[i]
+    put_row(e.K, row, y.rates)
     return 0 if status == 0 else revealed(e, row, status)
 
 
@@ -214,8 +186,7 @@ def revealed(e: Environment, row: int, status: int) -> int:
         again.x.environment[0] = e.number
         again.x.stage[0] = float(row)
         outcome = cause(run(again))
-        for i in range(len(e.before)):
-            e.K[row, i] = again.y.rates[i]
+        put_row(e.K, row, again.y.rates)
         return outcome
     return cause(status)
 
@@ -233,13 +204,6 @@ def semi_implicit(e: Environment, h: float) -> int:
     for i in range(e.nq):
         x.state[i] = e.before[i] + h * e.qdot.y.qdot[i]
     return cause(status)
-
-
-def finite(x: Floats) -> bool:
-    doubt = 0.0
-    for i in range(len(x)):
-        doubt += 0.0 * x[i]
-    return doubt == 0.0
 
 
 def normalize(e: Environment) -> None:

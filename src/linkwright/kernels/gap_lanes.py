@@ -127,7 +127,7 @@ class LaneGaps:
     """Least gaps of designs of one mechanism at so many positions: kernels `gap_step` and `gap`, the latter differentiated."""
 
     def __init__(self, step: Kernel, slopes: Kernel, kappa: float, positions: int):
-        self.positions, self.kappa = positions, kappa
+        self.positions, self.kappa, self.kernels = positions, kappa, (step, slopes)  # whose code stays as long as it is called
         places = {}
         for name, kernel in (("step", step), ("slopes", slopes)):
             code = kernel.code
