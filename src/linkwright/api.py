@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from linkwright.mechanics import forces as forces
     from linkwright.mechanics import formulations as formulations
     from linkwright.mechanics import inverse as inverse
+    from linkwright.mechanics.closing import newton as closing
     from linkwright.mechanics.constraints import belt as belt_constraints
     from linkwright.mechanics.constraints import coupling as coupling_constraints
     from linkwright.mechanics.constraints import driver as driven_constraints
@@ -242,6 +243,7 @@ SPACES = {  # modules of the interface
     "belt_constraints": "mechanics.constraints.belt",
     "channel_kinds": "results.channels",
     "check_results": "results.checks",
+    "closing": "mechanics.closing.newton",
     "coordinates": "model.coordinates",
     "coupling_constraints": "mechanics.constraints.coupling",
     "curve_lines": "model.curves.polynomial",

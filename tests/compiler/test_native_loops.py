@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, native_loops
+from linkwright.compiler import callbacks, loop_code, native_loops
 from linkwright.compiler.native_loops import FLOAT, INT, LoopError, kind_of, packed
 from linkwright.integrators.time_loop import march
 from tests import ROOT
@@ -217,9 +217,9 @@ def test_every_function_of_the_time_loop_is_found():
 SCRIPT = """
 import sys
 import numpy as np
-from linkwright.compiler import native_loops
+from linkwright.compiler import loop_code, native_loops
 from plain_loop import halved
-native_loops.announce.append(print)
+loop_code.announce.append(print)
 y = np.zeros(1)
 native_loops.native(halved, (y, y))(np.array([1.0]), y)
 print(y[0], "linkwright.compiler.native_loop_text" in sys.modules)
@@ -245,19 +245,20 @@ def test_good_code_replaces_the_first_one_while_calls_are_bound(tmp_path, monkey
     monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
     cases = [(arithmetic, (1.7, 2.3, 5, 3)), (branches, (0.3, 4)), (searching, (np.array([1.0, -2.0, 3.0, 11.0, 5.0]), 5))]
     for function, arguments in cases:
-        monkeypatch.setattr(native_loops, "LONG_ENOUGH", np.inf)
+        monkeypatch.setattr(loop_code, "LONG_ENOUGH", np.inf)
         made = native_loops.NativeFunction(function, [native_loops.kind_of(a) for a in arguments])
         own = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
         call = made.bound(*own)
         first = call()
-        assert len(made._loaded) == 1 and first == function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments))
-        monkeypatch.setattr(native_loops, "LONG_ENOUGH", 0.0)
+        assert len(made.code._loaded) == 1 and first == function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments))
+        monkeypatch.setattr(loop_code, "LONG_ENOUGH", 0.0)
         again = call()
-        assert len(made._loaded) == 2 and made.call is not made._quick
+        assert len(made.code._loaded) == 2 and made.code.call is not made.code._quick
         if function is not searching:  # which changes its array
             assert first == again == call()
         fresh = native_loops.NativeFunction(function, [native_loops.kind_of(a) for a in arguments])
-        assert fresh.call.__class__ is made.call.__class__ and fresh(*arguments) == first, "the next process has the good code at once"
+        assert fresh.code.call.__class__ is made.code.call.__class__, "the next process has the good code at once"
+        assert fresh(*arguments) == first
 
 
 def test_the_writer_of_the_code_is_part_of_its_key():

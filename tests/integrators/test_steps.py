@@ -7,10 +7,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.compiler.callbacks import from_address
-from linkwright.compiler.native import AOSOA
 from linkwright.integrators import Problem, StepKernel, python_kernel
-from linkwright.integrators.environment_steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
+from linkwright.integrators.environment_steps import BACKED
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.simulation.step_inputs import equations, settling_kernel
 from tests.sweeps import sweep
@@ -55,35 +53,22 @@ def test_turns_that_are_counted_now_and_then_are_those_counted_after_every_step(
         np.testing.assert_array_equal(a, b)
 
 
-def in_python(p: StepLanes) -> StepLanes:
-    """The same kernels as callables, for one state or for blocks of eight."""
-
-    def blocks(address):
-        raw = AOSOA(address)
-        return lambda x, y, w, count: raw(x.ctypes.data, y.ctypes.data, w.ctypes.data, count)
-
-    made = {
-        k: blocks(a) if p.lanes > 1 else from_address(a) for k, a in p._asdict().items() if k in ("rates", "project", "turns", "qdot") and a
-    }
-    return p._replace(**made)
-
-
 @sweep("name", ["five-bar", "stewart"], now=1)
-def test_lanes_in_python_have_the_same_bits(name):
-    """Eight lanes, one masked and one that fails."""
-    native, python = (several(lw.compile(name), 9, "rk4") for _ in range(2))
-    for env in (native, python):
-        env.chosen[2] = 0
-        env.efforts[5] = 1e9
-    native.step(1e-3, 3)
-    worker = python._idle[-1]
-    worker.d[[FIRST, LAST, STEPS]] = 0, python.blocks, 3
-    python.h[0] = 1e-3
-    wide, one = in_python(worker.wide), in_python(worker.one)
-    step_blocks(wide, one, worker.scheme, python.rows, python.efforts, python.codes, python.chosen, worker.g, worker.d, python.h)
-    np.testing.assert_array_equal(native.rows, python.rows)
-    np.testing.assert_array_equal(native.codes, python.codes)
-    assert native.codes[5] > 0 and (np.delete(native.codes, 5) == 0).all()
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_every_lane_has_the_bits_of_an_environment_alone(name, integrator):
+    """Eight lanes and one more; one is masked and one fails."""
+    wide = several(lw.compile(name), 9, integrator)
+    wide.chosen[2] = 0
+    wide.efforts[5] = 1e9
+    start = wide.rows.copy()
+    wide.step(1e-3, 3)
+    assert wide.lanes == 8 and wide.codes[5] > 0 and (np.delete(wide.codes, 5) == 0).all()
+    for k in range(9):
+        alone = several(lw.compile(name), 1, integrator)
+        alone.rows[0], alone.efforts[0], alone.chosen[0] = start[k], wide.efforts[k], wide.chosen[k]
+        alone.step(1e-3, 3)
+        assert alone.lanes == 1 and alone.codes[0] == wide.codes[k]
+        np.testing.assert_array_equal(alone.rows[0], wide.rows[k])
 
 
 def falling(x, y, w):

@@ -15,6 +15,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from tests import exports
+from tests.simulation.random_passages import case
 from tests.sweeps import sweep
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wfloat-conversion", "-Wvla"]
@@ -156,3 +157,16 @@ def test_wrong_options() -> None:
     ):
         with pytest.raises(UsageError, match=sentence):
             exports.c(s, **options)
+
+
+@sweep("number", range(48), now=[3, 20])
+def test_steps_pass_singular_positions_of_random_mechanisms(number: int, tmp_path: Path) -> None:
+    """Steps of 0.1 ms, against reduced equations that are regular there."""
+    given = case(number)
+    s = lw.compile(lw.load(given.model))
+    st, k = s.assemble(v=given.speeds), list(s.names.q).index(given.channel)
+    code = Code(tmp_path, s)
+    q, v, t, near = start(code, st)
+    n = math.ceil(given.seconds / 1e-4)
+    seen = {code.step(q, v, None, t, given.seconds / n, near) for _ in range(n)}
+    assert seen <= {0, 8} and abs(q[k] - st.q[k] - given.right) < 2e-4

@@ -52,3 +52,21 @@ def test_a_step_that_fails_leaves_the_time_as_it_was() -> None:
     [found] = run({"m": exports.script(s, name="m")}, [("m", code, {"q": st.q, "v": st.v})])
     assert found["ok"] == [False, True, False]
     assert found["t"] == [0.25, 0.25 + 1e-4, 0.25 + 1e-4]
+
+
+def test_with_its_terms_a_script_steps_through_a_singular_position() -> None:
+    """A crank and a rod of equal length, folded on the way: against our own run. Without the terms the step is refused there."""
+    s = lw.compile("slider-crank-equal")
+    st = s.assemble({"A": "60 deg"}, {"A": 6.0})
+    right = s.simulate(st, 0.25, sample_interval=[0.0, 0.25], tolerance=1e-10)
+    code = (
+        "let q=x.q,v=x.v,ok=true,n=0;m.t=0;m.near=Float64Array.from(x.near);"
+        "for(let k=0;ok&&k<2500;k++){const r=m.step(q,v,1e-4);ok=r.ok;if(r.continued)n++;q=r.q;v=r.v}return{ok,q,n,t:m.t}"
+    )
+    given = {"q": st.q, "v": st.v, "near": st.skel.pack(st.references)}
+    kernels = ["kinematics", "forward", "projection"]
+    scripts = {"m": exports.script(s, [*kernels, "terms"], name="m"), "p": exports.script(s, kernels, name="p")}
+    through, plain = run(scripts, [("m", code, given), ("p", code, given)])
+    assert right.certificate.rank_passages and through["ok"] and through["n"] > 0
+    assert np.abs(np.array(through["q"]) - right.q[-1]).max() < 1e-6
+    assert not plain["ok"] and plain["t"] < 0.25

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
+from linkwright.compiler.record_loops import Loop
 from linkwright.kernels import driven_motion
 from linkwright.kernels.driven_motion import Walking
+from linkwright.model.coordinates import is_rotary
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.cycle import computed
 from linkwright.motion.following import authority, drive_speeds, follow
@@ -48,29 +53,62 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
     assert c.notes == first.notes and len(c.singular) == len(first.singular)
 
 
-def test_the_python_loop_is_the_native_loop():
-    """The loop is written once: as Python it calls the kernel back and gives the same bits."""
-    m = lw.load("carpet-scraper")
+def motions(m: Any, count: int, samples: int) -> tuple[Any, list[Any]]:
+    """Kernel `walk`, and motions of the drives from the start of a model, so many: some need halved steps, some stop at dead centers."""
     core = compiled_of(m.system)
-    kernel = core.kernels.get("walk")
-    walks = Walking(kernel)
-    t = np.linspace(0.0, 1.0, 13)
-    x = core.drive_positions(core.start)
-    laws = np.concatenate([x + 2.0 * np.pi * t[:, None], np.full((13, 1), 2.0 * np.pi), np.zeros((13, 1))], axis=1)
-    found = walks(core.start.q, core.packed_references(core.start), t, laws)
-    assert found.reached == 13
-    plan, floats = walks.plan, np.zeros(walks._shared[1])
+    kernel, x, t = core.kernels.get("walk"), core.drive_positions(core.start), np.linspace(0.0, 1.0, samples)
+    rng = np.random.default_rng(3)
+    way = rng.uniform(-1.0, 1.0, (count, len(x))) * np.where([is_rotary(m.description, n) for n in core.drive_names], 7.0, 0.3)
+    rate = np.repeat(way[:, None], samples, axis=1)
+    laws = np.concatenate([x + rate * t[:, None], rate, 0.0 * rate], axis=2)
+    free = kernel.default("free") if "free" in kernel.reads else np.zeros(0)
+    near = core.packed_references(core.start) if "near" in kernel.reads else np.zeros(0)
+    return kernel, [core.start.q, near, free, laws, t]
 
-    def called(x, y, w):
-        out, status = kernel.code.call(x[: kernel.code.n_in])
-        y[: len(out)] = out
-        return status
 
-    rows, counts = np.zeros((13, len(core.start.q) * 3 + found.references.shape[1] + 1)), np.zeros(3, dtype=np.int64)
-    floats[plan.x : plan.x + plan.nq] = core.start.q
-    floats[plan.at_near : plan.at_near + plan.near] = core.packed_references(core.start)
-    assert driven_motion.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == driven_motion.DONE
-    np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1))
+@pytest.mark.parametrize("name", every_model())
+def test_every_lane_is_the_walk_of_one_design_bit_by_bit(name: str) -> None:
+    m = lw.load(name)
+    kernel, given = motions(m, 11, 9)
+    idle = compiled_of(m.system).kernels.plan.spinning
+    found = []
+    for lanes, places in ((1, {}), (1, {"same": {}}), (8, {})):
+        place = replace(driven_motion.layout(kernel, idle, lanes), **places)
+        rows = np.zeros((11, 9, driven_motion.sizes_of(kernel).width))
+        reached = Loop(driven_motion.walk, place)(11, *given, rows, 9, driven_motion.ONCE, driven_motion.SHORT)
+        found.append((reached, rows))
+    assert found[0][0].min() > 0
+    for reached, rows in found[1:]:
+        np.testing.assert_array_equal(reached, found[0][0])
+        np.testing.assert_array_equal(rows, found[0][1])
+
+
+def test_steps_are_halved_in_lanes_and_designs_that_stop_do_not_hold_up_others() -> None:
+    m = lw.load("wiper")
+    kernel, given = motions(m, 8, 9)
+    sizes = driven_motion.sizes_of(kernel)
+    rows = np.zeros((8, 9, sizes.width))
+    reached = Loop(driven_motion.walk, driven_motion.layout(kernel, 0, 8))(8, *given, rows, 9, 0.0, 1e-9)
+    assert (reached == 9).all(), "9 samples of up to a turn"
+    core = compiled_of(m.system)
+    joint = next(j.name for j in m.description.joints if j.name not in core.drive_names and not m.limits(j.name).full_turn)
+    kernel, t, here = core.kernels.get("walk", drives=[joint]), np.linspace(0.0, 1.0, 101), float(core.start.references[joint][0])
+    rate = np.repeat(np.linspace(-3.0, 3.0, 8)[:, None, None], 101, axis=1)
+    laws, rows = np.concatenate([here + rate * t[:, None], rate, 0.0 * rate], axis=2), np.zeros((8, 101, sizes.width))
+    reached = Loop(driven_motion.walk, driven_motion.layout(kernel, 0, 8))(8, *given[:3], laws, t, rows, 101, 0.0, 1e-9)
+    assert len(set(reached.tolist())) > 3 and reached.min() < 60, "dead centers at different samples"
+
+
+def test_the_python_loop_is_the_native_loop() -> None:
+    """The loop is written once: as Python it calls the kernel back and gives the same bits."""
+    kernel, given = motions(lw.load("carpet-scraper"), 2, 13)
+    place = driven_motion.layout(kernel)
+    results = []
+    for go in ("__call__", "python"):
+        rows = np.zeros((2, 13, driven_motion.sizes_of(kernel).width))
+        results.append((getattr(Loop(driven_motion.walk, place), go)(2, *given, rows, 13, 0.0, 1e-9), rows))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
 def test_the_walk_stops_before_a_dead_center():

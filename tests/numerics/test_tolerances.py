@@ -16,7 +16,7 @@ FEELINGS = {"SURE", "ENOUGH", "FEW", "WORTH", "CLOSE", "NEAR", "TINY"}  # names 
 
 
 def test_gaps_are_in_order() -> None:
-    gaps = ("CLOSED_FLOOR", "CLOSED", "CLOSED_START", "CLOSED_FIT", "CLOSED_GIVEN", "OPEN_STEP", "OPEN")
+    gaps = ("CLOSED_FLOOR", "CLOSED_WALK", "CLOSED", "CLOSED_RUN", "CLOSED_START", "CLOSED_AT_BEST", "CLOSED_GIVEN", "OPEN_STEP", "OPEN")
     assert [NAMES[x] for x in gaps] == sorted({NAMES[x] for x in gaps}) and NAMES["CLOSED_FLOOR"] > tolerances.EPSILON
 
 

@@ -25,16 +25,17 @@ LONGEST_PART = 1000  # operations of one function: gcc takes a time that grows f
 LONGEST_EXPRESSION = 8  # operations in one statement: what a reader takes in, and about one line
 WIDTH = 116
 
-_RESERVED = frozenset(
+KEYWORDS = frozenset(
     re.findall(
         r"\S+",
         """auto break case char const continue default do double else enum extern float for goto if inline int long register
         restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
         and asm bool catch class delete explicit export false friend mutable namespace new not operator or private protected
         public template this throw true try typename using virtual xor
-        sin cos exp log tanh sqrt fabs atan2 pow rint main x y w i status""",
+        sin cos exp log tanh sqrt fabs atan2 pow rint main""",
     )
 )
+_RESERVED = KEYWORDS | {"x", "y", "w", "i", "status"}
 
 
 class Real(NamedTuple):

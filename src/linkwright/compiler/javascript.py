@@ -27,16 +27,16 @@ _FUNCTIONS: dict[int, str] = {
     Op.ATAN2: "atan2", Op.POW: "pow", Op.MIN: "min", Op.MAX: "max", Op.ROUND: "rint",
 }  # fmt: skip
 _RINT = "rint=x=>{const r=round(x);return r-x===.5&&r%2?r-1:r}"  # ties to even; Math.round rounds them up
-_RESERVED = frozenset(
+KEYWORDS = frozenset(
     re.findall(
         r"\S+",
         """as do if in is of abstract arguments await boolean break byte case catch char class const continue debugger default delete
         double else enum eval export extends false final finally float for function goto implements import instanceof int interface
         let long native new null package private protected public return short static super switch synchronized this throw throws
-        transient true try typeof var void volatile while with yield Math Infinity NaN undefined Float64Array module x y w
-        round rint sqrt abs sin cos exp log tanh atan2 pow min max""",
+        transient true try typeof var void volatile while with yield Math Infinity NaN undefined Float64Array module""",
     )
 )
+_RESERVED = KEYWORDS | frozenset(re.findall(r"\w+", "x y w round rint sqrt abs sin cos exp log tanh atan2 pow min max"))
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -45,6 +45,13 @@ def short(source: str) -> str:
     bare = re.sub(r"/\*\*.*?\*/ ?", "", source, flags=re.DOTALL)
     lines = (re.sub(r"(^|\s)//.*$", "", line).strip() for line in bare.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def squeezed(source: str) -> str:
+    """Return what `javascript_loops` has written without comments, line ends and spaces that mean nothing; no string in it has a space."""
+    text = re.sub(r"([;{},])\n", r"\1", short(source))
+    text = re.sub(r" ?([=<>*/?:&|!(){};,]) ?", r"\1", text)
+    return re.sub(r"(?<![+-]) ?([+-]) ?(?![+-])", r"\1", text)  # a - -b needs its space
 
 
 def write(program: Program, name: str) -> str:

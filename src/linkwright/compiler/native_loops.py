@@ -11,10 +11,7 @@ code is stored in the same cache as the kernels'; the interpreter's lock is rele
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
-import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,19 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import cache as disk
 from linkwright.compiler import cache as target
 from linkwright.compiler import native as machine_code
-from linkwright.errors import LinkwrightError
+from linkwright.compiler.loop_code import LoopCode, lock
+from linkwright.compiler.records import LoopError
 
-GOOD, FIRST = "good", "first"
-LONG_ENOUGH = 0.5  # seconds in code without passes: about what making good code takes
-FEW_INSTRUCTIONS = 25  # of a function that is copied to where it is called
-WRITERS = ("native_loop_text", "native_loops")  # modules whose text decides the code
-announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
+WRITERS = ("native_loop_text", "native_loops", "loop_code")  # modules whose text decides the code
 
 _compiled: dict[Any, NativeFunction] = {}
-_lock = threading.RLock()
 
 
 def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int, *blocks: int) -> int:
@@ -52,72 +44,37 @@ def available() -> bool:
     return machine_code.available()
 
 
-def native(function: FunctionType, example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
-    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
-
-    `lanes`: its loops run over lanes of states and are worth the vectorizer, which takes most of the time of compiling.
-    """
+def native(function: FunctionType, example: tuple[Any, ...]) -> NativeFunction:
+    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache."""
     kinds = tuple(kind_of(a) for a in example)
-    with _lock:
+    with lock:
         if (function, kinds) not in _compiled:
-            _compiled[function, kinds] = NativeFunction(function, list(kinds), lanes)
+            _compiled[function, kinds] = NativeFunction(function, list(kinds))
         return _compiled[function, kinds]
 
 
 class NativeFunction:
-    """Machine code of a function with its calling sequence.
+    """Machine code of a function with its calling sequence."""
 
-    Good code of a time loop takes most of a second to make. So where none is in the cache, code is first made without any passes, which
-    takes a tenth and runs half as fast to the same bits; the good one replaces it when it has run for about as long as making that
-    takes. Loops over lanes, whose single calls may last long, are made well at once.
-    """
+    def __init__(self, function: FunctionType, kinds: list[Kind]):
+        self.kinds = kinds
 
-    def __init__(self, function: FunctionType, kinds: list[Kind], lanes: bool = False):
-        self.kinds, self._function, self._lanes, self._spent = kinds, function, lanes, 0.0
-        parts = ["loop", function.__qualname__, repr(kinds), lanes, digest(function)]
-        self._names = {GOOD: disk.key(parts), FIRST: disk.key([*parts, "without passes"])}
-        self._loaded: list[machine_code.Loaded] = []  # the first code may be running while the good one replaces it
-        good = disk.get(self._names[GOOD])
-        first = None if good is not None or lanes else disk.get(self._names[FIRST])
-        found = good or first
-        code, self.returns = (found[1], found[0]["returns"]) if found is not None else self._made(GOOD if lanes else FIRST)
-        self.call: Callable[[int], None] = self._entry(code)
-        if good is None and not lanes:
-            self._quick, self.call = self.call, self._counted
+        def supply() -> tuple[str, dict[str, Any]]:
+            from linkwright.compiler.native_loop_text import module_text  # here, so that code from the cache is loaded without it
 
-    def _entry(self, code: bytes) -> Callable[[int], None]:
-        self._loaded.append(machine_code.Loaded(code))
-        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._loaded[-1].address("loop"))
+            text = module_text(function, kinds, evaluate)
+            returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
+            return text, {"returns": returns}
 
-    def _counted(self, address: int) -> None:
-        """Run the first code; make the good one when that has taken long enough."""
-        start = time.perf_counter()
-        self._quick(address)
-        self._spent += time.perf_counter() - start
-        if self._spent > LONG_ENOUGH:
-            with _lock:
-                if len(self._loaded) == 1:
-                    self.call = self._entry(self._made(GOOD)[0])
+        parts = ["loop", function.__qualname__, repr(kinds), digest(function)]
+        self.code = LoopCode(function.__name__, parts, supply, at_once=False)
+        self.returns: str = self.code.meta["returns"]
 
-    def _made(self, how: str) -> tuple[bytes, str]:
-        """Object bytes and the kind returned."""
-        for notify in announce:
-            notify(f"compiling native loop '{self._function.__name__}' (once)")
-        from linkwright.compiler.native_loop_text import module_text  # here, so that code from the cache is loaded without it
-
-        text = module_text(self._function, self.kinds, evaluate)
-        returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
-        code = _optimized(text, self._lanes) if how == GOOD else _plain(text)
-        disk.put(self._names[how], {"returns": returns}, code)
-        return code, returns
+    def call(self, address: int) -> None:
+        self.code.call(address)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.bound(*arguments)()
-
-    def of_slots(self, slots: list[int]) -> None:
-        """Run it with the 8-byte fields of its arguments, which the caller has put together and keeps alive; the result is left."""
-        table = np.array([*slots, 0], dtype=np.int64)
-        self.call(table.ctypes.data)
 
     def bound(self, *arguments: Any) -> Callable[..., Any]:
         """A call with these first arguments prepared, which takes the others: numbers as they are now, arrays with whatever they hold when
@@ -148,30 +105,6 @@ class NativeFunction:
             return result.item() if returns else None
 
         return run
-
-
-def _plain(text: str) -> bytes:
-    """Object bytes without any passes."""
-    host = target.host()
-    return target.machine(host, 0).emit_object(target.binding().parse_assembly(f'target triple = "{host.triple}"\n{text}'))
-
-
-def _optimized(text: str, lanes: bool) -> bytes:
-    """Object bytes; LLVM's standard passes, but without permission to change any rounding.
-
-    Loops that call kernels spend their time there: light passes give the same bits at the same speed in a quarter of the time.
-    """
-    b, host = target.binding(), target.host()
-    module = b.parse_assembly(f'target triple = "{host.triple}"\n{text}')
-    machine = target.machine(host, 2 if lanes else 1)
-    options = b.create_pipeline_tuning_options(speed_level=2 if lanes else 1)
-    options.loop_vectorization = lanes
-    if not lanes:
-        options.loop_unrolling = options.slp_vectorization = False
-        options.inlining_threshold = FEW_INSTRUCTIONS
-    builder = b.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
 
 
 def reachable(function: Callable[..., Any]) -> Iterator[Any]:
@@ -207,10 +140,6 @@ def digest(function: Callable[..., Any]) -> str:
 # Kinds of values in native loops: whole numbers, floats, truth values, arrays, and named tuples of these as arguments
 
 INT, FLOAT, BOOL = "i64", "double", "i1"  # as LLVM names them
-
-
-class LoopError(LinkwrightError):
-    """A function uses something outside the subset that can be made native."""
 
 
 @dataclass(frozen=True)

@@ -8,34 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import ABOUT_A_STATE, Callback
-from linkwright.compiler.lane_loops import LANES
 from linkwright.compiler.native import WORTH_NS, share
+from linkwright.compiler.record_loops import Bound, Loop
+from linkwright.compiler.records import ALL_LANES as LANES
+from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, nearest
+from linkwright.integrators import environment_steps as loops
 from linkwright.integrators import memory_layout as mem
-from linkwright.integrators.environment_steps import (  # fmt: skip
-    ACTIVE,
-    BACKED,
-    ENVIRONMENT,
-    FIRST,
-    LAST,
-    STAGE,
-    STEPS,
-    TIMES,
-    Scheme,
-    StepLanes,
-    admit,
-    roll_blocks,
-    step_blocks,
-    step_one,
-)
-from linkwright.integrators.integration import INTEGRATORS, REASONS, in_python, is_native, method_of
+from linkwright.integrators.environment_steps import BACKED, Environment
+from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, method_of
 from linkwright.integrators.lanes import LEAST
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 
@@ -86,12 +73,12 @@ class Environments:
         self.native = is_native(engine) and all(k is None or k.address for k in (problem.project, *self._kernels))
         wide = self.native and n >= LEAST and all(k is None or k.eight is not None for k in self._kernels)
         self.lanes = LANES if wide else 1
-        self.blocks = -(-n // self.lanes)
         self.rows = np.zeros((n, problem.nq + problem.nv + 1 + len(problem.parameters)))
         self.rows[:, problem.nq + problem.nv + 1 :] = problem.parameters
         self.efforts = np.zeros((n, problem.nv))
         self.codes, self.chosen = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-        self.h = np.zeros(1)
+        self.numbers = np.arange(n, dtype=float)
+        self.h = 0.0  # the length of the last steps
         self.errors: dict[int, tuple[int, Exception]] = {}  # of an environment: the stage of its step, and what was raised there
         self._idle: list[_StepWorker] = [_StepWorker(self)]
         self._pace = 0.0  # ns of one step of one environment, as last measured
@@ -103,29 +90,24 @@ class Environments:
 
     def step(self, h: float, substeps: int) -> None:
         """So many steps of h of the chosen environments that have not failed."""
-        self.h[0] = h
-        if self.n <= 2 * LANES or self.limit == 1:
-            self._idle[-1].step(0, self.blocks, substeps)
-        else:
-            self._share(substeps, lambda worker, first, last: worker.step(first, last, substeps))
+        self.h = h
+        self._share(substeps, lambda worker, first, count: worker.step(first, count, h, substeps))
 
     def roll(self, h: float, substeps: int, given: np.ndarray, states: np.ndarray) -> None:
         """The same with efforts given (n, times, nv); states (n, times, nq + nv) are filled in."""
-        self.h[0] = h
-        times = given.shape[1]
-        flat = given.reshape(-1, given.shape[2]), states.reshape(-1, states.shape[2])
-        if self.n <= 2 * LANES or self.limit == 1:
-            self._idle[-1].roll(0, self.blocks, substeps, times, *flat)
-        else:
-            self._share(substeps * times, lambda worker, first, last: worker.roll(first, last, substeps, times, *flat))
+        self.h = h
+        self._share(substeps * given.shape[1], lambda worker, first, count: worker.roll(first, count, h, substeps, given, states))
 
     def _share(self, steps: int, run: Callable[[_StepWorker, int, int], None]) -> None:
-        """Blocks over threads, where that pays."""
+        """Environments over threads, where that pays."""
+        if self.n <= 2 * LANES or self.limit == 1:
+            run(self._idle[-1], 0, self.n)
+            return
 
         def part(first: int, count: int) -> None:
             worker = self._idle.pop() if self._idle else _StepWorker(self)
             try:
-                run(worker, first // self.lanes, -(-(first + count) // self.lanes))
+                run(worker, first, count)
             finally:
                 self._idle.append(worker)
 
@@ -136,32 +118,32 @@ class Environments:
 
     def single(self, gaps: np.ndarray) -> Callable[[float, int], int]:
         """A call that admits the only row, does steps of h and returns its code, or REFUSED; gaps (1, 2) as by `admission`."""
-        worker, h = self._idle[-1], self.h
-        arguments = (worker.one, worker.scheme, self.rows, self.efforts, self.codes, self.chosen, gaps, worker.g, worker.d, h)
-        run = native_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: in_python(step_one)(*arguments)
-
+        worker = self._idle[-1]
+        run = worker.bound(loops.step_new, 1, *worker.given, gaps, 0.0, 0)
         last: tuple[Any, ...] = ()
 
         def step(length: float, substeps: int) -> int:
             nonlocal last
             if last != (length, substeps):
-                h[0], worker.d[STEPS] = last = (length, substeps)
-            code = run()
+                last = (length, substeps)
+                self.h = length
+                run.number(6, length)
+                run.number(7, substeps)
+            code = int(run()[0])
             if code:
                 last = ()  # others may step this environment now
                 worker.raise_mistakes()
             return code
 
-        worker.d[LAST] = 1
         return step
 
     @cached_property
     def candidates(self) -> tuple[np.ndarray, np.ndarray, Callable[[int], Any]]:
         """Room for new rows, for the gaps of their loops and of their rates (rows, 2), and a call that finds these for the first rows and
         counts their references of cut joints."""
-        worker, rows, gaps = self._idle[-1], np.zeros_like(self.rows), np.zeros((self.n, 2))
-        arguments = (worker.one, worker.scheme, rows, gaps, worker.g)
-        return rows, gaps, native_loops.native(admit, (*arguments, 1)).bound(*arguments) if self.native else partial(admit, *arguments)
+        rows, gaps = np.zeros_like(self.rows), np.zeros((self.n, 2))
+        run = self._idle[-1].bound(loops.admit, 1, rows, gaps)
+        return rows, gaps, lambda count: run(0, count)
 
     def forget(self, which: Any) -> None:
         """No failure of these environments counts any longer."""
@@ -177,59 +159,35 @@ class Environments:
         text = str(error).rstrip(".")
         if stage == 0:
             return text
-        return f"a step of {self.h[0]:g} s leads from here to a state without an answer, so it may be too long ({text})"
+        return f"a step of {self.h:g} s leads from here to a state without an answer, so it may be too long ({text})"
 
 
 class _StepWorker:
-    """Scratch memory of one thread, its callbacks, and the loops bound to them."""
+    """The memory of one thread, its callbacks, and the loops bound to them."""
 
     def __init__(self, of: Environments):
-        self.of, problem, table = of, of.problem, of.table
-        self.d = np.zeros(ACTIVE + LANES, dtype=np.int64)
-        self.backs: list[Callback] = []
-        stages = 1 if table is None else table.stages
-        n, n_in = problem.nq + problem.nv, of.rows.shape[1]
-        self.wide, size = _layout(of, of.lanes, n, n_in, stages, 0)
-        self.one, size = (self.wide, size) if of.lanes == 1 else _layout(of, 1, n, n_in, stages, size)
-        self.g = mem.aligned(size)
-        project = of.settling
-        self.scheme = Scheme(
-            self._again(problem.rates),
-            self._again(project),
-            _code(problem.project, of.native),
-            np.zeros(1) if table is None else table.a.ravel(),
-            np.zeros(1) if table is None else table.c,
-            np.array([*problem.quaternions, 0], dtype=np.int64),
-            stages=stages,
-            width=0 if table is None else len(table.c),
-            semi=int(table is None),
-            n=n,
-            nq=problem.nq,
-            n_in=n_in,
-            tau=n + 1,
-            n_tau=problem.nv,
-            near=n + 1 + problem.near_at,
-            n_near=problem.n_near,
-            n_unit=len(problem.quaternions),
-            read=int(of.read),
-            often=int(of.often),
-            mapped=int(of.qdot is not None),
-            projects=0 if project is None else 1 + int(project.backup is not None),
-            backed=int(problem.rates.backup is not None),
-        )
-        self.arguments = arguments = (
-            self.wide, self.one, self.scheme, of.rows, of.efforts, of.codes, of.chosen, self.g, self.d, of.h,
-        )  # fmt: skip
-        self._step: Callable[[], Any] = (
-            native_loops.native(step_blocks, arguments, lanes=True).bound(*arguments)
-            if of.native
-            else lambda: in_python(step_blocks)(*arguments)
-        )
+        self.of, self.backs = of, list[Callback]()
+        self.given = (of.numbers[:, None], of.rows, of.efforts, of.codes[:, None], of.chosen[:, None])
+        again = {"rates_again": self._again(of.problem.rates), "project_again": self._again(of.settling)}
+        self.layouts = {lanes: _layout(of, lanes, again) for lanes in {1, of.lanes}}
+        self._step = self.bound(loops.step, of.lanes, *self.given, 0.0, 0)
+        self._length = (0.0, 0)  # of a step and how many, as it is bound
+
+    def bound(self, function: Any, lanes: int, *arguments: Any) -> Bound:
+        """A loop with its arguments, of so many lanes."""
+        of = self.of
+        table = of.table
+        loop = Loop(function, self.layouts[lanes])
+        if table is not None:
+            loop.fill("a", table.a)
+            loop.fill("c", table.c)
+        loop.fill("unit", of.problem.quaternions)
+        return loop.bound(of.n, *arguments, native=of.native)
 
     def _again(self, kernel: StepKernel | None) -> Any:
-        """The rank-revealing kernel behind one, which remembers errors by environment; 0 (None in Python) without."""
+        """The rank-revealing kernel behind one, which remembers errors by environment: its address, or a callable in Python."""
         if kernel is None or kernel.backup is None:
-            return 0 if self.of.native else None
+            return None
         backup, function = kernel.backup, kernel.backup.callable
         ask: Any = function.function if isinstance(function, Callback) else None
         if ask is None:
@@ -237,35 +195,31 @@ class _StepWorker:
 
         def answer(x: np.ndarray) -> Any:
             try:
-                return ask(x)
+                return ask(x[: backup.n_in])
             except ABOUT_A_STATE as error:
-                self.of.errors[int(self.d[ENVIRONMENT])] = int(self.d[STAGE]), error
+                self.of.errors[int(x[-2])] = int(x[-1]), error
                 raise
 
-        back = Callback(answer, backup.n_in, backup.n_out)
+        back = Callback(answer, backup.n_in + 2, backup.n_out)
         self.backs.append(back)
         return back.address if self.of.native else back
 
-    def step(self, first: int, last: int, substeps: int) -> None:
-        """Steps of blocks first to last."""
-        d = self.d
-        d[FIRST], d[LAST], d[STEPS] = first, last, substeps
-        self._step()
+    def step(self, first: int, count: int, h: float, substeps: int) -> None:
+        """Steps of some environments."""
+        run = self._step
+        if self._length != (h, substeps):
+            run.number(5, h)
+            run.number(6, substeps)
+            self._length = h, substeps
+        run(first, count)
         self.raise_mistakes()
 
-    def roll(self, first: int, last: int, substeps: int, times: int, given: np.ndarray, states: np.ndarray) -> None:
+    def roll(self, first: int, count: int, h: float, substeps: int, given: np.ndarray, states: np.ndarray) -> None:
         """The same for several times."""
-        d = self.d
-        d[FIRST], d[LAST], d[STEPS], d[TIMES] = first, last, substeps, times
-        self._roll(given, states)
+        number, row, _, code, chosen = self.given
+        run = self.bound(loops.roll, self.of.lanes, number, row, code, chosen, given, states, h, substeps, given.shape[1])
+        run(first, count)
         self.raise_mistakes()
-
-    @cached_property
-    def _roll(self) -> Callable[..., Any]:
-        if not self.of.native:
-            return partial(in_python(roll_blocks), *self.arguments)
-        example = (*self.arguments, np.zeros((1, 1)), np.zeros((1, 1)))
-        return native_loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
 
     def raise_mistakes(self) -> None:
         """Raise what callbacks met that is no answer about a state: an interrupt, or a mistake of ours."""
@@ -275,29 +229,51 @@ class _StepWorker:
                 raise error
 
 
-def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: int) -> tuple[StepLanes, int]:
-    """Kernels for so many lanes and where their blocks start in the scratch floats, from `free` on; its new end."""
-    kernels = [k for k in of._kernels if k is not None]
-    coded = {id(k): k.eight() for k in kernels if lanes > 1 and k.eight is not None}
-    admission = [of.problem.project] if lanes == 1 and of.problem.project is not None else []
-    work = max(coded[id(k)][1] if lanes > 1 else k.workspace for k in (*kernels, *admission))
-    most = lanes * max(k.n_out for k in (*kernels, *admission))
-    sizes = {"x": lanes * n_in, "y": lanes * (n + 1), "K": lanes * n * stages + most, "out": most, "work": work}
-    sizes |= {"going": lanes, "before": lanes, "travel": 1}
-    starts: dict[str, int] = {}
-    for name, size in sizes.items():
-        starts[name] = free
-        free = mem.rounded(free + size)
+def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
+    """The place of an environment, or of eight."""
+    problem, table = of.problem, of.table
+    n, n_in = problem.nq + problem.nv, of.rows.shape[1]
+    near = n + 1 + problem.near_at
+    row = {"row": (0, n_in), "state": (0, n), "t": (n, 1), "tau": (n + 1, problem.nv), "near": (near, problem.n_near)}
+    state = {"state": (0, n), "gap": (n, 1), "rate_gap": (n + 1, 1)}
+    outputs = {"rates": {"rates": (0, n)}, "project": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
+    kernels: dict[str, KernelPlace | None] = {}
+    for name, kernel in zip(("rates", "project", "turns", "qdot"), of._kernels, strict=True):
+        kernels[name] = None if kernel is None else _place(kernel, row, outputs[name], n_in, lanes, of.native)
+    kernels["admit"] = None if problem.project is None or lanes > 1 else _place(problem.project, row, state, n_in, 1, of.native)
+    alone = {"row": (0, n_in), "environment": (n_in, 1), "stage": (n_in + 1, 1)}
+    for name, kernel in (("rates_again", problem.rates), ("project_again", of.settling)):
+        code, backup = again[name], None if kernel is None else kernel.backup
+        if code is None or backup is None:
+            kernels[name] = None
+        else:
+            blocks = alone, outputs[name.removesuffix("_again")], n_in + 2, backup.n_out
+            one = (code, *blocks, backup.workspace)
+            kernels[name] = KernelPlace(*one) if lanes == 1 else KernelPlace(0, *blocks, 0, code, backup.workspace)
+    sizes = {
+        "n": n,
+        "nq": problem.nq,
+        "near_at": near,
+        "stages": 1 if table is None else table.stages,
+        "width": 0 if table is None else len(table.c),
+        "semi": int(table is None),
+        "n_unit": len(problem.quaternions),
+        "read": int(of.read),
+        "often": int(of.often),
+        "mapped": int(of.qdot is not None),
+        "projects": 0 if of.settling is None else 1 + int(again["project_again"] is not None),
+        "backed": int(again["rates_again"] is not None),
+    }
+    return Layout(Environment, sizes, kernels, lanes, inputs=dict.fromkeys(("project", "turns", "qdot", "admit"), "rates"))
 
-    slots = [coded[id(k)][0] if lanes > 1 and k is not None else _code(k, of.native) for k in of._kernels]
-    return StepLanes(*slots, lanes=lanes, **starts), free
 
-
-def _code(kernel: StepKernel | None, native: bool) -> Any:
-    """A kernel of one state as the loops call it."""
-    if kernel is None:
-        return 0 if native else None
-    return kernel.address if native else kernel.callable
+def _place(kernel: StepKernel, row: Any, outputs: Any, n_in: int, lanes: int, native: bool) -> KernelPlace:
+    """A kernel of one state, or of eight, that reads a row."""
+    blocks = row, outputs, n_in, kernel.n_out
+    if lanes > 1 and kernel.eight is not None:
+        address, work = kernel.eight()
+        return KernelPlace(address, *blocks, work, kernel.address, kernel.workspace)
+    return KernelPlace(kernel.address if native else kernel.callable, *blocks, kernel.workspace)
 
 
 STATUS: Mapping[int, str] = {0: "ok", BACKED: "rank-revealing", mem.OPEN: "open"}  # of a code; others: "failed"

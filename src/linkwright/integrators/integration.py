@@ -17,7 +17,7 @@ from linkwright.integrators.problem import Event, Method, Problem, Solution, Ste
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
 from linkwright.integrators.time_loop import march
-from linkwright.numerics.tolerances import OPEN_STEP
+from linkwright.numerics.tolerances import CLOSED_RUN, OPEN_STEP
 
 INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5, "dopri8": DOPRI8, "rodas": RODAS}
 REASONS = {
@@ -34,7 +34,6 @@ REASONS = {
     mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed (most_steps) was used up"),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard
-RUN_CLOSED = 3e-13  # dimensionless residual at which loops count as closed
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
 LOOK_AFTER = 250  # attempted steps
 WINDOWS = {"steps": (3000, 2e7), "fallbacks": (2000, 4e6)}  # counted between two judgments; still ahead at this pace: hopeless
@@ -82,7 +81,7 @@ def integrate(
     slots, backs = slots_of(problem, native)
     plan, floats, counts = mem.layout(problem, chosen.table, slots, times is not None)
     floats[plan.y : plan.y + plan.n] = start
-    floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, RUN_CLOSED, OPEN_STEP, begun)
+    floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, CLOSED_RUN, OPEN_STEP, begun)
     set_options(problem, chosen, floats, counts, most_steps)
     run = _Run(problem, plan, floats, counts, times, observe)
     loop = native_loops.native(march, (*run.arguments, 1)) if native else in_python(march)

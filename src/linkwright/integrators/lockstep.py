@@ -1,33 +1,47 @@
-"""Fixed steps of eight runs in lockstep: one call of a kernel for all, entry by entry with eight lanes each.
+"""A plain run of fixed steps: the loops of the general time stepper (`time_loop`) without inputs, events, samplers and error estimates.
 
-All lanes have the same clock, which is that of the scalar memory (f, c); what differs between them is in `g`. Every lane does
-the operations of `step` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
-row while others continue. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
-be done by the scalar loop, run after run, from what was saved at its beginning.
-Functions of the subset that `compiler.native_loops` makes native.
+They are written for one run. Machine code does eight runs at a time, each with the bits and the counts of the run alone; a run that ends
+leaves its neighbors alone. `counts` and `reals` are the first numbers of a memory, with the places of `memory_layout`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from linkwright.compiler.lane_loops import LANES, corrected
-from linkwright.compiler.native_loops import evaluate
+from linkwright.compiler.records import (
+    Column,
+    Floats,
+    IntColumn,
+    Ints,
+    Kernel,
+    Matrix,
+    Record,
+    Rows,
+    Shared,
+    SharedInts,
+    SharedMatrix,
+    copy,
+    run,
+    sized,
+)
 from linkwright.integrators.memory_layout import (
     CLOSED,
-    COUNTS,
+    CORRECTED,
+    DEGENERATE,
     DUE,
     END,
     EVALUATIONS,
     FALLBACKS,
     FINISHED,
+    FIXED,
+    GRID,
     MOST,
     NEXT,
+    NOT_FINITE,
+    OFF,
+    OPEN,
+    ORIGIN,
     PROJECTIONS,
-    REALS,
     ROWS,
     RUNNING,
     SAMPLE,
@@ -37,323 +51,339 @@ from linkwright.integrators.memory_layout import (
     TIME,
     TOO_MANY_STEPS,
     USED,
-    USED_BEFORE,
     WIDEST,
     WORST_CORRECTION,
     WORST_POSITION,
     WORST_VELOCITY,
-    MemoryPlan,
-    Output,
 )
-from linkwright.integrators.step import NEWTON_STEPS, due, on_loops
-from linkwright.integrators.step_size import accepted, plan_step
-from linkwright.integrators.time_loop import set_clocks
-
-ALONE = -2  # some lane cannot do this step in lockstep
-FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a saved clock
-MARCH, LOAD, TAKE, COMMIT = range(4)  # tasks
-CALLS, BACKED, VELOCITY, CORRECTION, POSITION, RECORD = range(6)  # what is counted for every lane
+from linkwright.integrators.runge_kutta import cause, finite, put_row, stage_from
+from linkwright.integrators.step import NEWTON_STEPS, on_loops
+from linkwright.integrators.step_size import SAME_STEP
 
 
-class Eight(NamedTuple):
-    """Kernels by the address of their eight-lane code, and where blocks start in the floats; all have eight lanes per entry."""
-
-    rates: Any
-    project: Any
-    y: int  # state, state after the step, state inside the step
-    new: int
-    trial: int
-    K: int  # derivatives of the stages
-    inner: int
-    x: int  # row, outputs, work of the kernels
-    out: int
-    work: int
-    active: int  # lanes whose projection continues; residuals of the last call and before
-    residual: int
-    before: int
-    record: int  # counted so far, and before the step
-    saved: int
-    clock: int  # floats of the clock before the step: these have no lanes
-    n_parameters: int
+class StateInputs(Record):
+    row: Floats  # state, time, parameters
+    state: Floats
+    t: Floats
+    parameters: Floats
 
 
-def lockstep(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> int:
-    """One of the tasks: they share their code's memory, and being made."""
-    if d[TASK] == MARCH:
-        return march_eight(plan, e, floats, counts, g, d, out)
-    if d[TASK] == LOAD:
-        load_lane(plan, e, floats, counts, g, d, d[LANE])
-    elif d[TASK] == TAKE:
-        take_lane(plan, e, floats, counts, g, d[LANE])
-    else:
-        copy(g, e.new, e.y, LANES * plan.n)
-        copy(g, e.K + plan.stages * plan.n * LANES, e.K, LANES * plan.n)
+class AloneInputs(Record):
+    row: Floats
+
+
+class RateOutputs(Record):
+    rates: Floats
+
+
+class StateOutputs(Record):
+    state: Floats
+    residual: Floats
+    drift: Floats  # of the velocity before
+    correction: Floats
+
+
+class Rates(Kernel):
+    x: StateInputs
+    y: RateOutputs
+
+
+class RatesAgain(Kernel):
+    """The rank-revealing path."""
+
+    alone = True
+    x: AloneInputs
+    y: RateOutputs
+
+
+class Project(Kernel):
+    x: StateInputs
+    y: StateOutputs
+
+
+class ProjectAgain(Kernel):
+    """The rank-revealing path."""
+
+    alone = True
+    x: AloneInputs
+    y: StateOutputs
+
+
+class FixedRun(Record):
+    nq: int
+    stages: int
+    backed: int  # 1: there is a second kernel for the rates
+    projects: int  # 0: no projection, 1: with one kernel, 2: with both
+    once: int  # 1: one call of it is the whole correction
+    often: int  # steps from one correction to the next
+    rates: Rates
+    project: Project
+    rates_again: RatesAgain
+    project_again: ProjectAgain
+    counts: Ints = sized("counts")
+    reals: Floats = sized("reals")
+    code: Ints = sized(1)  # why it has ended, or RUNNING
+    due: float  # time of the next sample; without one, infinity
+    y: Floats = sized("n")  # state, state after the step, state inside the step
+    new: Floats = sized("n")
+    trial: Floats = sized("n")
+    K: Matrix = sized("rows", "n")  # derivatives of the stages, and at the new state
+    inner: Matrix = sized(3, "n")  # the cubic through the step
+    a: SharedMatrix = sized("rows", "rows")  # the method
+    c: Shared = sized("rows")
+    unit: SharedInts = sized("n_unit")  # where quaternions start
+
+
+def derivative(f: FixedRun, row: int, t: float) -> int:
+    """K[row] at the state in the row and time t; see `runge_kutta.rates_at`."""
+    x, y = f.rates.x, f.rates.y
+    x.t[0] = t
+    status = run(f.rates)
+    put_row(f.K, row, y.rates)
+    return 0 if status == 0 else revealed(f, row, status)
+
+
+def revealed(f: FixedRun, row: int, status: int) -> int:
+    """A degenerate evaluation goes to the rank-revealing kernel. A state that is not finite is not asked about, and does not count."""
+    x, again = f.rates.x, f.rates_again
+    if not finite(x.state):
+        f.counts[EVALUATIONS] -= 1
+        return NOT_FINITE
+    if status & DEGENERATE and f.backed > 0:
+        f.counts[FALLBACKS] += 1
+        copy(again.x.row, x.row)
+        outcome = cause(run(again))
+        put_row(f.K, row, again.y.rates)
+        return outcome
+    return cause(status)
+
+
+def plan_step(f: FixedRun) -> None:
+    """Length and end of the next step: the last one ends exactly at the end; see `step_size.plan_step`."""
+    f.reals[USED] = f.reals[FIXED]
+    f.reals[NEXT] = f.reals[ORIGIN] + (f.counts[GRID] + 1) * f.reals[FIXED]
+    whole = f.counts[OFF] == 0
+    f.counts[OFF] = 0
+    if f.reals[NEXT] > f.reals[END] - SAME_STEP * f.reals[FIXED]:
+        f.reals[NEXT] = f.reals[END]
+        whole = False
+    if not whole:
+        f.reals[USED] = f.reals[NEXT] - f.reals[TIME]
+
+
+def attempt(f: FixedRun) -> int:
+    """One step from y to new; 0, or why there is none; see `step.attempt`."""
+    x = f.rates.x
+    plan_step(f)
+    for s in range(1, f.stages):
+        stage_from(x.state, f.y, f.K, f.a, s, f.reals[USED])
+        outcome = derivative(f, s, f.reals[TIME] + f.c[s] * f.reals[USED])
+        if outcome != 0:
+            f.counts[EVALUATIONS] += s
+            return outcome
+    f.counts[EVALUATIONS] += f.stages - 1
+    stage_from(x.state, f.y, f.K, f.a, f.stages, f.reals[USED])
+    if not finite(x.state):
+        return NOT_FINITE
+    copy(f.new, x.state)
+    f.counts[DUE] = 1 if f.projects > 0 and (f.counts[STEPS] + 1) % f.often == 0 else 0
+    if f.counts[DUE] + len(f.unit) > 0:
+        copy(f.trial, x.state)
+        outcome = settle(f, f.reals[NEXT])
+        if outcome != 0:
+            return outcome
+        f.counts[DUE] = f.counts[CORRECTED]  # states inside the step are corrected if its end is
+        copy(f.new, f.trial)
+        copy(x.state, f.trial)
+    outcome = derivative(f, f.stages, f.reals[NEXT])
+    f.counts[EVALUATIONS] += 1
+    if outcome == 0:
+        f.counts[STEPS] += 1
+        f.counts[GRID] += 1 - f.counts[OFF]
+    return outcome
+
+
+def normalize(f: FixedRun) -> None:
+    """Quaternions of the trial state get their length back."""
+    for u in range(len(f.unit)):
+        s = 0.0
+        for i in range(4):
+            s += f.trial[f.unit[u] + i] * f.trial[f.unit[u] + i]
+        for i in range(4):
+            f.trial[f.unit[u] + i] /= math.sqrt(s)
+
+
+def settle(f: FixedRun, t: float) -> int:
+    """The trial state onto the manifold, with as many Newton steps as it needs; see `step.project`."""
+    x, y = f.rates.x, f.project.y
+    f.counts[CORRECTED] = 0
+    normalize(f)
+    if f.projects == 0 or f.counts[DUE] == 0:
+        return 0
+    copy(x.state, f.trial)
+    x.t[0] = t
+    f.counts[CORRECTED] = 1
+    before = math.inf
+    for call in range(NEWTON_STEPS):
+        f.counts[PROJECTIONS] += 1
+        status = run(f.project)
+        if status & DEGENERATE and f.projects > 1:
+            status = projected(f)
+        if status != 0:
+            return cause(status)
+        residual, correction = y.residual[0], y.correction[0]
+        if call == 0:
+            f.reals[WORST_VELOCITY] = max(f.reals[WORST_VELOCITY], y.drift[0])
+            f.reals[WORST_CORRECTION] = max(f.reals[WORST_CORRECTION], correction)
+        done = f.once > 0 or on_loops(call, residual, before, correction, f.reals[CLOSED])
+        if f.once > 0 or not done:
+            for i in range(f.nq):
+                x.state[i] = y.state[i]
+        if done:
+            return settled(f, residual)
+        before = residual
+    return OPEN
+
+
+def settled(f: FixedRun, residual: float) -> int:
+    """The position in the row and the velocity just found, as the trial state."""
+    if f.once == 0 and not residual <= f.reals[WIDEST]:
+        return OPEN
+    f.reals[WORST_POSITION] = max(f.reals[WORST_POSITION], residual)
+    for i in range(f.nq):
+        f.trial[i] = f.rates.x.state[i]
+    for i in range(f.nq, len(f.y)):
+        f.trial[i] = f.project.y.state[i]
     return 0
 
 
-def march_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> int:
-    """Continue for at most d[BUDGET] steps; RUNNING asks to be called again, ALONE for one step run by run."""
-    if counts[STARTED] == 0:
-        keep(e, floats, counts, g, d)
-        if not begin_eight(plan, e, floats, counts, g, out):
-            return ALONE
-        samples_due(plan, e, counts, g, d, out, floats[START], 0.0)
-        if floats[END] <= floats[START]:
-            return FINISHED
-    n = LANES * plan.n
-    for _ in range(d[BUDGET]):
-        if counts[STEPS] >= counts[MOST]:
-            return TOO_MANY_STEPS
-        keep(e, floats, counts, g, d)
-        if not step_eight(plan, e, floats, counts, g) or not report_eight(plan, e, floats, counts, g, d, out):
-            return ALONE
-        copy(g, e.new, e.y, n)
-        copy(g, e.K + plan.stages * n, e.K, n)
-        floats[TIME] = floats[NEXT]
-        if floats[TIME] >= floats[END]:
-            return FINISHED
-    return RUNNING
+def projected(f: FixedRun) -> int:
+    """The rank-revealing projection in place of the one that degenerated; its status."""
+    again, y = f.project_again, f.project.y
+    f.counts[FALLBACKS] += 1
+    copy(again.x.row, f.rates.x.row)
+    status = run(again)
+    copy(y.state, again.y.state)
+    copy(y.residual, again.y.residual)
+    copy(y.drift, again.y.drift)
+    copy(y.correction, again.y.correction)
+    return status
 
 
-def take_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, l: int) -> None:
-    """Take the result of a step done alone, beside what was saved."""
-    last = e.K + plan.stages * plan.n * LANES
-    for i in range(plan.n):
-        g[e.new + LANES * i + l] = floats[plan.y + i]
-        g[last + LANES * i + l] = floats[plan.K + i]
-    g[e.record + CALLS * LANES + l] = counts[PROJECTIONS]
-    g[e.record + BACKED * LANES + l] = counts[FALLBACKS]
-    g[e.record + VELOCITY * LANES + l] = floats[WORST_VELOCITY]
-    g[e.record + CORRECTION * LANES + l] = floats[WORST_CORRECTION]
-    g[e.record + POSITION * LANES + l] = floats[WORST_POSITION]
-
-
-def load_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, l: int) -> None:
-    """The scalar memory as it were before the step, had the run been alone."""
-    for i in range(COUNTS):
-        counts[i] = d[SAVED + i]
-    for i in range(REALS):
-        floats[i] = g[e.clock + i]
-    counts[PROJECTIONS] = int(g[e.saved + CALLS * LANES + l])
-    counts[FALLBACKS] = int(g[e.saved + BACKED * LANES + l])
-    floats[WORST_VELOCITY] = g[e.saved + VELOCITY * LANES + l]
-    floats[WORST_CORRECTION] = g[e.saved + CORRECTION * LANES + l]
-    floats[WORST_POSITION] = g[e.saved + POSITION * LANES + l]
-    for i in range(plan.n):
-        floats[plan.y + i] = g[e.y + LANES * i + l]
-        floats[plan.K + i] = g[e.K + LANES * i + l]
-    first = e.x + LANES * (plan.n + 1)
-    for i in range(e.n_parameters):
-        floats[plan.x + plan.n + 1 + i] = g[first + LANES * i + l]
-
-
-def keep(e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
-    """Save what a step changes before it is accepted."""
-    for i in range(COUNTS):
-        d[SAVED + i] = counts[i]
-    for i in range(REALS):
-        g[e.clock + i] = floats[i]
-    copy(g, e.record, e.saved, RECORD * LANES)
-
-
-def copy(g: np.ndarray, source: int, target: int, n: int) -> None:
-    for i in range(n):
-        g[target + i] = g[source + i]
-
-
-def begin_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, out: Output) -> bool:
-    """The clock and the first derivative; see `time_loop.begin`."""
-    counts[STARTED] = 1
-    floats[TIME] = floats[START]
-    floats[NEXT] = floats[START]
-    floats[USED_BEFORE] = 0.0
-    copy(g, e.y, e.new, LANES * plan.n)
-    copy(g, e.y, e.x, LANES * plan.n)
-    return set_clocks(plan, floats, counts, out) == 0 and derivative_eight(plan, e, counts, g, 0, floats[START])
-
-
-def derivative_eight(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray, row: int, t: float) -> bool:
-    """K[row] at the states in x and time t."""
-    n = LANES * plan.n
-    for l in range(LANES):
-        g[e.x + n + l] = t
-    counts[EVALUATIONS] += 1
-    status = evaluate(e.rates, g, e.x, e.out, e.work, 1)
-    copy(g, e.out, e.K + row * n, n)
-    return status == 0
-
-
-def stage_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, row: int) -> None:
-    """States of a stage into x."""
-    stage_lanes(floats, plan.a + row * plan.width, row, floats[USED], g, e.x, e.y, e.K, LANES * plan.n)
-
-
-def stage_lanes(a: np.ndarray, first: int, row: int, h: float, g: np.ndarray, x: int, y: int, K: int, n: int) -> None:
-    """n numbers of g at x: y + h sum_j a[first + j] K[j] over the stages before `row`; see `runge_kutta.stage`."""
-    terms, last = 0, -1
-    for j in range(row):
-        last = j if a[first + j] != 0.0 else last
-    for j in range(last + 1):
-        weight, at = a[first + j], K + j * n
-        if weight != 0.0:
-            if terms == 0 and j == last:  # one pass over the numbers for every term, and the sum with the last
-                for i in range(n):
-                    g[x + i] = g[y + i] + h * (0.0 + weight * g[at + i])
-            elif terms == 0:
-                for i in range(n):
-                    g[x + i] = 0.0 + weight * g[at + i]
-            elif j == last:
-                for i in range(n):
-                    g[x + i] = g[y + i] + h * (g[x + i] + weight * g[at + i])
-            else:
-                for i in range(n):
-                    g[x + i] += weight * g[at + i]
-            terms += 1
-    if terms == 0:
-        copy(g, y, x, n)
-
-
-def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray) -> bool:
-    """One step from y to new; see `step.attempt`."""
-    if plan_step(plan, floats, counts) != 0:
-        return False
-    n, last = LANES * plan.n, plan.stages
-    for s in range(1, last):
-        stage_eight(plan, e, floats, g, s)
-        if not derivative_eight(plan, e, counts, g, s, floats[TIME] + floats[plan.c + s] * floats[USED]):
-            return False
-    stage_eight(plan, e, floats, g, last)
-    doubt = 0.0
-    for i in range(n):
-        doubt += 0.0 * g[e.x + i]
-    if doubt != 0.0:
-        return False
-    counts[DUE] = due(plan, counts)
-    if counts[DUE] + plan.n_unit > 0:
-        copy(g, e.x, e.trial, n)
-        if not settle_eight(plan, e, floats, counts, g, floats[NEXT]):
-            return False
-        copy(g, e.trial, e.x, n)
-    copy(g, e.x, e.new, n)
-    if not derivative_eight(plan, e, counts, g, last, floats[NEXT]):
-        return False
-    accepted(plan, floats, counts, 0.0)
-    return True
-
-
-def normalize_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int, lanes: int) -> None:
-    """Quaternions of the states at y get their length back; `count` of them start at places[first] and on."""
-    for u in range(count):
-        at = y + lanes * places[first + u]
-        for l in range(lanes):
-            s = 0.0
-            for i in range(4):
-                s += g[at + lanes * i + l] * g[at + lanes * i + l]
-            for i in range(4):
-                g[at + lanes * i + l] /= math.sqrt(s)
-
-
-def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, t: float) -> bool:
-    """The trial states onto the manifold, every lane with as many calls as it needs; see `step.settle`.
-
-    A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
-    """
-    normalize_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
-    if plan.projects == 0 or counts[DUE] == 0:
-        return True
-    n, nq = LANES * plan.nm, LANES * plan.nq
-    copy(g, e.trial, e.x, n)
-    for l in range(LANES):
-        g[e.x + n + l] = t
-        g[e.active + l] = 1.0
-        g[e.before + l] = math.inf
-    for call in range(NEWTON_STEPS):
-        if evaluate(e.project, g, e.x, e.out, e.work, 1) != 0:
-            return False
-        if plan.once > 0:
-            judge(plan, e, floats, g, call)
-            copy(g, e.out, e.x, nq)
-            break
-        if judge(plan, e, floats, g, call) == 0.0:
-            break
-        corrected(g, e.x, e.out, plan.nq, e.active)
-    for l in range(LANES):
-        if plan.once == 0 and not g[e.residual + l] <= floats[WIDEST]:
-            return False
-        g[e.record + POSITION * LANES + l] = max(g[e.record + POSITION * LANES + l], g[e.residual + l])
-    copy(g, e.x, e.trial, nq)
-    copy(g, e.out + nq, e.trial + nq, n - nq)
-    return True
-
-
-def judge(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, call: int) -> float:
-    """After a call of the projection: what is counted, and which lanes are done; returns how many continue."""
-    out, more = e.out + LANES * plan.nm, 0.0
-    for l in range(LANES):
-        if g[e.active + l] == 0.0:
-            continue
-        g[e.record + CALLS * LANES + l] += 1.0
-        residual, correction = g[out + l], g[out + 2 * LANES + l]
-        g[e.residual + l] = residual
-        if call == 0:
-            g[e.record + VELOCITY * LANES + l] = max(g[e.record + VELOCITY * LANES + l], g[out + LANES + l])
-            g[e.record + CORRECTION * LANES + l] = max(g[e.record + CORRECTION * LANES + l], correction)
-        if on_loops(call, residual, g[e.before + l], correction, floats[CLOSED]):
-            g[e.active + l] = 0.0
-        else:
-            g[e.before + l] = residual
-            more += 1.0
-    return more
-
-
-def report_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> bool:
+def report(f: FixedRun, samples: Column, rows: Rows, n: int) -> int:
     """Samples of the step just done; see `step_output.report`."""
-    end = floats[NEXT]
-    near = 8.0 * 2.2e-16 * max(abs(end), floats[USED])
-    if counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
-        prepare_eight(plan, e, floats, g)
-    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
-        if not inside_eight(plan, e, floats, counts, g, max(0.0, (out.samples[counts[SAMPLE]] - floats[TIME]) / floats[USED])):
-            return False
-        put_eight(plan, counts, g, d, out, e.trial)
-    samples_due(plan, e, counts, g, d, out, end, near)
-    return True
+    end, h = f.reals[NEXT], f.reals[USED]
+    near = 8.0 * 2.2e-16 * max(abs(end), h)
+    if f.due < end - near:
+        for i in range(len(f.y)):
+            rise = f.new[i] - f.y[i]
+            bend = h * f.K[0, i] - rise
+            f.inner[0, i] = rise
+            f.inner[1, i] = bend
+            f.inner[2, i] = rise - h * f.K[f.stages, i] - bend
+    while f.due < end - near:
+        theta = max(0.0, (f.due - f.reals[TIME]) / h)
+        for i in range(len(f.y)):
+            s = (0.0 + f.inner[2, i]) * theta
+            s = (s + f.inner[1, i]) * (1.0 - theta)
+            s = (s + f.inner[0, i]) * theta
+            f.trial[i] = f.y[i] + s
+        outcome = settle(f, f.reals[TIME] + theta * h)
+        if outcome != 0:
+            return outcome
+        put(f, f.trial, samples, rows, n)
+    put_samples(f, f.new, samples, rows, n, end + near)
+    return 0
 
 
-def samples_due(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output, t: float, near: float) -> None:
-    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] <= t + near:
-        put_eight(plan, counts, g, d, out, e.new)
+def put(f: FixedRun, state: Floats, samples: Column, rows: Rows, n: int) -> None:
+    """A state as the next sample."""
+    k = f.counts[SAMPLE]
+    rows[k, 0] = f.due
+    for i in range(len(state)):
+        rows[k, 1 + i] = state[i]
+    f.counts[SAMPLE] = k + 1
+    f.counts[ROWS] = k + 1
+    f.due = samples[k + 1] if k + 1 < n else math.inf
 
 
-def put_eight(plan: MemoryPlan, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output, first: int) -> None:
-    """The next sample of every run."""
-    for l in range(d[COUNT]):
-        row = (d[FIRST] + l) * len(out.samples) + counts[ROWS]
-        out.rows[row, 0] = out.samples[counts[SAMPLE]]
-        for i in range(plan.n):
-            out.rows[row, 1 + i] = g[first + LANES * i + l]
-    counts[ROWS] += 1
-    counts[SAMPLE] += 1
+def put_samples(f: FixedRun, state: Floats, samples: Column, rows: Rows, n: int, until: float) -> None:
+    """A known state as the samples due until then."""
+    while f.due <= until:
+        put(f, state, samples, rows, n)
 
 
-def prepare_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray) -> None:
-    """Cubic Hermite polynomials through the step; see `step.prepare_inside`."""
-    h, n = floats[USED], LANES * plan.n
-    last = e.K + plan.stages * n
-    for i in range(n):
-        rise = g[e.new + i] - g[e.y + i]
-        bend = h * g[e.K + i] - rise
-        g[e.inner + i] = rise
-        g[e.inner + n + i] = bend
-        g[e.inner + 2 * n + i] = rise - h * g[last + i] - bend
+def begin(f: FixedRun, start: Column, parameters: Column, reals: Column, most: int) -> int:
+    """The memory before the first step, the clock, and the first derivative; see `time_loop.begin`."""
+    x = f.rates.x
+    for i in range(len(f.counts)):
+        f.counts[i] = 0
+    for i in range(len(f.reals)):
+        f.reals[i] = reals[i]
+    for i in range(len(f.y)):
+        f.y[i] = start[i]
+    for i in range(len(x.parameters)):
+        x.parameters[i] = parameters[i]
+    copy(x.state, f.y)
+    f.counts[MOST] = most
+    f.counts[STARTED] = 1
+    f.reals[TIME] = f.reals[START]
+    f.reals[NEXT] = f.reals[START]
+    past = f.reals[START] - f.reals[ORIGIN]
+    f.counts[GRID] = int(past / f.reals[FIXED] + SAME_STEP)
+    f.counts[OFF] = 1 if past - f.counts[GRID] * f.reals[FIXED] > SAME_STEP * f.reals[FIXED] else 0
+    f.counts[EVALUATIONS] = 1
+    return derivative(f, 0, f.reals[START])
 
 
-def inside_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, theta: float) -> bool:
-    """States at share theta of the step into trial, put onto the loops."""
-    n = LANES * plan.n
-    for i in range(n):
-        s = (0.0 + g[e.inner + 2 * n + i]) * theta
-        s = (s + g[e.inner + n + i]) * (1.0 - theta)
-        s = (s + g[e.inner + i]) * theta
-        g[e.trial + i] = g[e.y + i] + s
-    return settle_eight(plan, e, floats, counts, g, floats[TIME] + theta * floats[USED])
+def step(f: FixedRun, samples: Column, rows: Rows, n: int) -> int:
+    """One step with its samples; RUNNING, FINISHED, or why there is none."""
+    if f.counts[STEPS] >= f.counts[MOST]:
+        return TOO_MANY_STEPS
+    outcome = attempt(f)
+    if outcome == 0:
+        outcome = report(f, samples, rows, n)
+    if outcome != 0:
+        return outcome
+    copy(f.y, f.new)
+    for i in range(len(f.y)):
+        f.K[0, i] = f.K[f.stages, i]
+    f.reals[TIME] = f.reals[NEXT]
+    return FINISHED if f.reals[TIME] >= f.reals[END] else RUNNING
+
+
+def march(
+    f: FixedRun,
+    start: Column,
+    parameters: Column,
+    fresh: Column,
+    samples: Column,
+    rows: Rows,
+    counts: IntColumn,
+    reals: Column,
+    end: Column,
+    n: int,
+    most: int,
+    first: bool,
+    budget: int,
+) -> int:
+    """Continue for at most so many steps, at first from the start; RUNNING asks to be called again. How far it came and how goes into
+    counts, reals and end."""
+    if first:
+        f.due = samples[0] if n > 0 else math.inf
+        f.code[0] = begin(f, start, parameters, fresh, most)
+        if f.code[0] == 0:
+            put_samples(f, f.y, samples, rows, n, f.reals[START])
+            if f.reals[END] <= f.reals[START]:
+                f.code[0] = FINISHED
+    for _ in range(budget):
+        if f.code[0] != RUNNING:
+            break
+        f.code[0] = step(f, samples, rows, n)
+    for i in range(len(f.counts)):
+        counts[i] = f.counts[i]
+    for i in range(len(f.reals)):
+        reals[i] = f.reals[i]
+    for i in range(len(f.y)):
+        end[i] = f.y[i]
+    return f.code[0]

@@ -21,8 +21,9 @@ from linkwright.compiler.native import cores
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import integration, lanes
 from linkwright.integrators import memory_layout as mem
-from linkwright.integrators.problem import Method, Problem
+from linkwright.integrators.problem import Method, Problem, Tableau
 from linkwright.integrators.run_queue import RunBatch, march_many
+from linkwright.numerics.tolerances import CLOSED_RUN, OPEN_STEP
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time
@@ -90,10 +91,10 @@ def integrate_many(
 
     def worker() -> _Worker:
         plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
-        gaps = integration.RUN_CLOSED, integration.OPEN_STEP
+        gaps = CLOSED_RUN, OPEN_STEP
         floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, *gaps, t0)
         integration.set_options(problem, chosen, floats, counts, most_steps)
-        return _Worker(plan, floats, counts, times, rows, native, problem if lockstep else None)
+        return _Worker(plan, floats, counts, times, rows, native, (problem, chosen.table) if lockstep else None)
 
     used = min(threads or cores(), cores()) if native else 1
     eight_fit = lanes.LANES * 8 * len(times) * (1 + problem.n) <= BYTES
@@ -129,7 +130,7 @@ class _Worker:
         times: np.ndarray,
         n_parameters: int,
         native: bool,
-        lockstep: Problem | None,
+        lockstep: tuple[Problem, Tableau] | None,
     ):
         n, self.step = plan.n, 1 if lockstep is None else lanes.LANES
         self.size = max(self.step, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // self.step * self.step)
@@ -153,7 +154,8 @@ class _Worker:
             if native
             else lambda: int(integration.in_python(march_many)(*arguments))
         )
-        self.block = None if lockstep is None else lanes.LaneBlock(lockstep, plan, floats, counts, self.out, self.runs, self.one_step)
+        most = int(counts[mem.MOST])
+        self.block = None if lockstep is None else lanes.LaneBlock(*lockstep, plan, most, self.out, self.runs)
 
     def work(self, starts: np.ndarray, values: np.ndarray) -> Iterator[None]:
         """Do these runs, with a pause now and then."""
@@ -163,7 +165,7 @@ class _Worker:
         first = 0
         while self.block is not None and len(starts) - first >= lanes.LEAST:
             count = min(lanes.LANES, len(starts) - first)
-            yield from self.block.work(first, count, self.timed, self.singly)
+            yield from self.block.work(first, count, self.timed)
             first += count
         self.counts[mem.STARTED] = 0
         yield from self.singly(first, len(starts))
@@ -173,13 +175,6 @@ class _Worker:
         self.runs.place[:] = (first, last)
         while not self.timed(self.march, self.most, 1):
             yield
-
-    def one_step(self, run: int) -> int:
-        """A step of the run whose memory is loaded, and what became of it."""
-        self.runs.place[:] = (run, run + 1)
-        self.most[0] = 1
-        self.march()
-        return int(self.runs.codes[run])
 
     def timed(self, march: Callable[[], int], most: np.ndarray, at_once: int) -> int:
         """A call of a loop short enough to be interrupted."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwright.compiler.native_loops import evaluate
+from linkwright.compiler.records import Floats, Matrix, SharedMatrix
 from linkwright.integrators.memory_layout import DEGENERATE, EVALUATIONS, FAILED, FALLBACKS, NOT_FINITE, TIME, UNANSWERED, USED, MemoryPlan
 from linkwright.integrators.stop_rests import hold
 
@@ -81,6 +82,46 @@ def stage(plan: MemoryPlan, floats: np.ndarray, row: int) -> None:
                 floats[plan.x + i] += a * floats[plan.K + j * plan.n + i]
     for i in range(plan.n):
         floats[plan.x + i] = floats[plan.y + i] + h * floats[plan.x + i]
+
+
+def stage_from(x: Floats, y: Floats, K: Matrix, a: SharedMatrix, row: int, h: float) -> None:
+    """The same for loops on records: x becomes y + h sum_j a[row, j] K[j]; one pass over it for every term, and the sum with the last."""
+    n, terms, last = len(x), 0, -1
+    for j in range(row):
+        if a[row, j] != 0.0:
+            last = j
+    for j in range(last + 1):
+        weight = a[row, j]
+        if weight != 0.0:
+            if terms == 0 and j == last:
+                for i in range(n):
+                    x[i] = y[i] + h * (0.0 + weight * K[j, i])
+            elif terms == 0:
+                for i in range(n):
+                    x[i] = 0.0 + weight * K[j, i]
+            elif j == last:
+                for i in range(n):
+                    x[i] = y[i] + h * (x[i] + weight * K[j, i])
+            else:
+                for i in range(n):
+                    x[i] += weight * K[j, i]
+            terms += 1
+    if terms == 0:
+        for i in range(n):
+            x[i] = y[i]
+
+
+def put_row(K: Matrix, row: int, values: Floats) -> None:
+    """The first values as a row."""
+    for i in range(K.shape[1]):
+        K[row, i] = values[i]
+
+
+def finite(x: Floats) -> bool:
+    doubt = 0.0
+    for i in range(len(x)):
+        doubt += 0.0 * x[i]  # 0 times a number that is not finite is not 0
+    return doubt == 0.0
 
 
 def explicit_stages(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:

@@ -1,8 +1,8 @@
 """A mechanism's kernels as C99 sources for controllers: `{"model.h": ..., "model.c": ...}`.
 
 The header has the sizes, the place of every named entry and the status codes as constants, the source the kernels and two functions on
-top of them, assembling and a fixed step (model.c). They allocate nothing and keep no state. In single precision every number is a float,
-tolerances and the margins of pivots are those of floats.
+top of them, assembling and a fixed step: model.c, round the loops of `closing_loops`, `motion_loops` and `singular_step_loops`. They
+allocate nothing and keep no state. In single precision every number is a float, tolerances and the margins of pivots are those of floats.
 
 Where the pivots of a step vanish (a singular position), the accelerations are taken just beside it, or are those of least constraint,
 and the step says so.
@@ -13,19 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import c99
+from linkwright.compiler import c99, c99_loops
 from linkwright.compiler.program import Program
+from linkwright.compiler.records import KernelPlace, Layout, Record, fields_of, is_kernel, is_record
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
+from linkwright.kernels import closing_loops, motion_loops, singular_step_loops
 from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
 from linkwright.kernels.kernels import SOLVES, Kernels, Variant
 from linkwright.kernels.page_kernels import TracedKernel
-from linkwright.kernels.tracing import DRIVER_INPUTS, KERNELS, TIMED
+from linkwright.kernels.tracing import KERNELS
 from linkwright.model.coordinates import is_rotary
+from linkwright.numerics.tolerances import CLOSED, CLOSED_AT_BEST
 
 STATUS = {"ok": 0, "not_finite": 1, "singular": 2, "open": 4, "continued": 8}
 MOVED = ("forward", "projection", "energy", "points")  # kernels of a mechanism with prescribed motions
@@ -43,7 +46,7 @@ class Numerics(NamedTuple):
 
 
 NUMERICS = {
-    "double": Numerics(1e-13, 1e-10, 1e-7, 1e-7, 1e7, 1.0),
+    "double": Numerics(CLOSED, CLOSED_AT_BEST, singular_step_loops.LOOSE, closing_loops.SHORTEST_STRIDE, singular_step_loops.STIFF, 1.0),
     "single": Numerics(1e-6, 2e-5, 1e-3, 1e-5, 1e3, 300.0),
 }
 
@@ -59,11 +62,13 @@ def c(
     fallback: bool = True,
     moved: Sequence[str] | str = (),
     more: Mapping[str, TracedKernel] | None = None,
+    called: Sequence[str] = (),
 ) -> dict[str, str]:
     """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top.
 
     precision: "double" or "single". fallback: the step continues through singular positions, which takes the kernel `terms`. moved: joints
-    and cylinders whose motion is prescribed, step by step. more: kernels of the caller's own, with a static function NAME_run_... each.
+    and cylinders whose motion is prescribed, step by step. more: kernels of the caller's own. called: kernels with a static function
+    NAME_run_... on separate arrays.
     """
     if precision not in NUMERICS:
         raise UsageError(f"precision is 'double' or 'single', not {precision!r}.", name="precision", value=precision)
@@ -76,8 +81,9 @@ def c(
     steps = {"forward", "projection"} <= programs.keys()
     if fallback and steps and "terms" not in programs:
         programs["terms"] = kernels.get("terms").program
+    fallback = "terms" in programs
     tables = tables_of(kernels, programs)
-    functions = [typed(text, real, numerics).replace("NAME", name) for text in _functions(programs, fallback, driven, more or {})]
+    functions = [typed(text, real, numerics).replace("NAME", name) for text in _functions(programs, fallback, driven, called, more or {})]
     head = f"/* {title_of(kernels)}. SI units, radians. */\n"
     guard = f"{name.upper()}_MODEL_H"
     numbers = {**_numbers(tables), **_scales(kernels)}
@@ -85,7 +91,8 @@ def c(
     header += [c99.header(p, f"{name}_{key}", real) for key, p in programs.items()]
     header += [_prototypes(functions), "#endif\n"]
     source = [head, f'#include "{name}.h"\n', _defined(tables, numbers, name, real)]
-    source += [c99.write(p, f"{name}_{key}", real) for key, p in programs.items()] + functions
+    source += [c99.write(p, f"{name}_{key}", real) for key, p in programs.items()]
+    source += [_loops(programs, tables, len(driven), name, real, numerics), *functions]
     return {f"{name}.h": "\n".join(header), f"{name}.c": "\n".join(source)}
 
 
@@ -122,19 +129,67 @@ def _scales(kernels: Kernels) -> dict[str, list[float]]:
 # -------------------------------------------------------------------- functions
 
 
-def _functions(programs: Mapping[str, Program], fallback: bool, moved: Sequence[str], more: Mapping[str, TracedKernel]) -> list[str]:
+def _functions(
+    programs: Mapping[str, Program], fallback: bool, moved: Sequence[str], called: Sequence[str], more: Mapping[str, TracedKernel]
+) -> list[str]:
     """The functions on top, where their kernels are there."""
     parts = dict(re.findall(r"^/\* (\w+) \*/\n(.*?)(?=^/\* \w+ \*/\n|\Z)", template("model.c"), re.MULTILINE | re.DOTALL))
     assemble, step = "kinematics" in programs, {"forward", "projection"} <= programs.keys()
     if not assemble and not step:
         return []
-    packed = ["kinematics", "drives"] * assemble + ["forward", "projection"] * step + ["terms"] * (step and fallback)
-    text = [parts["common"], *(_packer(key, programs[key], bool(moved)) for key in packed), _counting(programs)]
-    text += [_rates(programs)] if step else []
-    text += [parts["assemble"]] if assemble else []
-    text += [_packer(key, programs[key], False, x.inputs) for key, x in more.items()]
-    text += [parts["singular" if fallback else "regular"], parts["step"], parts["moved" if moved else "free"]] if step else []
-    return [t for t in text if t]
+    text = [parts["common"]] + [parts["assemble"]] * assemble
+    for key in called:
+        inputs = more[key].inputs if key in more else [n for n, _ in KERNELS[key].inputs] if key in KERNELS else ["q", "v"]
+        text.append(_packer(key, programs[key], inputs))
+    return text + [parts["step"], parts["singular" if fallback else "regular"], parts["moved" if moved else "free"]] * step
+
+
+def _loops(programs: Mapping[str, Program], tables: Tables, moved: int, name: str, real: c99.Real, numerics: Numerics) -> str:
+    """The loops below the functions: closing and assembling, and the fixed step."""
+    records: dict[str, Any] = {"closing": closing_loops.Closing} if "kinematics" in programs else {}
+    functions: list[Any] = [closing_loops.assembled] if records else []
+    if {"forward", "projection"} <= programs.keys():
+        through = "terms" in programs
+        records["moving"] = singular_step_loops.Passing if through else motion_loops.Motion
+        functions.append(singular_step_loops.stepped_through if through else motion_loops.stepped)
+    if not functions:
+        return ""
+    sizes = {"nq": len(tables.names["q"]), "nv": len(tables.names["v"]), "ndrives": len(tables.names["drives"]), "nlaw": 3 * moved}
+    sizes |= {"nnear": len(tables.numbers["near"]), "nquaternions": len(tables.quaternions)}
+    if "terms" in programs:
+        sizes["nc"] = next(b.size for b in programs["terms"].outputs if b.name == "phi")
+    record = type("Loops", (Record,), {"__annotations__": records})
+    layout = Layout(record, sizes, {path: _placed(programs.get(path.rsplit(".", 1)[1])) for path in _kernel_paths(record)})
+    values = {"CLOSED": numerics.closed, "CLOSED_AT_BEST": numerics.nearly, "LOOSE": numerics.loose, "STIFF": numerics.stiff}
+    values["SHORTEST_STRIDE"] = numerics.shortest
+    named = {key.capitalize(): f"{name}_{key}" for key in programs}
+    return c99_loops.write(functions, layout, named, prefix=f"{name}_loop_", real=real, constants=values, hidden=True)
+
+
+def singular_sources(nv: int, nc: int, terms: Program, prefix: str) -> tuple[str, str]:
+    """The linear algebra of singular positions for other sources: structs and prototypes, and the functions."""
+    x = singular_step_loops
+    functions = [x.factored, x.substituted, x.regularized, x.accelerated, x.corrected, x.balanced, x.largest_gap]
+    layout = Layout(x.Singular, {"nv": nv, "nc": nc}, {"terms": KernelPlace.of(0, (), terms.outputs)})
+    structs, rest = c99_loops.write(functions, layout, {}, prefix=prefix).split("\n\nstatic ", 1)
+    source = f"static {rest}"
+    found = re.findall(r"^((?!static)\w+ \w+\([^)]*\))\n\{", source, re.MULTILINE)
+    return "\n".join([structs, "", *(f"{x};" for x in found), ""]), source
+
+
+def _placed(program: Program | None) -> KernelPlace | None:
+    return None if program is None else KernelPlace.of(0, program.inputs, program.outputs)
+
+
+def _kernel_paths(record: Any, path: str = "") -> list[str]:
+    """Paths of the kernels of a record; their last names are those of the programs."""
+    out: list[str] = []
+    for key, kind in fields_of(record).items():
+        if is_kernel(kind):
+            out.append(path + key)
+        elif is_record(kind):
+            out += _kernel_paths(kind, f"{path}{key}.")
+    return out
 
 
 def typed(text: str, real: c99.Real, numerics: Numerics) -> str:
@@ -147,48 +202,16 @@ def typed(text: str, real: c99.Real, numerics: Numerics) -> str:
     return re.sub(r"\bREAL\b", real.name, text)
 
 
-def _packer(key: str, program: Program, moved: bool, inputs: Sequence[str] = ("q", "v")) -> str:
-    """NAME_run_key(q, v, ..., t, law, near_, parameters, y): the kernel on separate arrays; near_ and parameters of 0: the model's."""
-    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else list(inputs)
-    arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]}
-    stepping = key in ("forward", "projection", "terms")
-    arguments |= ({"law": "law"} if stepping else {}) | {"near": "near_", "parameters": "parameters"}
-    lines = [f"static int NAME_run_{key}(", f"    {', '.join(f'const REAL *{a}' for a in arguments.values())}, REAL *y)", "{"]
-    return "\n".join([*lines, *_packing(key, program, arguments), f"    return NAME_{key}(x, y);", "}", ""])
-
-
-def _packing(key: str, program: Program, arguments: Mapping[str, str]) -> list[str]:
-    """Statements that fill x of a kernel from arguments."""
+def _packer(key: str, program: Program, inputs: Sequence[str]) -> str:
+    """NAME_run_key(q, v, ..., near_, parameters, y): the kernel on separate arrays; near_ and parameters of 0: the model's."""
+    arguments = {n: n for n in inputs} | {"near": "near_", "parameters": "parameters"}
     sizes = {b.name: b.size for b in program.inputs}
-    lines = [f"    REAL x[{max(1, program.n_in)}];"]
+    lines = [f"static int NAME_run_{key}({', '.join(f'const REAL *{a}' for a in arguments.values())}, REAL *y)", "{"]
+    lines += [f"    REAL x[{max(1, program.n_in)}];"]
     for n, a in arguments.items():
-        if n == "law" and "drive" in sizes:
-            lines += [
-                f"    NAME_put(x + NAME_{key}_in_{part}, law ? law + {i} * NAME_ndrivers : 0, {sizes[part]});"
-                for i, part in enumerate(DRIVER_INPUTS)
-            ]
-            continue
         source = f"{a} ? {a} : NAME_{n}" if n in ("near", "parameters") else a
         lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {sizes[n]});" if n in sizes else f"    (void){a};")
-    return lines
-
-
-def _counting(programs: Mapping[str, Program]) -> str:
-    """NAME_count: turns of the cut joints counted on, where a kernel reads them."""
-    head = "static void NAME_count(const REAL *q, REAL *near_, const REAL *parameters)\n{\n"
-    if "turns" not in programs:
-        return f"{head}    (void)q;\n    (void)near_;\n    (void)parameters;\n}}\n"
-    n = programs["turns"].n_out
-    lines = [f"    REAL y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "parameters": "parameters"})]
-    return head + "\n".join([*lines, f"    if (near_ && !NAME_turns(x, y)) NAME_put(near_, y, {n});", "}", ""])
-
-
-def _rates(programs: Mapping[str, Program]) -> str:
-    """NAME_qdot_of: dq/dt, which is v but for quaternions."""
-    head = "static void NAME_qdot_of(const REAL *q, const REAL *v, REAL *dq)\n{\n"
-    if "qdot" not in programs:
-        return f"{head}    (void)q;\n    NAME_put(dq, v, NAME_nv);\n}}\n"
-    return head + "\n".join([*_packing("qdot", programs["qdot"], {"q": "q", "v": "v"}), "    NAME_qdot(x, dq);", "}", ""])
+    return "\n".join([*lines, f"    return NAME_{key}(x, y);", "}", ""])
 
 
 # -------------------------------------------------------------------- constants and tables
@@ -237,7 +260,7 @@ def _declared(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str,
 
 
 def _defined(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str, real: c99.Real) -> str:
-    lines = ["#include <math.h>", "", *c99.NEEDS_NAN, ""]
+    lines = ["#include <math.h>", "#include <string.h>", "", *c99.NEEDS_NAN, ""]
     for k, values in numbers.items():
         text = ", ".join(c99.number(x, real) for x in values) or "0"
         lines.append(f"const {real.name} {name}_{k}[{max(1, len(values))}] = {{{text}}};")

@@ -1,124 +1,84 @@
 """Readings of designs along their motions, eight samples of a design at a time: a kernel of `channel_program` with a sample in each lane.
 
     read = LaneReading(kernel, samples=361)
-    out, bad = read(rows, t, laws, parameters)   out: (outputs, designs, padded samples), each output in one piece
+    out, bad = read(rows, t, laws, parameters)         out: (outputs, designs, padded samples), each output in one piece
 
-A design's numbers are put into the lanes once. Results are written where they stay; the last block of a design is padded.
+Results are written where they stay; the last block of a design is padded.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
-from linkwright.compiler.native_loops import evaluate
 from linkwright.compiler.program import Block
+from linkwright.compiler.record_loops import Loop, padded
+from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, Layout, Record, SharedInts, run, sized
+from linkwright.compiler.records import Kernel as KernelKind
 from linkwright.kernels.channel_program import GAP
-from linkwright.kernels.driven_motion import DONE, GOOD_ENOUGH
-from linkwright.kernels.driven_motion_lanes import COUNT, FIRST, ORDERS
+from linkwright.kernels.driven_motion import put
 from linkwright.kernels.kernel import Kernel
+from linkwright.numerics.tolerances import CLOSED_START
 
-OFFSET, CHECKED = 2, 3  # entries of the whole numbers: place of the first design in the output; outputs that have to be finite
 ROUGH_NS = 0.06  # of one operation and state
+LARGEST = 1.7976931348623157e308  # the largest finite number
 
 
-class ReadPlan(NamedTuple):
-    """The eight-lane kernel by address, sizes, and places in the floats; every entry has eight lanes. -1: not an input."""
-
-    read: Any
-    nq: int
-    nd: int
-    near: int
-    parameters: int
-    outputs: int
-    x: int
-    at_drive: int
-    at_speed: int
-    at_acceleration: int
-    at_third: int
-    at_t: int
-    at_near: int
-    at_parameters: int
-    y: int
-    at_gap: int
-    at_margin: int
-    w: int
+class ReadInputs(Record):
+    q: Floats
+    drive: Floats
+    speed: Floats
+    acceleration: Floats
+    third: Floats
+    t: Floats
+    near: Floats
+    parameters: Floats
 
 
-def put_samples(g: np.ndarray, place: int, rows: np.ndarray, row: int, first: int) -> None:
-    """Eight samples of a row, from one on, into the lanes of an entry."""
-    for l in range(LANES):
-        g[place + l] = rows[row, first + l]
+class ReadOutputs(Record):
+    values: Floats  # all channels
+    gap: Floats
+    margin: Floats
 
 
-def put_laws(plan: ReadPlan, g: np.ndarray, laws: np.ndarray, first: int, k: int) -> None:
-    """Drives at eight samples; rows of laws from the first on: values, speeds, accelerations, third derivatives."""
-    for i in range(plan.nd):
-        if plan.at_drive >= 0:
-            put_samples(g, plan.at_drive + LANES * i, laws, first + i, k)
-        if plan.at_speed >= 0:
-            put_samples(g, plan.at_speed + LANES * i, laws, first + plan.nd + i, k)
-        if plan.at_acceleration >= 0:
-            put_samples(g, plan.at_acceleration + LANES * i, laws, first + 2 * plan.nd + i, k)
-        if plan.at_third >= 0:
-            put_samples(g, plan.at_third + LANES * i, laws, first + 3 * plan.nd + i, k)
+class Read(KernelKind):
+    """Channels of a sample."""
+
+    x: ReadInputs
+    y: ReadOutputs
 
 
-def troubled(plan: ReadPlan, g: np.ndarray, checked: int) -> int:
-    """1 if a lane of the block is not closed, has poor pivots, or an output among those checked that is not finite."""
-    out = 0
-    for l in range(LANES):
-        if not (g[plan.at_margin + l] > 0.0 and g[plan.at_gap + l] <= GOOD_ENOUGH):
-            out = 1
-    for i in range(LANES * checked):
-        if not abs(g[plan.y + i]) <= 1.7976931348623157e308:
-            out = 1
-    return out
+class Reading(Record):
+    drives: int
+    checked: int  # outputs that have to be finite
+    read: Read
+    stored: SharedInts = sized("stored")  # outputs that are not always zero
 
 
-def read_lanes(
-    plan: ReadPlan,
-    g: np.ndarray,
-    d: np.ndarray,
-    rows: np.ndarray,
-    t: np.ndarray,
-    laws: np.ndarray,
-    parameters: np.ndarray,
-    skip: np.ndarray,
-    stored: np.ndarray,
-    out: np.ndarray,
-    bad: np.ndarray,
-) -> int:
-    """All samples of designs, from rows (q and references of a design, entry after entry) and t, laws of all designs or of each;
-    `stored` outputs go into rows of `out`."""
-    every, own = t.shape[1], 1 if len(t) > 1 else 0
-    for e in range(d[FIRST], d[FIRST] + d[COUNT]):
-        if skip[e] > 0:
-            continue
-        if plan.at_parameters >= 0:
-            for i in range(plan.parameters):
-                for l in range(LANES):
-                    g[plan.at_parameters + LANES * i + l] = parameters[e, i]
-        at = (d[OFFSET] + e) * every
-        for k in range(0, every, 8):
-            for i in range(plan.nq):
-                put_samples(g, plan.x + LANES * i, rows, e, every * i + k)
-            if plan.at_near >= 0:
-                for i in range(plan.near):
-                    put_samples(g, plan.at_near + LANES * i, rows, e, every * (plan.nq + i) + k)
-            put_laws(plan, g, laws, own * e * ORDERS * plan.nd, k)
-            if plan.at_t >= 0:
-                put_samples(g, plan.at_t, t, own * e, k)
-            evaluate(plan.read, g, plan.x, plan.y, plan.w, 1)
-            if troubled(plan, g, d[CHECKED]) > 0:
-                bad[e] = 1
-            for j in range(len(stored)):
-                i = stored[j]
-                for l in range(LANES):
-                    out[i, at + k + l] = g[plan.y + LANES * i + l]
-    return DONE
+def read_sample(w: Reading, row: Column, t: Column, laws: Column, parameters: Column, out: Column) -> bool:
+    """A sample, from its q and references, and its laws; True if it is closed, with good pivots and finite outputs."""
+    x, y = w.read.x, w.read.y
+    n = len(x.q)
+    for i in range(n):
+        x.q[i] = row[i]
+    for i in range(len(x.near)):
+        x.near[i] = row[n + i]
+    put(x.parameters, parameters)
+    put(x.t, t)
+    for i in range(len(x.drive)):
+        x.drive[i] = laws[i]
+    for i in range(len(x.speed)):
+        x.speed[i] = laws[w.drives + i]
+    for i in range(len(x.acceleration)):
+        x.acceleration[i] = laws[2 * w.drives + i]
+    for i in range(len(x.third)):
+        x.third[i] = laws[3 * w.drives + i]
+    run(w.read)
+    good = y.margin[0] > 0.0 and y.gap[0] <= CLOSED_START
+    for i in range(w.checked):
+        good = good and abs(y.values[i]) <= LARGEST
+    for i in range(len(w.stored)):
+        out[w.stored[i]] = y.values[w.stored[i]]
+    return good
 
 
 class LaneReading:
@@ -126,11 +86,18 @@ class LaneReading:
 
     def __init__(self, kernel: Kernel, samples: int, values: int):
         """`values`: entries of the first outputs that have to be finite; derivatives behind them need not be."""
-        self.kernel, self.samples, self.values = kernel, samples, values
-        self.plan, size = _layout(kernel)
-        self._loop = LaneLoop(read_lanes, self.plan, size)
-        zeros = set(kernel.code.meta.get("zeros", ()))
-        self._stored = np.array([i for i in range(self.plan.outputs) if i not in zeros], dtype=np.int64)
+        self.kernel, self.samples = kernel, samples
+        code = kernel.code
+        ins, outs = ({b.name: (b.start, b.size) for b in blocks} for blocks in (code.inputs, code.outputs))
+        self.size = outs[GAP][0]  # numbers of a sample
+        zeros = set(code.meta.get("zeros", ()))
+        stored = [i for i in range(self.size) if i not in zeros]
+        named = {"values": (0, self.size), "gap": outs[GAP], "margin": outs["margin"]}
+        place = KernelPlace(code.aosoa_address, ins, named, code.n_in, code.n_out, code.work("many"))
+        drives = max(ins.get(name, (0, 0))[1] for name in ("drive", "speed", "acceleration", "third"))
+        sizes = {"drives": drives, "checked": values, "stored": len(stored)}
+        self._loop = Loop(read_sample, Layout(Reading, sizes, {"read": place}, ALL_LANES))
+        self._loop.fill("stored", stored)
 
     @property
     def outputs(self) -> tuple[Block, ...]:
@@ -139,7 +106,7 @@ class LaneReading:
 
     def empty(self, designs: int) -> np.ndarray:
         """Memory for the results of so many designs; outputs that are always zero are not written, and take none."""
-        return np.zeros((self.plan.outputs, designs, padded(self.samples)))
+        return np.zeros((self.size, designs, padded(self.samples)))
 
     def __call__(
         self,
@@ -158,26 +125,20 @@ class LaneReading:
         skip: mask of designs to leave out.
         """
         n, every = len(rows), padded(self.samples)
-        bad, left = np.zeros(n, dtype=np.int64), np.ascontiguousarray(skip, dtype=np.int64)
-        flat, times, law = (np.ascontiguousarray(x) for x in (rows.reshape(n, -1), np.atleast_2d(t), laws.reshape(-1, every)))
-        arrays = (flat, times, law, np.ascontiguousarray(parameters), left, self._stored, out.reshape(len(out), -1), bad)
-        expected = n * every * self.kernel.operations * ROUGH_NS
-        self._loop(n, (offset, self.values), arrays, expected, cores)
-        return bad > 0
+        own = [x if x.ndim == axes else x[None] for x, axes in ((t, 2), (laws, 3))]
+        given = (rows.swapaxes(1, 2), own[0][..., None], own[1].swapaxes(1, 2), np.asarray(parameters, dtype=float)[:, None])
+        arrays, bad = (*given, out[:, offset : offset + n].transpose(1, 2, 0)), np.zeros(n, dtype=bool)
+        for first, last in _spans(skip):
+            part = [x[first:last] if len(x) > 1 else x for x in arrays]
+            expected = (last - first) * every * self.kernel.operations * ROUGH_NS
+            good = self._loop((last - first, every), *part, expected_ns=expected, cores=cores)
+            bad[first:last] = ~good.all(axis=1)
+        return bad
 
 
-def _layout(kernel: Kernel) -> tuple[ReadPlan, int]:
-    """Places of all blocks, and how many floats they take."""
-    code = kernel.code
-    ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
-    y, w = LANES * code.n_in, LANES * (code.n_in + code.n_out)
-    names = ("drive", "speed", "acceleration", "third", "t", "near", "parameters")
-    at = {f"at_{name}": LANES * ins[name].start if name in ins else -1 for name in names}
-    size = {name: ins[name].size if name in ins else 0 for name in names}
-    gap, margin = (y + LANES * outs[name].start for name in (GAP, "margin"))
-    nd = max(size[name] for name in names[:4])
-    outputs = outs[GAP].start
-    plan = ReadPlan(
-        code.aosoa_address, ins["q"].size, nd, size["near"], size["parameters"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at
-    )
-    return plan, w + code.work("many")
+def _spans(skip: np.ndarray) -> list[tuple[int, int]]:
+    """Ranges of designs that are not left out."""
+    if not skip.any():
+        return [(0, len(skip))]
+    ends = np.flatnonzero(np.diff(np.concatenate([[True], skip, [True]])))
+    return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))

@@ -3,9 +3,9 @@
     javascript(kernels)        one text: the kernels, names and numbers of the mechanism, and what a page needs on top of them
                                (assembling, speeds, loads, free motion); see script/
 
-Nothing is needed where it runs, so the scripts in script/ have Newton's method round the kernels `kinematics` and `projection`
-in their own language. Values of the chosen parameters are inputs. What the rank-revealing path does for a System is not exported: a
-state at which the kernels fail is reported, not answered. C sources: `c_sources`.
+Nothing is needed where it runs: Newton's method round the kernels `kinematics` and `projection` is written with them, from the loops of
+`closing_loops` and `motion_loops`. With parameters their values are inputs. What the rank-revealing path does for a System is not
+exported: a state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.compiler import javascript as js
+from linkwright.compiler import javascript_loops
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
+from linkwright.kernels import closing_loops, driven_motion, motion_loops, singular_step_loops, singular_value_loops
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
@@ -35,8 +38,10 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.parameters import choose, every_parameter
+from linkwright.numerics.tolerances import SAME_PLACE
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
+CLOSING = {"kinematics", "walk"}  # kernels with Newton steps at given drives; the second is that of pages
 SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels
 _HERE = Path(__file__).parent
 
@@ -52,7 +57,7 @@ def javascript(
 ) -> str:
     """A script that defines the object `name` (in node also what require() returns); no dependencies, ES2015.
 
-    `names` are kernels (default: all of `DEFAULT_KERNELS` the mechanism allows), also those of `page_kernels`; `parameters` those whose
+    `names` are kernels (default: all of `DEFAULT_KERNELS` the mechanism allows), also those of `page_kernels`; `parameters` are those whose
     values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
     kernels = chosen(kernels, parameters, drives)
@@ -62,7 +67,9 @@ def javascript(
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    inner = f'"use strict";\n{js.module(programs)}const data={data};\n{parts}return mechanismOf(kernels,data)'
+    moving = {"forward", "projection"} <= programs.keys()
+    loops = loops_text(moving, moving and "terms" in programs, bool(programs.keys() & {"closure", "terms"}), "walk" in programs)
+    inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
 
@@ -76,7 +83,7 @@ def chosen(kernels: Kernels, parameters: Names | None, drives: Names | None = No
         kernels = replace(kernels, drives=moved, made={}, plans={})
     if parameters is not None:
         for n in DEFAULT_KERNELS:
-            possible(kernels, n)  # plans do not depend on which parameters are inputs: those of the mechanism as written serve
+            possible(kernels, n)  # plans do not depend on parameters: those of the mechanism as written serve
         named = choose(every_parameter(kernels.described), parameters, kernels.described)
         kernels = replace(kernels, parameters=tuple(named), made={}, plans=kernels.plans)
         vars(kernels)["model_key"] = None  # a key would cost more than it saves: it holds every expression of the model in full
@@ -92,7 +99,7 @@ def programs_of(kernels: Kernels, names: Sequence[str] | None, more: Mapping[str
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
     found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
     found |= {n: _traced(kernels, TRACED[n]) for n in wanted if n in TRACED}
-    if "kinematics" in found:
+    if found.keys() & CLOSING:
         found["drives"] = _traced(kernels, TracedKernel(_drives, ("q", "v")))
     if "forward" in found and "projection" in found and kernels.sizes.nq != kernels.sizes.nv:
         found["qdot"] = _traced(kernels, TracedKernel(lambda eq, q, v, near: {"qdot": qdot(eq.loops.skel, q, v)}, ("q", "v")))
@@ -167,9 +174,9 @@ def tables_of(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
         "bodies": [n.body for n in kernels.tree.nodes],
     }
     kinds = [k for jt in kernels.loops.skel.types for k in jt.coordinate_kinds]
-    drive = _drives(eq, q, np.zeros(kernels.tree.nv), reference)["drive"] if "kinematics" in programs else []
-    values, unit = kernels.defaults["parameters"], scale(kinds, kernels.loops.kappa)
-    numbers = {"q": q, "drive": drive, "parameters": values, "near": reference, "scale": unit}
+    drive = _drives(eq, q, np.zeros(kernels.tree.nv), reference)["drive"] if programs.keys() & CLOSING else []
+    parameters, sizes = kernels.defaults["parameters"], scale(kinds, kernels.loops.kappa)
+    numbers = {"q": q, "drive": drive, "parameters": parameters, "near": reference, "scale": sizes}
     first = [n.q.start for n, jt in zip(kernels.tree.nodes, kernels.loops.skel.types, strict=True) if "quaternion" in jt.coordinate_kinds]
     return Tables(names, {k: [float(x) for x in values] for k, values in numbers.items()}, first)
 
@@ -186,6 +193,25 @@ def template(name: str) -> str:
 # -------------------------------------------------------------------- JavaScript
 
 
+def leads_through(kernels: Kernels, drives: Names, q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray) -> bool:
+    """Return True if the walk of a script leads from the first of these positions through all; laws: (samples, 3 drives)."""
+    kernel = chosen(kernels, None, drives).get("walk")
+    if not kernel.native:
+        return False
+    found = driven_motion.Walking(kernel, kernels.plan.spinning)(q[0], near[0], t, laws)
+    return found.reached == len(t) and float(np.abs(found.q - q).max(initial=0.0)) < SAME_PLACE
+
+
+@cache
+def loops_text(moving: bool, passing: bool, ranks: bool, walking: bool) -> str:
+    """The loops of the script: closing and assembling, free motion, singular values, and the walk of a cycle."""
+    functions: list[Any] = [closing_loops.assembled]
+    functions += [motion_loops.projected] * moving
+    functions += [singular_step_loops.stepped_through if passing else motion_loops.stepped] * moving
+    functions += [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk] * walking
+    return js.squeezed(javascript_loops.write(functions))
+
+
 def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
     t = tables_of(kernels, programs)
     return {
@@ -195,7 +221,14 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
         "eyes": _eyes(kernels) if "loads" in programs else {},
         **{k: t.numbers[k] for k in ("parameters", "scale")},
         "quaternions": t.quaternions,
+        **(_scales(kernels) if "terms" in programs else {}),
+        "idle": kernels.plan.spinning,
     }
+
+
+def _scales(kernels: Kernels) -> dict[str, list[float]]:
+    """Sizes of the rows of the loops and of velocities."""
+    return {"rows": [float(x) for x in kernels.loops.row_scale], "columns": [float(x) for x in kernels.loops.columns]}
 
 
 def _eyes(kernels: Kernels) -> dict[str, dict[str, list[int]]]:

@@ -1,21 +1,20 @@
 """Least assembly gaps of designs, eight positions of the drives at a time: kernel `gap_step` with a position in each lane.
 
 Damped Newton steps, accepted where the gap becomes smaller, or its slope at the same gap: then the damping falls to a fifth, else it
-grows eight times and the step is taken again from where it began. A lane ends when it is closed, when the slope is at round-off, or when
-no step makes the gap smaller.
+grows eight times and the step is taken again from where it began. A position ends when it is closed, when the slope is at round-off, or
+when no step makes the gap smaller.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import LANES, LaneLoop, padded
-from linkwright.compiler.native_loops import evaluate
-from linkwright.kernels.driven_motion import DONE
-from linkwright.kernels.driven_motion_lanes import COUNT, FIRST
+from linkwright.compiler.record_loops import Loop
+from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, Layout, Record, copy, run, sized
+from linkwright.compiler.records import Kernel as KernelKind
+from linkwright.kernels.driven_motion import put
 from linkwright.kernels.kernel import Kernel
 from linkwright.numerics.tolerances import CLOSED_FLOOR
 
@@ -27,137 +26,114 @@ FLAT = 1e-14  # slope, against the gap times the characteristic length
 ROUGH_NS = 2000.0  # of one position, for the choice of threads
 
 
-class GapPlan(NamedTuple):
-    """Eight-lane kernels by address, sizes, and places in the floats; every entry has eight lanes. -1: not an input."""
-
-    step: Any
-    slopes: Any
-    nq: int
-    nd: int
-    near: int
-    parameters: int
-    kappa: float
-    x: int  # inputs of `gap_step`: q, drive, damping, near, parameters
-    at_damping: int
-    at_near: int
-    at_parameters: int
-    y: int  # outputs: q, square, slope
-    at_square: int
-    at_slope: int
-    z: int  # inputs of the derivatives: q, drive, weight, near, parameters
-    at_weight: int
-    z_near: int
-    z_parameters: int
-    u: int  # outputs: square, gradient
-    at_gradient: int
-    best: int  # q accepted last
-    least: int  # gap there
-    steep: int  # and its slope
-    active: int
-    again: int  # 1: the evaluation was made again from the accepted q
-    w: int
+class StepInputs(Record):
+    q: Floats
+    drive: Floats
+    damping: Floats
+    near: Floats
+    parameters: Floats
 
 
-def settle_lanes(plan: GapPlan, g: np.ndarray) -> None:
-    """Least gaps of the eight positions in the row; q in `best`, G in `least`."""
-    flat, closed = FLAT * plan.kappa, 0.5 * (CLOSED_FLOOR * plan.kappa) * (CLOSED_FLOOR * plan.kappa)
-    for l in range(LANES):
-        g[plan.active + l] = 1.0
-        g[plan.again + l] = 0.0
-        g[plan.least + l] = math.inf
-        g[plan.steep + l] = math.inf
-        g[plan.at_damping + l] = DAMPING
+class StepOutputs(Record):
+    q: Floats
+    square: Floats
+    slope: Floats
+
+
+class Step(KernelKind):
+    """A damped step to a smaller gap; G and its slope where it starts."""
+
+    x: StepInputs
+    y: StepOutputs
+
+
+class SlopeInputs(Record):
+    q: Floats
+    drive: Floats
+    square_weight: Floats
+    near: Floats
+    parameters: Floats
+
+
+class SlopeOutputs(Record):
+    parameters_gradient: Floats
+
+
+class Slopes(KernelKind):
+    """Derivatives of G."""
+
+    x: SlopeInputs
+    y: SlopeOutputs
+
+
+class Gap(Record):
+    step: Step
+    slopes: Slopes
+    best: Floats = sized("nq")  # q accepted last
+
+
+def settle(w: Gap, kappa: float) -> float:
+    """The least gap of the position in the inputs; q in `best`; returns G."""
+    x, y = w.step.x, w.step.y
+    flat, closed = FLAT * kappa, 0.5 * (CLOSED_FLOOR * kappa) * (CLOSED_FLOOR * kappa)
+    least, steep, damping, again = math.inf, math.inf, DAMPING, False
     for _ in range(MOST):
-        evaluate(plan.step, g, plan.x, plan.y, plan.w, 1)
-        more = 0.0
-        for l in range(LANES):
-            if g[plan.active + l] > 0.0:
-                square, slope, damping = g[plan.at_square + l], g[plan.at_slope + l], g[plan.at_damping + l]
-                level = square <= g[plan.least + l] * (1.0 + LEVEL) and slope < 0.5 * g[plan.steep + l]
-                better = square < g[plan.least + l] * (1.0 - LEVEL) or level
-                if better:
-                    g[plan.least + l] = square
-                    g[plan.steep + l] = slope
-                    for i in range(plan.nq):
-                        g[plan.best + LANES * i + l] = g[plan.x + LANES * i + l]
-                end = damping > LARGEST or g[plan.least + l] <= closed
-                end = end or (better and slope <= flat * math.sqrt(2.0 * square))
-                if end:
-                    g[plan.active + l] = 0.0
-                elif better or g[plan.again + l] > 0.0:  # the step found here is the next trial
-                    if better:
-                        g[plan.at_damping + l] = max(SMALLEST, EASED * damping)
-                    g[plan.again + l] = 0.0
-                    for i in range(plan.nq):
-                        g[plan.x + LANES * i + l] = g[plan.y + LANES * i + l]
-                    more += 1.0
-                else:  # no better: a shorter step from the best place
-                    g[plan.at_damping + l] = RAISED * damping
-                    g[plan.again + l] = 1.0
-                    for i in range(plan.nq):
-                        g[plan.x + LANES * i + l] = g[plan.best + LANES * i + l]
-                    more += 1.0
-        if more == 0.0:
-            return
+        x.damping[0] = damping
+        run(w.step)
+        square, slope = y.square[0], y.slope[0]
+        level = square <= least * (1.0 + LEVEL) and slope < 0.5 * steep
+        better = square < least * (1.0 - LEVEL) or level
+        if better:
+            least, steep = square, slope
+            copy(w.best, x.q)
+        if damping > LARGEST or least <= closed or (better and slope <= flat * math.sqrt(2.0 * square)):
+            break
+        if better or again:  # the step found here is the next trial
+            if better:
+                damping = max(SMALLEST, EASED * damping)
+            again = False
+            copy(x.q, y.q)
+        else:  # no better: a shorter step from the best place
+            damping = RAISED * damping
+            again = True
+            copy(x.q, w.best)
+    return least
 
 
-def gap_lanes(
-    plan: GapPlan,
-    g: np.ndarray,
-    d: np.ndarray,
-    start: np.ndarray,
-    references: np.ndarray,
-    drive: np.ndarray,
-    parameters: np.ndarray,
-    squares: np.ndarray,
-    slopes: np.ndarray,
-    q: np.ndarray,
-) -> int:
-    """Positions of designs from those in `start` (entries, padded positions), of all designs or of each; drive likewise."""
-    every, own, each = start.shape[1], 1 if len(drive) > plan.nd else 0, 1 if len(start) > plan.nq else 0
-    for e in range(d[FIRST], d[FIRST] + d[COUNT]):
-        for i in range(plan.parameters):
-            for l in range(LANES):
-                if plan.at_parameters >= 0:
-                    g[plan.at_parameters + LANES * i + l] = parameters[e, i]
-                if plan.z_parameters >= 0:
-                    g[plan.z_parameters + LANES * i + l] = parameters[e, i]
-        for k in range(0, every, 8):
-            for i in range(plan.nq):
-                for l in range(LANES):
-                    g[plan.x + LANES * i + l] = start[each * e * plan.nq + i, k + l]
-            for i in range(plan.nd):
-                for l in range(LANES):
-                    g[plan.x + LANES * (plan.nq + i) + l] = drive[own * e * plan.nd + i, k + l]
-                    g[plan.z + LANES * (plan.nq + i) + l] = drive[own * e * plan.nd + i, k + l]
-            for i in range(plan.near):
-                for l in range(LANES):
-                    if plan.at_near >= 0:
-                        g[plan.at_near + LANES * i + l] = references[i, k + l]
-                    if plan.z_near >= 0:
-                        g[plan.z_near + LANES * i + l] = references[i, k + l]
-            settle_lanes(plan, g)
-            for i in range(plan.nq):
-                for l in range(LANES):
-                    g[plan.z + LANES * i + l] = g[plan.best + LANES * i + l]
-                    q[e * plan.nq + i, k + l] = g[plan.best + LANES * i + l]
-            for l in range(LANES):
-                g[plan.at_weight + l] = 1.0
-                squares[e, k + l] = g[plan.least + l]
-            evaluate(plan.slopes, g, plan.z, plan.u, plan.w, 1)
-            for i in range(plan.parameters):
-                for l in range(LANES):
-                    slopes[e * plan.parameters + i, k + l] = g[plan.at_gradient + LANES * i + l]
-    return DONE
+def least_gap(
+    w: Gap, start: Column, references: Column, drive: Column, parameters: Column, gradient: Column, q: Column, kappa: float
+) -> float:
+    """G at a position of the drives, searched from the position in `start`; its derivatives, and q there."""
+    x, z = w.step.x, w.slopes.x
+    put(x.q, start)
+    put(x.drive, drive)
+    put(x.near, references)
+    put(x.parameters, parameters)
+    least = settle(w, kappa)
+    copy(z.q, w.best)
+    put(z.drive, drive)
+    put(z.near, references)
+    put(z.parameters, parameters)
+    z.square_weight[0] = 1.0
+    run(w.slopes)
+    for i in range(len(w.slopes.y.parameters_gradient)):
+        gradient[i] = w.slopes.y.parameters_gradient[i]
+    for i in range(len(w.best)):
+        q[i] = w.best[i]
+    return least
 
 
 class LaneGaps:
     """Least gaps of designs of one mechanism at so many positions: kernels `gap_step` and `gap`, the latter differentiated."""
 
     def __init__(self, step: Kernel, slopes: Kernel, kappa: float, positions: int):
-        self.positions = positions
-        self.plan, size = _layout(step, slopes, kappa)
-        self._loop = LaneLoop(gap_lanes, self.plan, size)
+        self.positions, self.kappa, self.kernels = positions, kappa, (step, slopes)  # whose code stays as long as it is called
+        places = {}
+        for name, kernel in (("step", step), ("slopes", slopes)):
+            code = kernel.code
+            places[name] = KernelPlace.of(code.aosoa_address, code.inputs, code.outputs, code.work("many"))
+        self.nq, self.parameters = places["step"].outputs["q"][1], places["slopes"].outputs["parameters_gradient"][1]
+        self._loop = Loop(least_gap, Layout(Gap, {"nq": self.nq}, places, ALL_LANES))
 
     def __call__(
         self, start: np.ndarray, references: np.ndarray, drive: np.ndarray, parameters: np.ndarray, cores: int | None = None
@@ -166,35 +142,10 @@ class LaneGaps:
 
         start (entries, positions) and drive (drives, positions), or with an axis of designs in front; references: of the model.
         """
-        plan, n, every = self.plan, len(parameters), padded(self.positions)
-
-        def wide(x: np.ndarray) -> np.ndarray:
-            return np.ascontiguousarray(np.pad(x.reshape(-1, self.positions), ((0, 0), (0, every - self.positions)), "edge"))
-
-        squares, slopes, q = np.empty((n, every)), np.empty((n * plan.parameters, every)), np.empty((n * plan.nq, every))
-        arrays = (wide(start), wide(references), wide(drive), np.ascontiguousarray(parameters), squares, slopes, q)
-        self._loop(n, (), arrays, n * every * ROUGH_NS, cores)
-        some = slice(0, self.positions)
-        return squares[:, some], slopes.reshape(n, plan.parameters, every)[..., some], q.reshape(n, plan.nq, every)[..., some]
-
-
-def _layout(step: Kernel, slopes: Kernel, kappa: float) -> tuple[GapPlan, int]:
-    """Places of all blocks, and how many floats they take."""
-    a, b = step.code, slopes.code
-    ins, outs, zins, zouts = ({x.name: x for x in blocks} for blocks in (a.inputs, a.outputs, b.inputs, b.outputs))
-    nq, nd, parameters = outs["q"].size, ins["drive"].size, zouts["parameters_gradient"].size
-    near = max((x[n].size for x in (ins, zins) for n in x if n == "near"), default=0)
-    sizes = {"x": a.n_in, "y": a.n_out, "z": b.n_in, "u": b.n_out, "best": nq, "least": 1, "steep": 1, "active": 1, "again": 1}
-    places, at = {}, 0
-    for name, n in sizes.items():
-        places[name], at = at, at + LANES * n
-
-    def place(first: str, blocks: dict[str, Any], name: str) -> int:
-        return places[first] + LANES * blocks[name].start if name in blocks else -1
-
-    known = {"at_damping": ("x", ins, "damping"), "at_near": ("x", ins, "near"), "at_parameters": ("x", ins, "parameters")}
-    known |= {"at_square": ("y", outs, "square"), "at_slope": ("y", outs, "slope"), "at_weight": ("z", zins, "square_weight")}
-    known |= {"z_near": ("z", zins, "near"), "z_parameters": ("z", zins, "parameters"), "at_gradient": ("u", zouts, "parameters_gradient")}
-    found = {key: place(*x) for key, x in known.items()}
-    plan = GapPlan(a.aosoa_address, b.aosoa_address, nq, nd, near, parameters, kappa, w=at, **places, **found)
-    return plan, at + max(a.work("many"), b.work("many"))
+        n, every = len(parameters), self.positions
+        slopes, q = np.empty((n, self.parameters, every)), np.empty((n, self.nq, every))
+        shared = [x if x.ndim == 3 else x[None] for x in (start, references, drive)]
+        given = (*(x.swapaxes(1, 2) for x in shared), np.asarray(parameters, dtype=float)[:, None])
+        results = (slopes.swapaxes(1, 2), q.swapaxes(1, 2))
+        squares = self._loop((n, every), *given, *results, self.kappa, expected_ns=n * every * ROUGH_NS, cores=cores)
+        return squares, slopes, q

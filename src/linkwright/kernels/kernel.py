@@ -37,7 +37,7 @@ Index = tuple[int, ...]
 
 
 class Kernel:
-    """Named inputs to named outputs. `defaults` are inputs that need not be given: t, near, free."""
+    """Named inputs to named outputs. `defaults` are inputs that need not be given: t, near, parameters."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class Kernel:
     # ---------------------------------------------------------------- calls
 
     def __call__(self, *arrays: Any, **more: Any) -> Any:
-        """Inputs in order, or by name; t, near and free are optional. Outputs as a named tuple.
+        """Inputs in order, or by name; t, near and parameters are optional. Outputs as a named tuple.
 
         One state without an answer raises SingularityError. In a batch its outputs are NaN; `result.ok` is the mask of the
         states that have an answer, `result.why` the reasons by index.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics import inverse
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, close, onto
+from linkwright.mechanics.closing.newton import Bounds, Onto, PositionRows, Rule, close, onto
 from linkwright.mechanics.closing.singular_passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, on_loops, passing
 from linkwright.mechanics.constraints.loops import block_places
@@ -24,7 +24,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.process_settings import one_thread
-from linkwright.numerics.tolerances import CLOSED_FLOOR
+from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_FLOOR
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Inputs = dict[str, np.ndarray]
 
 MOST_STEPS = 6
-NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
+LEAST_OFFSET = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
 WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
 
 
@@ -302,7 +302,7 @@ class TracedPassage:
         if not r or s[-1] >= SUSPECT:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
         too_far = 0.1  # share of a singular value: a correction from which Newton steps may lead to another branch
-        bounds = Bounds(r, lambda s, before: too_far * s, lambda s: NEAR_ENOUGH * s)
+        bounds = Bounds(r, lambda s, before: too_far * s, lambda s: LEAST_OFFSET * s)
         found = self._onto(x, here, Rule(MOST_STEPS, bounds=bounds))
         f = found.factored or factor(found.rows.J)
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
@@ -335,7 +335,7 @@ class TracedPassage:
             q = self._eq.loops.displaced(x["q"], branch.Q @ branch.e)
             return out | {"q": q, "v": (v - branch.Q @ branch.off(v)) * self.columns, "correction": moved}
         found = self._onto(x, here, Rule(MOST_STEPS, CLOSED_FLOOR, WEAKEST_ROW, self.rank))
-        if not found.residual < GOOD_ENOUGH:
+        if not found.residual < CLOSED_AT_BEST:
             return None
         q, J, b = found.q, found.rows.J, found.rows.b
 

@@ -37,7 +37,9 @@ def c(kernels: Kernels, sides: Sides, *, name: str = "transmission", precision: 
     texts = {}
     for side, drives in (("ahead", sides.motors), ("back", sides.joints)):
         more = {"transmission": _kernel(kernels, sides)} if side == "back" else None
-        made = c_sources.c(kernels, ["kinematics"], drives=[*drives, *sides.held], name=f"{name}_{side}", precision=precision, more=more)
+        own, called = f"{name}_{side}", ["drives", *(["kinematics", "transmission"] if more else [])]
+        every = [*drives, *sides.held]
+        made = c_sources.c(kernels, ["kinematics"], drives=every, name=own, precision=precision, more=more, called=called)
         texts |= {key.removeprefix(f"{name}_"): text for key, text in made.items()}
     parts = dict(re.findall(r"^/\* (header|source) \*/\n(.*?)(?=^/\* source \*/\n|\Z)", export.template("transmission.c"), re.M | re.S))
     for token, output in {"BIAS": "h", "INERTIA": "M + i * NAME_n"}.items():

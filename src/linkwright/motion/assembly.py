@@ -17,7 +17,7 @@ from linkwright import joints
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, counted, nearest
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close, open_error, solve_rates
+from linkwright.mechanics.closing.newton import Closed, close, open_error, solve_rates
 from linkwright.mechanics.closing.singular_passage import SUSPECT, branch_velocity
 from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.constraints import Constraint, Driver, PointTarget, PoseTarget
@@ -37,6 +37,7 @@ from linkwright.motion.unreachable_targets import cannot_move, unreachable
 from linkwright.numerics.linalg import SparseMatrix, factor
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
+from linkwright.numerics.tolerances import CLOSED_AT_BEST
 from linkwright.results.branches import Branches
 from linkwright.results.state import State
 from linkwright.text.units import KINDS, shown
@@ -97,10 +98,10 @@ class Assembler:
         ]
         if held:
             done = close(self.loops.with_(held), q, references, most=200)
-            if done.residual < GOOD_ENOUGH:
+            if done.residual < CLOSED_AT_BEST:
                 return done
         done = close(self.loops, q, references, most=200)
-        if done.residual > GOOD_ENOUGH:
+        if done.residual > CLOSED_AT_BEST:
             raise open_error(self.loops, done, f"'{self.description.name}' cannot be assembled: ")
         return done
 
@@ -343,7 +344,7 @@ class Assembler:
             rough = close(fixed.with_(self._held(asked, here)), q, references, most=200)
             q, references = rough.at.q, rough.at.references
         done = close(fixed, q, references, most=200)
-        if done.residual > GOOD_ENOUGH:
+        if done.residual > CLOSED_AT_BEST:
             raise open_error(fixed, done, "the guess does not lead to a closed position: ")
         return done.at
 
@@ -374,7 +375,7 @@ class Assembler:
         tied = self.loops.with_(left)
         there = continuation.walk(tied, continuation.start(tied, q, references), 1.0).at
         done = close(tied, there.q, there.references, 1.0)
-        if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
+        if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < CLOSED_AT_BEST):
             raise unreachable(self.loops, left, there, q, references)
         return self._at(done.at.q, done.at.references, there.v)
 

@@ -17,7 +17,7 @@ from linkwright import joints
 from linkwright.compiler.complex_newton import newton_kernel
 from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
 from linkwright.mechanics.closing.mode_enumeration import apart, distinct_positions
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
+from linkwright.mechanics.closing.newton import Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
@@ -27,7 +27,7 @@ from linkwright.motion.mode_paths import ClosedPositions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
 from linkwright.numerics.spatial import Pose
-from linkwright.numerics.tolerances import SAME_PLACE, SAME_POSITION
+from linkwright.numerics.tolerances import CLOSED_AT_BEST, SAME_PLACE, SAME_POSITION
 from linkwright.numerics.tracking import NewtonSolve, homotopy
 from linkwright.results.branches import PASSED, Branches, Completeness, ModePath
 from linkwright.results.state import State
@@ -282,7 +282,7 @@ def placed(assembler: Assembler, fixed: Loops, P: PoseEquations, x: np.ndarray, 
         X = F.inverse() @ M
         parts.append(joints.create(j.type, j.options).coordinates(X.R, X.p, near[j.name]))
     done = close(fixed, np.concatenate(parts), near, most=60)
-    if done.residual > GOOD_ENOUGH:
+    if done.residual > CLOSED_AT_BEST:
         return None
     off = [_difference(_pose_at(done.at, body), X, P.scale) for body, X in found.items() if body in P.placed]
     return done if max(off) < PLACED else None

@@ -1,8 +1,8 @@
 """Cycles of many designs in lanes of native code: where each begins, the laws of its drives, its samples.
 
-Designs are closed by continuation of their numbers from the model's own, so all are on its branch. A design that does not go through in
-equal steps is walked alone, with steps as short as it needs; the one that still stops is left to the float path, unless
-the determinant falls like the square root of what is left of the way: then it ends at a dead center.
+Designs are closed by continuation of their numbers from the model's own, so all are on its branch. Each is walked with steps as short as it
+needs. One that stops is left to the float path, unless the determinant falls like the square root of what is left of the way: then it ends
+at a dead center.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.native import cores as cores_of_machine
+from linkwright.compiler.record_loops import padded
+from linkwright.compiler.records import ALL_LANES
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.kernels.driven_motion import Walking
-from linkwright.kernels.driven_motion_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
+from linkwright.kernels.driven_motion import ORDERS, Homotopy, LaneWalking
 from linkwright.kernels.gap_lanes import LaneGaps
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary
@@ -79,9 +79,9 @@ class Laws:
 
 @dataclass(frozen=True, eq=False)
 class CycleLanes:
-    """How cycles of designs of a mechanism are computed; `ready` is the cycle of the model itself."""
+    """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
 
-    designs: Designs  # those of which kernels are made: others with the same parameters may be computed
+    designs: Designs  # those of which kernels are made: others of the same numbers may be turned
     ready: cycle.Prepared
     steps: int
     asked: tuple[Any, ...]  # drive, speed, duration, start, stop: see `cycle.plan`
@@ -90,7 +90,7 @@ class CycleLanes:
 
     @cached_property
     def possible(self) -> bool:
-        """False where designs must be computed one by one."""
+        """False where designs must be turned one by one."""
         core, p = self.designs.core, self.ready.plan
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
@@ -104,7 +104,7 @@ class CycleLanes:
         return {}
 
     def walking(self, *, counted: bool) -> LaneWalking | None:
-        """The walk in lanes, cut joints `counted` or only where the loops need them; None where designs must be computed one by one."""
+        """The walk in lanes, cut joints `counted` or only where the loops depend on them; None where designs must be turned one by one."""
         if not self.possible:
             return None
         if counted not in self._walks:
@@ -119,7 +119,7 @@ class CycleLanes:
     def block(self) -> int:
         """Designs at a time: their positions stay in the processor's caches."""
         tree = self.designs.core.tree
-        return max(LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // LANES * LANES)
+        return max(ALL_LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // ALL_LANES * ALL_LANES)
 
     @property
     def counts_from_begin(self) -> bool:
@@ -177,7 +177,7 @@ class CycleLanes:
         return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
 
     def __call__(self, designs: Designs, which: np.ndarray, walk: LaneWalking, cores: int | None = None) -> LaneMotion:
-        """Compute the cycles of these designs."""
+        """Turn these designs."""
         parameters, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
         ends = np.ascontiguousarray(laws.rows[..., :nd, 0])
@@ -193,7 +193,7 @@ class CycleLanes:
         why = dict(laws.why)
         for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
             if k not in why:
-                self._alone(int(k), begin, laws, parameters, rows, done, why)
+                why |= self._dead_center(int(k), laws, np.abs(rows[k, -1, : reached[k]]))
         return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)
 
     @cached_property
@@ -202,37 +202,19 @@ class CycleLanes:
 
     @cached_property
     def _from(self) -> np.ndarray:
-        """Drives at the beginning of the model's own cycle."""
+        """Drives at the beginning of the model's own turn."""
         laws = self.ready.plan.laws
         return law_rows(list(laws.values()), np.zeros(1))[0, : len(laws)]
 
-    @cached_property
-    def _single(self) -> Walking | None:
-        kernel = self.designs.kernel("walk", list(self.ready.plan.laws), now=self.now)
-        return None if kernel is None else Walking(kernel)
-
-    def _alone(
-        self, k: int, begin: Beginnings, laws: Laws, parameters: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
-    ) -> None:
-        """One design with steps as short as it needs; where it stops at a dead center, say so."""
-        n, walk = self.steps + 1, self._single
-        if walk is None:
-            return
-        t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
-        references = begin.references[k] if begin.references.shape[1] else self._references
-        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, parameters[k])
-        strength = np.abs(found.determinant[: found.reached])
-        if found.reached == n:
-            counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
-            own = np.concatenate([found.q, counted, found.determinant[:, None]], axis=1)
-            rows[k] = np.pad(own, ((0, rows.shape[2] - n), (0, 0)), "edge").T
-            done[k] = not steep_minima(strength)
-            return
-        share = _dead_center(strength)
-        if share is not None:
-            p, d = self.ready.plan, self.designs.core.description
-            x = law[0, found.reached - 1] + share * (law[0, found.reached] - law[0, found.reached - 1])
-            why[k] = f"drive '{p.lead}' cannot turn fully: dead center near {cycle.position_text(d, p.lead, float(x))}"
+    def _dead_center(self, k: int, laws: Laws, strength: np.ndarray) -> dict[int, str]:
+        """Why a design that stopped cannot turn, if that is certain."""
+        share, n = _dead_center(strength), len(strength)
+        if share is None:
+            return {}
+        law = laws.rows if laws.t.ndim == 1 else laws.rows[k]
+        p, d = self.ready.plan, self.designs.core.description
+        x = law[0, n - 1] + share * (law[0, n] - law[0, n - 1])
+        return {k: f"drive '{p.lead}' cannot turn fully: dead center near {cycle.position_text(d, p.lead, float(x))}"}
 
 
 def _orders(laws: Sequence[Curve], t: np.ndarray) -> np.ndarray:
@@ -277,7 +259,7 @@ def lanes_of(
 
 
 # ----------------------------------------------------------------------------------------------------
-# Assembly gaps of many designs over a cycle: how far each stays open at every position of its drives, with exact derivatives
+# Assembly gaps of many designs over a turn: how far each stays open at every position of its drives, with exact derivatives
 #     found = AssemblyGaps(lanes, positions=72)(designs)       found.gap (designs, positions), found.slopes (..., numbers)
 #
 # At a position of the drives the gap is the least length by which the loops stay open, over all positions of the other joints: zero for a
@@ -301,7 +283,7 @@ class Gaps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AssemblyGaps:
-    """Gaps of designs along their cycles; `nominal` is the cycle of the model itself, with as many samples."""
+    """Gaps of designs along their turns; `nominal` is the turn of the model itself, with as many samples."""
 
     lanes: CycleLanes
     nominal: Trajectory
@@ -311,8 +293,8 @@ class AssemblyGaps:
         designs, drives = self.lanes.designs, list(self.lanes.ready.plan.laws)
         get = designs.kernels.get
         step = designs.native(("gap_step", *drives), lambda: get("gap_step", drives=drives), True, idle=True)
-        by = ("parameters",)
-        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=by, outputs=("square",)), True, idle=True)
+        by = {"by": ("parameters",), "outputs": ("square",)}
+        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, **by), True, idle=True)
         if step is None or slopes is None:
             return None
         return LaneGaps(step, slopes, designs.core.loops.kappa, self.lanes.steps + 1)
@@ -332,7 +314,7 @@ class AssemblyGaps:
         drive = laws.rows[..., :nd, :samples]
         references = cut_rows(self.nominal.skel, self.nominal.references).T
         square, slopes, q = (np.array(x) for x in made(self.nominal.q.T, references, drive, designs.values, cores))
-        closed = (CLOSED_GIVEN * made.plan.kappa) ** 2
+        closed = (CLOSED_GIVEN * made.kappa) ** 2
         left = np.flatnonzero((square > closed).any(axis=1))
         for shift in SWEEPS:  # begin where neighbors ended: of several least gaps the smaller one
             if not len(left):

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.lane_loops import padded
+from linkwright.compiler.record_loops import padded
 from linkwright.errors import UsageError, counted
 from linkwright.kernels.channel_lanes import LaneReading
 from linkwright.kernels.channel_program import hidden, slope
-from linkwright.kernels.driven_motion_lanes import LaneWalking
+from linkwright.kernels.driven_motion import LaneWalking
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.channel_kernels import DETERMINANT, STATE, ChannelReading
 from linkwright.motion.cycle_lanes import CycleLanes, LaneMotion
@@ -101,9 +101,9 @@ class DesignTurns:
         """All designs."""
         assert self._made is not None
         reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
-        if n * samples * reading.plan.outputs > MOST_NUMBERS:
+        if n * samples * reading.size > MOST_NUMBERS:
             raise UsageError(
-                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.plan.outputs} numbers each do not fit "
+                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.size} numbers each do not fit "
                 "into memory: read fewer channels, "
                 "differentiate by fewer numbers, or call it for fewer designs at once.",
                 name="read",
@@ -125,7 +125,7 @@ class DesignTurns:
         n, samples = len(designs), self.lanes.steps + 1
         out, done, times = reading.empty(n), np.zeros(n, dtype=bool), np.zeros(0)
         for first, which in self._blocks(designs):
-            own = np.concatenate([q[which], near[which][..., : walking.plan.near], np.ones((len(which), samples, 1))], axis=2)
+            own = np.concatenate([q[which], near[which][..., : walking.sizes.near], np.ones((len(which), samples, 1))], axis=2)
             rows = np.pad(own, ((0, 0), (0, padded(samples) - samples), (0, 0)), "edge").transpose(0, 2, 1)
             laws = self.lanes.laws(designs, which)
             moved = LaneMotion(np.ascontiguousarray(rows), laws if self.lanes.ready.plan.rate else laws.at_rest(), ok[which], {})
@@ -155,7 +155,7 @@ class DesignTurns:
             c = self._channels.get(b.name)
             if c is not None and c.winds is not None:
                 part = out[b.start, offset : offset + len(which)]
-                part += self._turns(c.winds, part, moved.rows[:, : walking.plan.nq])
+                part += self._turns(c.winds, part, moved.rows[:, : walking.sizes.nq])
         return moved.done & ~bad
 
     def _times(self, times: np.ndarray, moved: LaneMotion, which: np.ndarray, n: int) -> np.ndarray:

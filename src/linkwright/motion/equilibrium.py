@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, counted
 from linkwright.kernels.traced_loops import Form, form_of
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
+from linkwright.mechanics.closing.newton import PositionRows, Rule, onto
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
@@ -26,6 +26,7 @@ from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.curves.polynomial import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.numerics.tolerances import CLOSED_AT_BEST
 from linkwright.results.state import LaterReferences, State
 from linkwright.text.units import KINDS, shown
 
@@ -104,7 +105,7 @@ class RestForces:
     def moved(self, st: State, step: np.ndarray) -> State | None:
         """The position on the loops after a dimensionless step."""
         done = onto(lambda q: self.rows(q, st.references), self.loops.displaced, self.loops.displaced(st.q, step), Rule(reach=1.0))
-        if done.residual >= GOOD_ENOUGH:
+        if done.residual >= CLOSED_AT_BEST:
             return None
         near = _packed(self.system, st.references)
         return State(st.skel, done.q, self.still, LaterReferences(st.skel, done.q, near), st.t)

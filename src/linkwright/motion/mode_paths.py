@@ -17,12 +17,13 @@ import numpy as np
 from linkwright.compiler.complex_newton import linearized
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.program import Program
+from linkwright.mechanics.closing.newton import EachRule, onto_each
 from linkwright.motion.pose_equations import PoseEquations
-from linkwright.numerics.tolerances import CLOSED_FIT
 
 STEP = 0.1  # of a path, in unknowns: radians or typical lengths
 LANES = 48  # positions that grow at once
 GREEDY = 6  # steps toward one random pose
+LAST_STEP = 1e-5  # of Newton's method, in unknowns: what is left is of the size of its square
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,12 @@ class ClosedPositions:
 
     def closed(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions brought onto the loops by steps of minimum norm, and whether they are there."""
-        z = np.array(z)
-        size = np.full(len(z), np.inf)
-        for _ in range(8):
-            F, J = self.evaluated(z)
-            size = np.abs(F).max(axis=1)
-            if (size < CLOSED_FIT).all():
-                break
-            gram = J @ J.transpose(0, 2, 1) + 1e-14 * np.eye(J.shape[1])
-            z = z - (J.transpose(0, 2, 1) @ np.linalg.solve(gram, F[..., None]))[..., 0]
-        return z, np.isfinite(z).all(axis=1) & (size < 100.0 * CLOSED_FIT)
+
+        def steps(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+            F, J = self.evaluated(x)
+            return -_shortest(J, F)
+
+        return onto_each(steps, np.add, z, EachRule(most=8, last=LAST_STEP))
 
     def signs(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sign of det F_x and the smallest singular value of F_x with unit rows."""
@@ -73,8 +70,7 @@ class ClosedPositions:
         """One step of every position along its tangent space toward another, and whether it counts."""
         J = self.evaluated(z)[1]
         d = toward - z
-        gram = J @ J.transpose(0, 2, 1) + 1e-14 * np.eye(J.shape[1])
-        d = d - (J.transpose(0, 2, 1) @ np.linalg.solve(gram, J @ d[..., None]))[..., 0]
+        d = d - _shortest(J, (J @ d[..., None])[..., 0])
         length = np.linalg.norm(d, axis=1)
         d *= (np.minimum(step, length) / np.maximum(length, 1e-300))[:, None]
         (ends, ok), (middle, also) = self.closed(z + d), self.closed(z + 0.5 * d)
@@ -94,6 +90,12 @@ class ClosedPositions:
             & (u <= self.high).all(axis=1)
             & (u[:, lengths] > 0.0).all(axis=1)
         )
+
+
+def _shortest(J: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The shortest x with J x = b in every lane; a little damping lets singular positions pass."""
+    gram = J @ J.transpose(0, 2, 1) + 1e-14 * np.eye(J.shape[1])
+    return (J.transpose(0, 2, 1) @ np.linalg.solve(gram, b[..., None]))[..., 0]
 
 
 @dataclass

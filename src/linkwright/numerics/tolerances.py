@@ -4,7 +4,7 @@ Numbers here are dimensionless. Angles count in radians. Lengths count in multip
 (`metric`), or of the size that the place of use names. Each value follows from EPSILON or from another one of the table, and a test holds
 the order. A module whose bound means something else keeps its own constant, with a name that says what it bounds.
 
-    gap of the loops     CLOSED_FLOOR < CLOSED < CLOSED_START < CLOSED_FIT < CLOSED_GIVEN < OPEN_STEP < OPEN
+    gap of the loops     CLOSED_FLOOR < CLOSED_WALK < CLOSED < CLOSED_RUN < CLOSED_START < CLOSED_AT_BEST < CLOSED_GIVEN < OPEN_STEP < OPEN
     what follows a gap   LOOP_CHANGE, AT_END, SAME_POSITION: square root of CLOSED, rounded up
     share of a scale     EPSILON < ZERO_SHARE < ROUND_OFF < DEPENDENT < RANK = NEGLIGIBLE
     equality             SAME_TIME < SAME_NUMBER = SAME_PLACE < SAME_POSITION
@@ -16,9 +16,11 @@ EPSILON = 2.0**-52  # distance of 1 and the next larger float
 
 # Gaps: dimensionless residuals of the loops.
 CLOSED_FLOOR = 1e-15  # 5 EPSILON: no step of Newton's method makes the gap smaller
+CLOSED_WALK = 2e-15  # 2 CLOSED_FLOOR: a sample of a cycle, from which the next ones are predicted
 CLOSED = 1e-13  # 450 EPSILON, the round-off of a few dozen products: Newton's method ends
-CLOSED_START = 1e-12  # 10 CLOSED: a start that another call has closed is not closed again
-CLOSED_FIT = 1e-10  # 1,000 CLOSED: positions inside a fit, whose result is compared to 1e-8
+CLOSED_RUN = 3e-13  # 3 CLOSED: a state after a time step, which round-off of its equations reaches
+CLOSED_START = 1e-12  # 10 CLOSED: as other calls leave positions; a start is not closed again, nor a sample that no step improves
+CLOSED_AT_BEST = 1e-10  # 1,000 CLOSED: closed if no step makes the gap smaller, the round-off of long chains and large offsets
 CLOSED_GIVEN = 1e-9  # 10,000 CLOSED: positions from a file or a run, written with ten digits or integrated, count as closed
 OPEN_STEP = 1e-8  # 10 CLOSED_GIVEN: a time step that leaves this gap has left the loops
 OPEN = 1e-6  # 1,000 CLOSED_GIVEN: a state is not on the loops at all; visible in a drawing of 1 m as 1 um

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
+from linkwright.kernels.driven_motion import Homotopy, LaneWalking
+from linkwright.mechanics.closing.newton import close, consistent_velocity, open_error
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.result_stores import Store
-from linkwright.numerics.tolerances import CLOSED_START
+from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_START
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _on_floats(system: Compiled, st: State, parameters: np.ndarray) -> State:
     done: Any = None
     for chosen in (held, loops):
         done = close(chosen, st.q, st.references)
-        if done.residual < GOOD_ENOUGH:
+        if done.residual < CLOSED_AT_BEST:
             q, near = done.at.q, done.at.references
             return State(st.skel, q, consistent_velocity(chosen, q, st.v, near), near, st.t)
     values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["parameters"], parameters, strict=True))

@@ -98,7 +98,7 @@ class Stepper(Renamed):
         self._prepare()
         self.environments.rows[...], self.environments.codes[...] = held["rows"], held["codes"]
         self.environments.errors = {k: (stage, LinkwrightError(text)) for k, (stage, text) in held["errors"].items()}
-        self.environments.h[0] = self._step
+        self.environments.h = self._step
 
     # ---------------------------------------------------------------- steps
 

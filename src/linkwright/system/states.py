@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
-from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
+from linkwright.kernels.driven_motion import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
 from linkwright.numerics.result_stores import Store

@@ -9,7 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, PositionRows, Rule, close, onto
+from linkwright.mechanics.closing.newton import Bounds, EachRule, PositionRows, Rule, close, onto, onto_each
+from linkwright.numerics.tolerances import CLOSED_AT_BEST
 from tests.sweeps import sweep
 
 
@@ -38,7 +39,7 @@ def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name
         assert found.residual[i] == pytest.approx(alone.residual, abs=1e-13)
         np.testing.assert_allclose(found.q[i], alone.at.q, atol=1e-9)
         assert found.moved[i] == pytest.approx(alone.moved, abs=1e-9)
-    assert (found.residual[:4] < GOOD_ENOUGH).all() and found.moved[0] == 0.0
+    assert (found.residual[:4] < CLOSED_AT_BEST).all() and found.moved[0] == 0.0
 
 
 def test_a_bounded_search_gives_up_rather_than_jump(rng: np.random.Generator) -> None:
@@ -67,4 +68,27 @@ def test_a_search_stays_within_its_reach(rng: np.random.Generator) -> None:
     begin = compiled_of(s).loops.displaced(s.start.q, 0.2 * rng.normal(size=s.tree.nv))
     whole = close(compiled_of(s).loops, begin, s.start.references)
     part = close(compiled_of(s).loops, begin, s.start.references, reach=0.5 * whole.moved)
-    assert part.moved <= 0.5 * whole.moved and part.residual > GOOD_ENOUGH > whole.residual
+    assert part.moved <= 0.5 * whole.moved and part.residual > CLOSED_AT_BEST > whole.residual
+
+
+def test_each_position_ends_as_it_would_alone() -> None:
+    """Roots of x^2 = a by Newton steps: what one start does changes no bit of another, and those that leave the rule are given up."""
+    a = np.array([4.0, 9.0, -1.0, 2.0, 0.25, 3.0])
+    begin = np.array([2.0001, 2.5, 1.1, -1.3, 40.0, np.nan])[:, None]
+
+    def steps(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+        return (a[at, None] - x * x) / (2.0 * x)
+
+    rule = EachRule(most=30, last=1e-8, share=0.9)
+    found, settled = onto_each(steps, np.add, begin, rule)
+    assert settled.tolist() == [True, True, False, True, True, False]
+    np.testing.assert_allclose(found[settled, 0], [2.0, 3.0, -np.sqrt(2.0), 0.5], rtol=1e-15)
+    for i in range(len(a)):
+        alone, there = onto_each(lambda x, at, i=i: steps(x, at + i), np.add, begin[i : i + 1], rule)
+        np.testing.assert_array_equal(alone[0], found[i])
+        assert there[0] == settled[i]
+    assert not onto_each(steps, np.add, begin, rule._replace(most=2))[1][4]  # 40 -> 20 -> 10
+    far, _ = onto_each(steps, np.add, begin[:5], rule._replace(first=np.full(5, 10.0)))
+    assert far[4, 0] == 40.0, "a first step of 20 is not taken"
+    short, _ = onto_each(steps, np.add, begin[:5], rule._replace(most=1, longest=0.1))
+    assert short[4, 0] == 40.0 - 0.1 and np.isclose(short[1, 0], 2.6)

@@ -137,7 +137,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
 
     monkeypatch.setattr(lanes, "STEPS_FOR_LANES", 100)
     blocks = []
-    monkeypatch.setattr(lanes.LaneBlock, "_begin", lambda self, *a, begin=lanes.LaneBlock._begin: (blocks.append(a), begin(self, *a)))
+    monkeypatch.setattr(lanes.LaneBlock, "work", lambda self, *a, work=lanes.LaneBlock.work: (blocks.append(a), work(self, *a))[1])
     s = model("carpet-scraper")
     starts = [s.assemble({"J1": 0.2 + 0.01 * i}, {"J1": 2.0}) for i in range(runs)]
     how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}

@@ -12,7 +12,7 @@ const addKinematics = (m) => {
   m.assemble = (q, drive) => {
     const values = typeof drive === "number" ? [drive] : drive;
     kin.fill(q, undefined, values); // refuses wrong lengths
-    return assembled(m, q, values);
+    return m.solver.assemble(q, values);
   };
   m.velocities = (q, speed) => {
     drv.run(q);
@@ -41,49 +41,74 @@ const addLoads = (m) => {
 };
 
 /**
- * Free motion: the nearest state on the loops, and Runge-Kutta steps of order four.
+ * Free motion: the nearest state on the loops, and Runge-Kutta steps of order four. The loops are those of motion_loops.py.
  * @param {Mechanism} m
- * @param {KernelCall} forward
+ * @param {MechanismData} data
  */
-const addMotion = (m, forward) => {
-  const p = kernelCall(m, "projection", "q", "v"), N = m.kernels.qdot ? kernelCall(m, "qdot", "q", "v") : null;
-  const { y, to } = p.kernel;
-  /** @type {(x: Numbers, f: number, d: Numbers) => Float64Array} */
-  const add = (x, f, d) => {
-    const r = Float64Array.from(x);
-    for (let i = 0; i < r.length; i++) r[i] += f * d[i];
-    return r;
+const addMotion = (m, data) => {
+  const { forward, projection, qdot, turns, terms } = m.kernels, through = "terms" in m.kernels, nc = through ? terms.outputs.phi[1] : 0;
+  const sizes = { nq: m.start.q.length, nv: m.names.v.length, nc, nnear: m.start.near.length, nlaw: 0, nquaternions: data.quaternions.length };
+  const own = { "motion.forward": forward, "motion.projection": projection, "motion.qdot": qdot, "motion.turns": turns, "singular.terms": terms };
+  const passing = through ? newPassing(sizes, own) : null, w = passing ? passing.motion : newMotion(sizes, m.kernels);
+  w.quaternions.set(data.quaternions);
+  const kernels = [w.forward, w.projection, w.qdot, w.turns];
+  if (passing) {
+    passing.singular.rows.set(data.rows);
+    passing.singular.columns.set(data.columns);
+    kernels.push(passing.singular.terms);
+  }
+  /** @type {(q: Numbers, v: Numbers, t: number, go: () => number) => Projected} */
+  const moved = (q, v, t, go) => {
+    for (const { x } of kernels) {
+      for (let i = 0; i < x.parameters.length; i++) x.parameters[i] = m.parameters[i];
+      if (x.t) x.t.fill(t);
+    }
+    w.near.set(m.near);
+    motion_referred(w);
+    w.q.set(q);
+    w.v.set(v);
+    begun(w);
+    const status = go(), ok = !(status & 7);
+    if (ok) m.near = w.near.slice();
+    return { ok, continued: status === 8, q: w.new_q.slice(), v: w.new_v.slice(), residual: w.residual };
   };
   // nearest state on the loops in the mass metric, positions and velocities
-  m.project = (q, v) => {
-    let ok = true, r = 1, Q = q, V = v;
-    for (let i = 0; ok && i < 6 && r > CLOSED; i++) {
-      ok = !p.run(Q, V);
-      const position = p.get("q"), speeds = p.get("v"), fast = speeds.reduce((s, x) => Math.max(s, Math.abs(x)), 1);
-      [Q, V] = [position, speeds];
-      r = Math.max(y[to.residual[0]], y[to.rate_residual[0]] / fast);
-    }
-    const closed = ok && r < NEARLY;
-    if (closed) m.solver.count(Q, (m.near = Float64Array.from(m.near)));
-    return { ok: closed, q: Float64Array.from(Q), v: Float64Array.from(V), residual: r };
-  };
-  // one step of the motion under efforts tau, then back onto the loops; m.t advances
+  m.project = (q, v) => moved(q, v, m.t, () => projected(w));
+  // one step of the motion under efforts tau, then back onto the loops; m.t advances. With kernel `terms` it passes singular positions.
   m.step = (q, v, dt, tau) => {
-    const t = m.t;
-    /** @type {(f: number, x?: {q: Numbers, a: Numbers}) => {q: Numbers, a: Numbers, bad: number}} */
-    const rate = (f, x) => {
-      m.t = t + f * dt;
-      const Q = x ? add(q, f * dt, x.q) : q, V = x ? add(v, f * dt, x.a) : v, bad = forward.run(Q, V, tau);
-      if (N) N.run(Q, V);
-      return { q: N ? N.get("qdot") : V, a: forward.get("a"), bad };
-    };
-    const A = rate(0), B = rate(0.5, A), C = rate(0.5, B), D = rate(1, C);
-    /** @type {(x: Numbers, k: "q" | "a") => Float64Array} */
-    const next = (x, k) => add(add(add(add(x, dt / 6, A[k]), dt / 3, B[k]), dt / 3, C[k]), dt / 6, D[k]);
-    const r = m.project(m.solver.normalize(next(q, "q")), next(v, "a"));
-    r.ok = r.ok && !(A.bad || B.bad || C.bad || D.bad);
-    if (!r.ok) m.t = t;
+    const r = moved(q, v, m.t, () => {
+      if (tau) w.forward.x.tau.set(tau);
+      else w.forward.x.tau.fill(0);
+      return passing ? stepped_through(passing, m.t, dt) : stepped(w, m.t, dt);
+    });
+    if (r.ok) m.t += dt;
     return r;
+  };
+};
+
+/**
+ * The walk of a cycle from its first position; see driven_motion.py.
+ * @param {Mechanism} m
+ * @param {MechanismData} data
+ */
+const addWalk = (m, data) => {
+  const nq = m.start.q.length, nv = m.names.v.length, nd = m.names.drives.length, { near } = m.kernels.walk.outputs, nn = near ? near[1] : 0;
+  const w = newWalk({ nq, nv, na: nv, near: nn, idle: data.idle }, { close: m.kernels.walk }), width = nq + 2 * nv + nn + 1;
+  // positions and references of all samples in place of those of the first
+  m.walk = (law) => {
+    const n = law.t.length, laws = new Float64Array(3 * nd * n), rows = new Float64Array(width * n), short = 1e-9; // rad or m that Newton may move
+    [law.value, law.speed, law.acceleration].forEach((x, j) => {
+      for (let i = 0; i < n; i++) for (let k = 0; k < nd; k++) laws[(3 * i + j) * nd + k] = x[i * nd + k];
+    });
+    const reached = walk(w, law.q, law.near, m.parameters, laws, 3 * nd, law.t, rows, width, n, 0, short);
+    const q = new Float64Array(n * nq), turns = new Float64Array(n * law.near.length);
+    for (let i = 0; i < n; i++) {
+      const at = width * Math.min(i, reached - 1);
+      q.set(rows.subarray(at, at + nq), i * nq);
+      turns.set(nn ? rows.subarray(at + nq + 2 * nv, at + nq + 2 * nv + nn) : law.near, i * law.near.length);
+    }
+    law.q = q;
+    law.near = turns;
   };
 };
 
@@ -108,11 +133,19 @@ const mechanismOf = (kernels, data) => {
   m.bind = (name) => boundKernel(m, name);
   m.solver = solverOf(m, data);
   if (kernels.kinematics) addKinematics(m);
+  if (kernels.walk) addWalk(m, data);
   if (kernels.loads) addLoads(m);
   if (kernels.forward) {
     const k = kernelCall(m, "forward", "q", "v", "tau");
     m.forward = (q, v, tau) => /** @type {any} */ (k.all(k.run(q, v, tau)));
-    if (kernels.projection) addMotion(m, k);
+    if (kernels.projection) addMotion(m, data);
+  }
+  if (kernels.closure || kernels.terms) {
+    m.singularValues = (a, rows) => {
+      const s = new Float64Array(rows);
+      orthogonalized(a, rows, a.length / rows, s);
+      return Array.from(s.sort());
+    };
   }
   if (kernels.energy) {
     const k = kernelCall(m, "energy", "q", "v");

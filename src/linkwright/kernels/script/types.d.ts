@@ -40,15 +40,78 @@ interface KernelCall {
   all(status: number): Answer;
 }
 
-interface Solver {
-  kinematics: BoundKernel | null;
-  scale: number[];
+/** A kernel of a loop: views of its blocks by name, empty where it has none. */
+interface LoopKernel {
+  x: Record<string, Float64Array>;
+  y: Record<string, Float64Array>;
+  run(): number;
+}
+
+/** Records and functions that closing_loops.py and motion_loops.py describe. */
+interface ClosingLoop {
+  kinematics: LoopKernel;
+  drives: LoopKernel;
+  turns: LoopKernel;
   status: number;
+  residual: number;
+  steps: number;
+  q: Float64Array;
+  next: Float64Array;
+  drive: Float64Array;
+  near: Float64Array;
+  scale: Float64Array;
+  quaternions: Int32Array;
+}
+declare function newClosing(sizes: Record<string, number>, kernels: Record<string, Kernel>): ClosingLoop;
+declare function unit_quaternions(q: Float64Array, places: Int32Array): void;
+declare function newton_step(w: ClosingLoop, q: ArrayLike<number>, out: Float64Array): number;
+declare function close_loops(w: ClosingLoop, q: Float64Array, damped: number): number;
+declare function counted(w: ClosingLoop, q: ArrayLike<number>): void;
+declare function drives_at(w: ClosingLoop, q: ArrayLike<number>, out: Float64Array): void;
+declare function assembled(w: ClosingLoop): number;
+
+interface MotionLoop {
+  forward: LoopKernel;
+  projection: LoopKernel;
+  qdot: LoopKernel;
+  turns: LoopKernel;
+  residual: number;
+  q: Float64Array;
+  v: Float64Array;
+  new_q: Float64Array;
+  new_v: Float64Array;
+  near: Float64Array;
+  quaternions: Int32Array;
+}
+declare function newMotion(sizes: Record<string, number>, kernels: Record<string, Kernel>): MotionLoop;
+interface PassingLoop {
+  motion: MotionLoop;
+  singular: { terms: LoopKernel; rows: Float64Array; columns: Float64Array };
+}
+declare function newPassing(sizes: Record<string, number>, kernels: Record<string, Kernel | undefined>): PassingLoop;
+declare function stepped_through(w: PassingLoop, t: number, dt: number): number;
+declare function motion_referred(w: MotionLoop): void;
+declare function begun(w: MotionLoop): void;
+declare function projected(w: MotionLoop): number;
+declare function stepped(w: MotionLoop, t: number, dt: number): number;
+
+declare function newWalk(sizes: Record<string, number>, kernels: Record<string, Kernel>): object;
+declare function walk(
+  w: object, q: Float64Array, near: Float64Array, free: Float64Array, laws: Float64Array, width: number, t: Float64Array, rows: Float64Array,
+  row: number, n: number, once: number, least: number,
+): number;
+declare function orthogonalized(a: Float64Array, rows: number, columns: number, s: Float64Array): number;
+
+interface Solver {
+  kinematics: LoopKernel | null;
+  scale: number[];
+  status(): number;
   normalize(q: Float64Array): Float64Array;
   newton(q: ArrayLike<number>, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, out: Float64Array): number;
-  close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, damped: boolean): number;
+  close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number): number;
   count(q: ArrayLike<number>, near: Float64Array): void;
   driveAt(q: ArrayLike<number>, near: ArrayLike<number>, out: Float64Array): Float64Array;
+  assemble(q: Numbers, drive: Numbers): Assembled;
 }
 
 interface Assembled {
@@ -86,11 +149,28 @@ interface MechanismData {
   parameters: number[];
   scale: number[];
   quaternions: number[];
+  /** Degrees of freedom that no constraint decides. */
+  idle: number;
+  /** With kernel `terms`: sizes of the rows of the loops and of velocities. */
+  rows: number[];
+  columns: number[];
+}
+
+/** Positions of a cycle, and what its drives do at its samples. */
+interface Walked {
+  t: Float64Array;
+  q: Float64Array;
+  near: Float64Array;
+  value: Float64Array;
+  speed: Float64Array;
+  acceleration: Float64Array;
 }
 
 /** State on the loops. */
 interface Projected {
   ok: boolean;
+  /** Near a singular position: accelerations were taken just beside it, or are those of least constraint. */
+  continued: boolean;
   q: Float64Array;
   v: Float64Array;
   residual: number;
@@ -107,6 +187,7 @@ interface Mechanism {
   parameters: Float64Array;
   near: Float64Array;
   solver: Solver;
+  walk(law: Walked): void;
   set(values: Record<string, number>): void;
   bind(name: string): BoundKernel | null;
   drives(q: Numbers, v?: Numbers): Answer;
@@ -118,6 +199,7 @@ interface Mechanism {
   forward(q: Numbers, v: Numbers, tau?: Numbers): { ok: boolean; a: Float64Array; lam: Float64Array };
   project(q: Numbers, v: Numbers): Projected;
   step(q: Numbers, v: Numbers, dt: number, tau?: Numbers): Projected;
+  singularValues(a: Float64Array, rows: number): number[];
   energy(q: Numbers, v: Numbers): { ok: boolean; kinetic: number; potential: number; total: number };
   points(q: Numbers, v?: Numbers): Answer;
   poses(q: Numbers): Answer;

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import AssemblyError
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
+from linkwright.mechanics.closing.newton import close
 from linkwright.mechanics.closing.singular_passage import SUSPECT, acceleration_rows, branch_velocity
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.linalg import Factored
 from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.tolerances import CLOSED_AT_BEST
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position
@@ -129,7 +130,7 @@ def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | No
     # J changes by about as much as q does, so a singular value well above the step cannot vanish in it
     weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, at.references, t) < here.strong
     done = close(loops, trial, at.references, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
-    if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
+    if done.residual > (1e-3 * WINDOW if weak else CLOSED_AT_BEST):
         return None
     slope = at.v + at.a * step
     new = _with_rates(loops, Walker(Instant(loops.skel, done.at.q, slope, t, done.at.references), 0.0, here.strong, here.calm))

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import elements
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
+from linkwright.mechanics.closing.newton import Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, motion
-from linkwright.numerics.tolerances import SAME_POSITION
+from linkwright.numerics.tolerances import CLOSED_AT_BEST, SAME_POSITION
 
 
 class AssemblyMode(NamedTuple):
@@ -48,7 +48,7 @@ def distinct_positions(loops: Loops, q: np.ndarray, references: Mapping[str, Any
     quiet = starts = 0
     for attempt in range(tries):
         done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), references, most=60)
-        if done.residual > GOOD_ENOUGH:
+        if done.residual > CLOSED_AT_BEST:
             continue
         starts += 1
         places, poses = _signatures(loops, done.at.q)

@@ -1,8 +1,10 @@
 """Newton's method onto the loops: consistent positions and velocities on the wanted branch.
 
 `onto` is the one iteration on numbers, with minimum-norm steps in the dimensionless metric: assembly, the corrector of a
-continuation, nodes beside a singular position, states between samples and set-points of controllers are its callers. `close` is `onto`
-for one position and a set of constraints. `solve_rates` completes velocities and accelerations. Walking along the loops to a wanted
+continuation, nodes beside a singular position, states between samples, set-points of controllers and starts of imported files are its
+callers. `close` is `onto` for one position and a set of constraints. `onto_each` is the same for thousands of positions near their
+solutions, each with Newton steps of its caller: poses of a workspace, of a calibration and of an excitation, encoder readings, paths
+between assembly modes. `solve_rates` completes velocities and accelerations. Walking along the loops to a wanted
 position is the business of `continuation`. Time steppers iterate the compiled kernel `projection` in `integrators.step`.
 """
 
@@ -21,12 +23,11 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, counted_references, pose_of
 from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.tolerances import CLOSED
+from linkwright.numerics.tolerances import CLOSED, CLOSED_AT_BEST
 from linkwright.text.units import KINDS, shown
 
 __all__ = ["counted_references"]
 
-GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
 LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e8
 
@@ -57,6 +58,8 @@ class Rule(NamedTuple):
     rank: int | None = None  # and so are all beyond this many
     longest: float = LONGEST_STEP  # longer steps are shortened
     reach: float = np.inf  # limit of the length of all steps together: continuation notices a jump before it happens
+    level: float = CLOSED_AT_BEST  # a smaller residual which a step does not halve is the least: round-off, or digits of a file
+    damping: float = 0.0  # of the first step, for positions far off
     bounds: Bounds | None = None  # None: every step must lower the residual, and is damped until it does
 
     def factored(self, J: np.ndarray) -> Factored:
@@ -101,10 +104,10 @@ def onto(
     """
     here = rows(q) if known is None else known
     size, e = _size(here.phi), np.zeros((*q.shape[:-1], here.J.shape[-1]))
-    moved, damping, going = np.zeros_like(size), np.zeros_like(size), size > rule.closed
+    moved, damping, going = np.zeros_like(size), np.full_like(size, rule.damping), size > rule.closed
     if rule.bounds is not None:
         return _bounded(rows, displace, Onto(q, here, e, size, moved), rule, rule.bounds)
-    stalled = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
+    stalled = 0.5  # share of a residual below the level which a step may leave and be followed by another
     for _ in range(rule.most):
         if not (going & np.isfinite(size)).any():
             break
@@ -120,7 +123,7 @@ def onto(
         there = rows(trial)
         after = _size(there.phi)
         better = going & (after < size)
-        going = going & ((size >= GOOD_ENOUGH) | (after <= stalled * size))  # else round-off: no step improves it further
+        going = going & ((size >= rule.level) | (after <= stalled * size))  # else round-off: no step improves it further
         if better.all() and not damping.any():
             q, here, e, size, moved = trial, there, e + step, after, moved + length
         else:
@@ -151,6 +154,49 @@ def _bounded(rows: Any, displace: Any, begin: Onto, rule: Rule, bounds: Bounds) 
         there = rows(q)
         now = Onto(q, there, now.e + step, _size(there.phi), now.moved + length)
     return now
+
+
+class EachRule(NamedTuple):
+    """Limits of searches of which each ends by itself; the size of a step is its largest entry, in the units of the steps."""
+
+    most: int  # steps
+    last: float  # a step up to this size is the last one: Newton's method leaves its square
+    first: Any = np.inf  # a longer first step ends the search: a number, or one for each position
+    share: float = np.inf  # so does a step longer than this share of the step before
+    longest: float = np.inf  # longer steps are shortened
+
+
+def onto_each(
+    steps: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    displace: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    q: np.ndarray,
+    rule: EachRule,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Move positions (n, ..) onto their loops, each by Newton steps of its own; return them, and which of them are there.
+
+    `steps(q, at)` gives the steps of the positions with the indices `at`, whose searches continue. A step that is not finite, or is
+    longer than the rule permits, ends a search without being taken.
+    """
+    q, settled, x = q.copy(), np.zeros(len(q), dtype=bool), q
+    at, longest = np.arange(len(q)), np.full(len(q), rule.first)
+    for _ in range(rule.most):
+        step = steps(x, at)
+        size = np.abs(step).max(axis=1, initial=0.0)
+        taken = (size <= longest) & (size < np.inf) | (size <= rule.last)
+        if not taken.all():
+            q[at] = x
+            at, x, step, size = at[taken], x[taken], step[taken], size[taken]
+        if rule.longest < np.inf:
+            step = step * np.minimum(1.0, rule.longest / np.maximum(size, rule.last))[:, None]
+        x, done = displace(x, step), size <= rule.last
+        if done.any():
+            q[at], settled[at[done]] = x, True
+            at, x, size = at[~done], x[~done], size[~done]
+        if not len(at):
+            return q, settled
+        longest = rule.share * size
+    q[at] = x
+    return q, settled
 
 
 def _chosen(better: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
@@ -218,7 +264,7 @@ EXACT_DIMENSIONS = (
     "a linkage that moves only for exact dimensions (parallel cranks, axes that meet in one point or are parallel, Bennett) needs all "
     "their digits. Write dependent dimensions as expressions of the others, or give 16 digits."
 )
-NEARLY_CLOSED = 1e-4  # share of the characteristic length: a gap that digits of the dimensions explain
+OPEN_BY_DIGITS = 1e-4  # share of the characteristic length: a gap that digits of the dimensions explain
 
 
 def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: np.ndarray, rng: np.random.Generator) -> Closed | None:
@@ -228,7 +274,7 @@ def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: n
     step = null @ rng.normal(size=null.shape[1])
     step *= rng.uniform(0.05, 0.25) / max(np.linalg.norm(step), 1e-300)
     done = close(loops, loops.displaced(q, step), references, reach=1.0)
-    return done if done.residual <= GOOD_ENOUGH else None
+    return done if done.residual <= CLOSED_AT_BEST else None
 
 
 def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
@@ -240,7 +286,7 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     imported = getattr(loops.skel.tree.description.document, "origin", None)
     if imported is not None and imported.stays_open:  # a file of another program
         return AssemblyError(f"{imported.source}: {what}{imported.stays_open}", gap=gaps[worst], loop=worst)
-    nearly = f"nearly closed, {EXACT_DIMENSIONS}" if gaps[worst] < NEARLY_CLOSED * loops.kappa else ""
+    nearly = f"nearly closed, {EXACT_DIMENSIONS}" if gaps[worst] < OPEN_BY_DIGITS * loops.kappa else ""
     far = "no position of the links near the drawing closes it: check the lengths, or draw it closer."
     reason = reach_reason(loops.skel, worst) or nearly or far
     wide = gap_text(loops, worst, gaps[worst])

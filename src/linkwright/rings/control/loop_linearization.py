@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import TraceGraph, UsageError, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial
+from linkwright.api import TraceGraph, UsageError, closing, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial, tolerances
 from linkwright.compiler.derivatives import jacobian
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle_motions import idle_motions
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
 from linkwright.simulation.feedback.task_coordinates import PoseTask, Task, TaskReference, nothing_wanted
 
 
@@ -121,14 +120,14 @@ def reached(
     sizes = loop_constraints.scale([k for x in tasks for k in x.kinds], loops.kappa)
     references = skel.unpack(q, near)
 
-    def rows(position: np.ndarray) -> PositionRows:
+    def rows(position: np.ndarray) -> closing.PositionRows:
         nonlocal references  # followed from step to step: a step is much shorter than half a turn
         references, m = loops.counted_references(position, references), motion(skel, position, still)
         found = [task.rows(skel, m, references, w) for task, w in zip(tasks, wanted, strict=True)]
         c = loops.at(position, still, t, references, m)
         phi, J = loops.dimensionless(c)
         error, J_t = np.array([e for r in found for e in r.error], dtype=float), np.concatenate([r.J for r in found])
-        return PositionRows(
+        return closing.PositionRows(
             np.concatenate([phi, -error / sizes]),
             np.concatenate([J, J_t * loops.columns / sizes[:, None]]),
             np.concatenate([c.b / loops.row_scale, np.zeros(len(sizes))]),
@@ -136,8 +135,8 @@ def reached(
 
     longest_step = 0.2  # radians or kappa: short enough to stay on the branch
     most_steps = 400
-    found = onto(rows, loops.displaced, q, Rule(most_steps, longest=longest_step))
-    return (found.q, skel.pack(loops.counted_references(found.q, references))) if found.residual < GOOD_ENOUGH else None
+    found = closing.onto(rows, loops.displaced, q, closing.Rule(most_steps, longest=longest_step))
+    return (found.q, skel.pack(loops.counted_references(found.q, references))) if found.residual < tolerances.CLOSED_AT_BEST else None
 
 
 def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:

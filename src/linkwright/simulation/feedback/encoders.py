@@ -22,8 +22,9 @@ import numpy as np
 
 from linkwright.drives.base import DriveTarget, target
 from linkwright.errors import UsageError, call_explained
+from linkwright.mechanics.closing.newton import EachRule, onto_each
 from linkwright.mechanics.constraints.loops import scale
-from linkwright.mechanics.kinematics.motion import Skeleton, displaced, motion
+from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.reference_kinds import angular_frequency
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import factor
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.feedback.controller_program import BoundControl
 
 SPEEDS = ("difference", "observer", "exact")
-NEWTON = 6  # corrections onto the loops at most: a count is short, and each squares what is left
-SMALL = 1e-8  # a correction after which nothing is left, in rad or of the mechanism's size
+SEARCH = EachRule(most=6, last=1e-8)  # corrections onto the loops, in rad or of the mechanism's size: a count is short
 DEPENDENT_READINGS = 1e-9  # of readings over the motions of the loops
 
 
@@ -101,13 +101,13 @@ class BoundEncoders:
         """Coordinates and speeds with these readings, on the loops, nearest to those of x."""
         q, v = np.asarray(x["q"], dtype=float), np.asarray(x["v"], dtype=float)
         loops = self.bound.real.kernels.loops
+
+        def steps(there: np.ndarray, at: np.ndarray) -> np.ndarray:
+            rows = self._rows({**x, "q": there[0]})
+            return (rows.step(rows.phi, rows.values - y) / loops.columns)[None]
+
+        q = onto_each(steps, lambda there, step: loops.displaced(there[0], step[0])[None], q[None], SEARCH)[0][0]
         rows = self._rows({**x, "q": q})
-        for _ in range(NEWTON):
-            step = rows.step(rows.phi, rows.values - y)
-            q = displaced(loops.skel, q, step)
-            rows = self._rows({**x, "q": q})
-            if np.abs(step / loops.columns).max(initial=0.0) < SMALL:
-                break
         return q, v + rows.step(rows.loops @ v + rows.b, rows.J @ v - rate)
 
     def _rows(self, x: Mapping[str, Any]) -> EncoderRows:

@@ -76,12 +76,12 @@ def test_a_link_under_gravity_agrees_with_the_phase_plane(link: lw.Mechanism) ->
         return 2.0 * quad(lambda r: r / np.sqrt(arc(end + sign * r * r)), 0.0, np.sqrt(abs(switch - end)))[0]
 
     exact = lasts(up, low, 1.0) + lasts(down, high, -1.0)
-    f = link.fastest({"A": lambda s: low + (high - low) * s}, {"A.torque": f"{most} N m"}, steps=400)
+    f = link.time_optimal({"A": lambda s: low + (high - low) * s}, {"A.torque": f"{most} N m"}, steps=400)
     assert (
         abs(f.time - exact) < 5e-4 * exact
     )  # s'' is constant in 400 intervals, and the torque within its limit at both ends of each: first order
     assert set(f.active) == {"A.torque"}
-    finer = link.fastest({"A": lambda s: low + (high - low) * s}, {"A.torque": f"{most} N m"}, steps=1600)
+    finer = link.time_optimal({"A": lambda s: low + (high - low) * s}, {"A.torque": f"{most} N m"}, steps=1600)
     assert abs(finer.time - exact) < 0.35 * abs(f.time - exact) + 1e-9
 
 

@@ -38,7 +38,7 @@ def test_the_cycle_is_the_turn_with_its_drives() -> None:
     for name in ("four-bar", "five-bar"):
         page = shipped(name)
         c, told = page.motion.turn, page.data["cycle"]
-        assert c is not None and np.array_equal(decoded(told["q"]), c.q) and np.array_equal(decoded(told["t"]), c.t)
+        assert c is not None and np.array_equal(decoded(told["q"]), c.q[:1]) and np.array_equal(decoded(told["t"]), c.t)
         for i, drive in enumerate(told["drives"]):
             for key, tail, slack in (("value", "", 1e-9), ("speed", ".v", 1e-8), ("acceleration", ".a", 1e-6)):
                 assert np.abs(decoded(told[key])[:, i] - c[f"{drive}{tail}"]).max() < slack, (name, drive, key)

@@ -15,6 +15,8 @@ from linkwright.rings.studio import live
 from linkwright.rings.studio.free_body import of_loads
 from linkwright.rings.studio.live import cycle_data
 from tests.rings.studio.live.engine_runs import Page, made, run, shipped
+from tests.simulation.random_passages import case
+from tests.sweeps import sweep
 
 EQUAL = 1e-9  # of the largest: round-off times the conditioning of these mechanisms
 FAST = ("four-bar", "carpet-scraper", "change-point-four-bar", "slider-crank-equal", "door", "rssr", "five-bar")
@@ -394,3 +396,35 @@ return[said(()=>e.set({L9:1})),said(()=>e.set({L1:NaN})),said(()=>e.place("wheel
     assert got[2] == "there is no body wheel" and got[3] == "there is no drive Z"
     with pytest.raises(LinkwrightError):
         lw.load("four-bar").cycle("Z")
+
+
+@pytest.mark.parametrize("name", ["carpet-scraper", "five-bar", "stewart"])
+def test_a_page_walks_a_cycle_from_its_first_position(name: str) -> None:
+    """One position travels with the page; all others are those of Python."""
+    page = shipped(name)
+    assert page.motion.turn is not None and page.data["cycle"]["q"]["shape"][0] == 1
+    [found] = run({name: page}, [(name, "return {q:e.law.q,near:e.law.near}", None)])
+    q = page.motion.turn.q
+    assert np.abs(np.reshape(found["q"], q.shape) - q).max() < 1e-11
+
+
+def test_positions_of_a_cycle_with_singular_positions_travel_with_the_page() -> None:
+    page = shipped("slider-crank-equal")
+    assert page.motion.turn is not None and page.motion.turn.singular
+    assert page.data["cycle"]["q"]["shape"][0] == len(page.motion.turn)
+
+
+@sweep("number", range(48), now=[3, 45])
+def test_a_swing_passes_singular_positions_of_random_mechanisms(number: int) -> None:
+    """Steps of a sixtieth of a second, as frames ask for them, against reduced equations that are regular there."""
+    given = case(number)
+    s = lw.compile(lw.load(given.model))
+    st, k = s.assemble(v=given.speeds), list(s.names.q).index(given.channel)
+    code = """
+e.state.q.set(x.q);e.state.near.set(x.near);e.swing.start(Float64Array.from(x.v));const first=e.state.q[x.k];
+for(let t=0,r;t<x.T-1e-9;t+=r.done){r=e.swing.step(Math.min(1/60,x.T-t));if(!r.ok)return{ok:false}}
+return{ok:true,rise:e.state.q[x.k]-first,passages:e.swing.passages,drift:e.swing.drift}"""
+    x = {"q": st.q, "v": st.v, "near": st.skel.pack(st.references), "k": k, "T": given.seconds}
+    [found] = run({"p": made(s)}, [("p", code, x)])
+    assert found["ok"] and abs(found["drift"]) < 1e-6
+    assert abs(found["rise"] - given.right) < 5e-5

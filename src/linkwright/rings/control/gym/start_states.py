@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.api import LinkwrightError, UsageError, coordinates
-from linkwright.kernels.driven_motion_lanes import Homotopy, LaneWalking
+from linkwright.kernels.driven_motion import Homotopy, LaneWalking
 from linkwright.numerics.result_stores import Store
 from linkwright.simulation.start_states import closed_for
 

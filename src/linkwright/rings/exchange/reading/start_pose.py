@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, compiled_of, tolerances
+from linkwright.api import SAME_PLACE, Description, LinkwrightError, State, System, closing, compiled_of, tolerances
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.structure_recognition.closure_gaps import gaps
 from linkwright.rings.exchange.reading.structure_recognition.frame_poses import placement
 
-LATER_CLOSED = 1e-5  # m: a gap that later steps do not close
-MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
+LEFT_OPEN = 1e-5  # m: a smaller gap is closed by later steps
+MOST_STEPS, DAMPING = 200, 1e-3  # of a descent; its first step is short, for poses far off
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
@@ -45,7 +45,7 @@ def near_closed(imported: Imported) -> Imported:
 def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
     """Return a sentence about the loop that stays widest open at the best; empty where all are closed."""
     name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
-    if least < LATER_CLOSED:
+    if least < LEFT_OPEN:
         return ""
     place = d.joint(name).where
     at = f" of {place}" if place else ""
@@ -94,7 +94,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, compiled_of(system).displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
-        if left < least and (least >= LATER_CLOSED or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
+        if left < least and (least >= LEFT_OPEN or left < tolerances.CLOSED_GIVEN):  # of gaps that later steps close, that in the file
             best, least = found, left
         if least < tolerances.CLOSED_GIVEN:
             break
@@ -102,34 +102,25 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
 
 
 def _descended(system: System, state: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
-    """Return the state after Levenberg-Marquardt steps, short ones, on the residuals of loops and limits, and its largest residual."""
+    """Return the state after damped Newton steps, short ones, on the residuals of loops and limits, and its largest residual."""
 
-    def residuals(at: State) -> np.ndarray:
-        return system.closure(at).phi if limits is None else np.concatenate([system.closure(at).phi, limits.excess(at.q)])
+    core = compiled_of(system)
 
-    phi, damping = residuals(state), 1e-3
-    flat = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps toward a closed position leave far less
-    for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
-        if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
-            break
-        J = system.closure(state).J if limits is None else np.vstack([system.closure(state).J, limits.slopes(state.q, system.tree.nv)])
-        try:
-            step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
-        except np.linalg.LinAlgError:  # the damping is lost beside J
-            damping *= 10.0
-            continue
-        length = float(np.abs(step).max(initial=0.0))
-        trial = _at(system, compiled_of(system).displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
-        after = residuals(trial)
-        if after @ after < phi @ phi:
-            # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
-            least = np.abs(after).max(initial=0.0) < LATER_CLOSED and after @ after > flat**2 * (phi @ phi)
-            state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
-            if least:
-                break
-        else:
-            damping *= 10.0
-    return state, float(np.abs(phi).max(initial=0.0)) if np.isfinite(phi).all() else np.inf
+    def rows(q: np.ndarray) -> closing.PositionRows:
+        at = _at(system, q)
+        phi, J = core.loops.dimensionless(system.closure(at))
+        if limits is not None:
+            phi = np.concatenate([phi, limits.excess(q)])
+            J = np.vstack([J, limits.slopes(q, system.tree.nv) * core.loops.columns])
+        return closing.PositionRows(phi, J, np.zeros_like(phi))
+
+    # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
+    rule = closing.Rule(MOST_STEPS, tolerances.CLOSED_START, level=LEFT_OPEN / core.loops.kappa, damping=DAMPING)
+    found = closing.onto(rows, core.loops.displaced, state.q, rule)
+    moved = _at(system, found.q)
+    phi = system.closure(moved).phi
+    left = phi if limits is None else np.concatenate([phi, limits.excess(found.q)])
+    return moved, float(np.abs(left).max(initial=0.0)) if np.isfinite(left).all() else np.inf
 
 
 # Limits of joints as conditions on the coordinates of a start: how far each is beyond, and the sentence about those that stay so.

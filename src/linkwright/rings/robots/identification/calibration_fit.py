@@ -22,6 +22,7 @@ from linkwright.api import (
     Dimension,
     System,
     UsageError,
+    closing,
     compiled_of,
     counted,
     degrees_of_freedom,
@@ -30,12 +31,12 @@ from linkwright.api import (
     nearest,
     qdot,
     quantity,
-    tolerances,
 )
 from linkwright.rings.robots.identification.calibration_result import Calibration
 from linkwright.rings.robots.identification.measured_tables import MeasuredTable, measured_table
 
-MOST, NEWTON, HALVINGS = 40, 12, 10
+MOST, HALVINGS = 40, 10
+LAST_STEP = 1e-6  # of Newton's method, rad or m: what is left is of the size of its square
 OBSERVABLE = 1e-7  # singular value against the largest
 LINK_LENGTH, STEP = ".length", 1e-5  # of links of the drawing; of differences, in sizes
 Vary = Sequence[str] | str
@@ -64,14 +65,13 @@ class _CalibrationProblem:
             more = {"near": self.near} if any(b.name == "near" for b in kernel.inputs) else {}
             return kernel(*arrays, parameters=parameters, **more)
 
-        for _ in range(NEWTON):
-            out = call(plain, q, still, x, none, none)
-            if out.failed or not np.isfinite(out.q).all():
-                return None
-            q = out.q
-            if np.abs(out.residual).max() < tolerances.CLOSED_FIT:
-                break
-        else:
+        def steps(there: np.ndarray, some: np.ndarray) -> np.ndarray:
+            more = {"near": self.near[some]} if any(b.name == "near" for b in plain.inputs) else {}
+            out = plain(there, still[some], x[some], none[some], none[some], parameters=parameters[some], **more)
+            return np.full_like(there, np.nan) if out.failed else out.q - there
+
+        q, closed = closing.onto_each(steps, np.add, q, closing.EachRule(most=12, last=LAST_STEP))
+        if not closed.all():
             return None
         at = call(slopes, q, still, x, none, none)
         points = call(s.kernel("points", by=("q", "parameters")), q, still)

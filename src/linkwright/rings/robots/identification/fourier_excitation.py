@@ -21,13 +21,13 @@ from linkwright.api import (
     System,
     Trajectory,
     UsageError,
+    closing,
     compiled_of,
     counted,
     is_rotary,
     nearest,
     quantity,
     records,
-    tolerances,
     whole_number,
 )
 from linkwright.rings.robots.identification.base_parameters import base_parameters
@@ -36,7 +36,9 @@ from linkwright.rings.robots.identification.result import condition_number
 
 SAMPLES, A_WAVE = 120, 30  # of the search, in a period and in one of its highest harmonic
 MARGIN = 0.99  # of limits: between samples a wave is higher by 0.5 %
-STRIDES, NEWTON, HALVINGS = 24, 4, 6
+STRIDES, HALVINGS = 16, 6
+CONTRACTING = 0.5  # share of the step before that a Newton step may have: more, and the branch may be left
+WAY_STEP, LAST_STEP = 0.05, 1e-6  # of Newton's method, rad or m, on the way and at its end: what is left is of the size of the square
 KEYS = ("position", "speed", "torque", "force")
 HOPELESS = 1e6
 
@@ -170,15 +172,19 @@ class _Search:
         q, still = np.tile(st.q, (len(x), 1)), np.zeros((len(x), len(st.v)))
         near = np.tile(records.cut_rows(compiled_of(self.system).skel, [st.references]), (len(x), 1))
         more = {"near": near} if any(b.name == "near" for b in kernel.inputs) else {}
-        out = None
+        held, closed = np.zeros_like(x), np.ones(len(x), dtype=bool)
+        on_the_way, at_end = (closing.EachRule(most=4, last=last, share=CONTRACTING) for last in (WAY_STEP, LAST_STEP))
         for s in np.linspace(0.0, 1.0, STRIDES + 1)[1:]:
-            for _ in range(NEWTON if s == 1.0 else 2):
-                out = kernel(q, still, series.start + s * (x - series.start), 0.0 * v, 0.0 * a, **more)
-                if out.failed or not np.isfinite(out.q).all():
-                    return None
-                q = out.q
-        if out is None or np.abs(out.residual).max() > tolerances.CLOSED_GIVEN:
-            return None
+            drive = series.start + s * (x - series.start)
+
+            def steps(there: np.ndarray, at: np.ndarray, drive: np.ndarray = drive) -> np.ndarray:
+                here = {name: rows[at] for name, rows in more.items()}
+                out = kernel(there, still[at], drive[at], held[at], held[at], **here)
+                return np.full_like(there, np.nan) if out.failed else out.q - there
+
+            q, closed = closing.onto_each(steps, np.add, q, at_end if s == 1.0 else on_the_way)
+            if not closed.all():
+                return None
         moving = kernel(q, still, x, v, a, **more)
         final = kernel(q, moving.v, x, v, a, **more)
         return None if moving.failed or final.failed else (q, final.v, final.a, v, a, near)

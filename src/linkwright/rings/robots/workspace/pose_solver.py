@@ -1,4 +1,4 @@
-"""Inverse kinematics of many poses at once: Newton steps of all of them in batches of the kernels.
+"""Inverse kinematics of many poses at once: Newton steps in batches of the kernels, each pose until it is there (`onto_each`).
 
     A dq = -F      A = [J; T; idle], F = [phi; pose - wanted; 0]        lengths by the characteristic length, rows and columns scaled
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Compiled, UsageError, counted, degrees_of_freedom, is_rotary, kinematics, listing
+from linkwright.api import Compiled, UsageError, closing, counted, degrees_of_freedom, is_rotary, kinematics, listing
 from linkwright.rings.robots.workspace.pose_coordinates import PoseCoordinates
 
 AT_ONCE = 4096  # states in one batch: matrices of more would leave the cache
@@ -89,24 +89,20 @@ class PoseSolver:
         return q, ok
 
     def _solve(self, q: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        ok, left, last = np.zeros(len(q), bool), np.arange(len(q)), np.full(len(q), np.inf)
-        negative = np.zeros(len(q), bool)
-        most_steps = 9  # of Newton for one pose
+        first, last = np.zeros(0), np.zeros(0)  # A at the beginning, and where it was seen last
+
+        def steps(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+            nonlocal first, last
+            rows = self.rows(x)
+            if len(first):
+                last[at] = rows.A
+            else:
+                first, last = rows.A, rows.A.copy()
+            return solved(rows.A, -self.residual(rows, wanted[at]))
+
         settled = 2e-8  # step after which the next one is round-off: convergence is quadratic
-        for k in range(most_steps):
-            rows = self.rows(q[left])
-            negative = determinant(rows.A) < 0.0 if k == 0 else negative
-            step = solved(rows.A, -self.residual(rows, wanted[left]))
-            size = np.abs(step).max(axis=1, initial=0.0)
-            good = np.isfinite(size) & ((size <= CONTRACTING * last[left]) | (size <= settled)) & (size < 1.0)
-            A, left, step, size = rows.A[good], left[good], step[good], size[good]
-            q[left] = self.moved(q[left], step)
-            last[left] = size
-            done = size <= settled
-            ok[left[done]] = (determinant(A[done]) < 0.0) == negative[left[done]]
-            left = left[~done]
-            if not len(left):
-                break
+        q, ok = closing.onto_each(steps, self.moved, q, closing.EachRule(most=9, last=settled, first=1.0, share=CONTRACTING))
+        ok[ok] = (determinant(last[ok]) < 0.0) == (determinant(first[ok]) < 0.0)
         return q, ok
 
     def inverse_jacobian(self, rows: PoseRows) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.api import closing
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, determinant, solved
 
 FIRST_CORRECTION = 0.2  # first correction of a step, against its length: more, and it is tried again with half of it
@@ -73,26 +74,20 @@ class PoseLines:
 
     def corrected(self, i: np.ndarray, at: _Front, step: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, s, ok): points on the curve in the planes t.(y - y_at) = step, from y_at + guess."""
-        q, s = self.solver.moved(at.q, guess[:, :-1]), at.s + guess[:, -1]
-        gone = guess.copy()
-        ok, left = np.zeros(len(i), bool), np.arange(len(i))
-        corrections = 6  # Newton steps of one step along the line
-        for k in range(corrections):
-            B, F = self._bordered(i[left], q[left], s[left], at.t[left])
-            off = (at.t[left] * gone[left]).sum(axis=1) - step[left]
-            x = solved(B, -np.concatenate([F, off[:, None]], axis=1))
-            size = np.abs(x).max(axis=1)
-            good = np.isfinite(size) & (size <= (FIRST_CORRECTION * np.abs(step[left]) if k == 0 else np.inf) + 1e-12)
-            left, x, size = left[good], x[good], size[good]
-            q[left] = self.solver.moved(q[left], x[:, :-1])
-            s[left] += x[:, -1]
-            gone[left] += x
-            done = size < 1e-10
-            ok[left[done]] = True
-            left = left[~done]
-            if not len(left):
-                break
-        return q, s, ok
+        nq = at.q.shape[1]
+
+        def displaced(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+            return np.column_stack([self.solver.moved(y[:, :nq], x[:, :-1]), y[:, nq] + x[:, -1], y[:, nq + 1 :] + x])
+
+        def steps(y: np.ndarray, some: np.ndarray) -> np.ndarray:
+            B, F = self._bordered(i[some], y[:, :nq], y[:, nq], at.t[some])
+            off = (at.t[some] * y[:, nq + 1 :]).sum(axis=1) - step[some]
+            return solved(B, -np.concatenate([F, off[:, None]], axis=1))
+
+        start = displaced(np.column_stack([at.q, at.s, np.zeros_like(guess)]), guess)
+        rule = closing.EachRule(most=6, last=1e-10, first=FIRST_CORRECTION * np.abs(step) + 1e-12)
+        y, ok = closing.onto_each(steps, displaced, start, rule)
+        return y[:, :nq], y[:, nq], ok
 
 
 def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -> LineEnds:

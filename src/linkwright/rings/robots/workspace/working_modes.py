@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.api import kinematics
+from linkwright.api import closing, kinematics
 from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_frame
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, determinant, solved
 
@@ -63,22 +63,13 @@ def _key(solver: PoseSolver, q: np.ndarray) -> np.ndarray:
 
 def _settled(solver: PoseSolver, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
     """States to which Newton's steps lead, at most LONGEST each; without those in a singularity of type I."""
-    left = np.ones(len(q), bool)
-    done = np.zeros(len(q), bool)
-    steps = 60
-    for _ in range(steps):
-        some = np.flatnonzero(left)
-        if not len(some):
-            break
-        rows = solver.rows(q[some])
-        step = solved(rows.A, -solver.residual(rows, pose[some]))
-        size = np.abs(step).max(axis=1)
-        finite = np.isfinite(size)
-        step = np.where(finite[:, None], step, 0.0) * np.minimum(1.0, LONGEST / np.maximum(np.where(finite, size, 1.0), 1e-300))[:, None]
-        q[some] = solver.moved(q[some], step)
-        done[some] = finite & (size < 1e-10)
-        left[some] = finite & (size >= 1e-10)
-    ends = q[done]
+
+    def steps(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+        rows = solver.rows(x)
+        return solved(rows.A, -solver.residual(rows, pose[at]))
+
+    ends, done = closing.onto_each(steps, solver.moved, q, closing.EachRule(most=60, last=1e-10, longest=LONGEST))
+    ends = ends[done]
     if not len(ends):
         return ends
     A = solver.rows(ends).A

@@ -1,7 +1,8 @@
 """The motion a page plays: one cycle of the drives as Python found it, or a recorded run, as plain data.
 
-A cycle gives the page's engine a place to start from at every sample (q, and the turns of cut joints), what the drives do
-there, and Python's own efforts at some samples to compare with. Arrays travel as base64 of little-endian float64.
+A cycle gives the page's engine a place to start from (q, and the turns of cut joints), what the drives do at every sample, and Python's
+own efforts at some samples to compare with. The place is that of the first sample if the page walks through all others as Python did,
+else there is one for every sample. Arrays travel as base64 of little-endian float64.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from linkwright.api import cycles as cycle
 from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
+from linkwright.rings.studio.live.mechanism_script import walked_by_page
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -139,13 +141,18 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
     law_values = np.array([[law(float(t) + motion.offset) for law in motion.laws] for t in c.t], dtype=float)
     value, speed, acceleration = (law_values[:, :, i] for i in range(3))
     rate = 0.0 if motion.still else 1.0
+    q, near = np.asarray(c.q, dtype=float), np.round(records.cut_rows(c.skel, c.references), 6)  # of which only whole turns are read
+    if not motion.still and not c.singular:
+        laws = np.concatenate([value, speed, acceleration], axis=1)
+        if walked_by_page(system, motion.drives, q, near, np.asarray(c.t, dtype=float), laws):
+            q, near = q[:1], near[:1]  # the page walks by itself
     return {
         "drive": c.drive,
         "drives": list(motion.drives),
         "kinds": kinds(system, motion.drives),
         "t": encoded(c.t),
-        "q": encoded(c.q),
-        "near": encoded(np.round(records.cut_rows(c.skel, c.references), 6)),  # only whole turns are read from it
+        "q": encoded(q),
+        "near": encoded(near),
         "value": encoded(value),
         "speed": encoded(rate * speed),
         "acceleration": encoded(rate * acceleration),

@@ -20,10 +20,10 @@ from linkwright.kernels.page_motion import beside
 from linkwright.rings.studio.live.scene_data import Ref, places, references
 from linkwright.rings.studio.scene import Scene
 
-ALWAYS = ("poses", "twists", "closure")
-MOVED = ("kinematics", "branch", "derivatives")  # where the drives determine the motion
+ALWAYS = ("poses", "twists")
+MOVED = ("walk", "derivatives")  # where the drives determine the motion
 LOADED = ("loads", "bodies", "acting", "energy")
-FREELY = ("forward", "projection")
+FREELY = ("forward", "projection", "terms")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,12 @@ def script(system: System, drives: Sequence[str], parameters: Sequence[str], sce
     return Script(text, tuple(names), rows, why, shape if parameters else [])
 
 
+def walked_by_page(system: System, drives: Sequence[str], q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray) -> bool:
+    """Return True if the page finds all these positions from the first one; laws: values, speeds and accelerations of the drives."""
+    names, _ = _possible(export.chosen(system.kernels, None, tuple(drives)), system)
+    return "walk" in names and export.leads_through(system.kernels, tuple(drives), q, near, t, laws)
+
+
 def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], str]:
     """The kernels this mechanism has, and what is missing for the others."""
     d = system.description
@@ -64,7 +70,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
         names += [*MOVED, *(["speeds"] if beside(compiled_of(system).skel) else [])]
     if massless:
-        names += ["acting"] if elements.from_outside(d) else []  # where loads act and how large they are needs no mass
+        names += ["closure", *(["acting"] if elements.from_outside(d) else [])]  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
     why = ""
     rubbing = [f.name for f in d.rubbing]
@@ -80,7 +86,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
         why = "loads are not computed here: the drives do not determine the motion"
     if not rubbing and kernels.sizes.nv:
         names += [n for n in (*FREELY, "energy") if n not in names and export.possible(kernels, n)]
-    return names, why
+    return names if "terms" in names else [*names, "closure"], why
 
 
 def _acting(kernels: kernel_sets.Kernels, system: System) -> list[dict[str, Any]]:

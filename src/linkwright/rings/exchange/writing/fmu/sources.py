@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.api import Program, is_rotary, programs
+from linkwright.api import Program, is_rotary, programs, tolerances
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
+from linkwright.kernels.c_sources import singular_sources
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
 
 _HERE = Path(__file__).parent / "c"
-SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c")
-OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}
+SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c", "export.h", "unit.h")
+OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}  # with `unit.h`, the functions that both have
 FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
 SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
 
@@ -32,6 +33,10 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
     out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
     tapes = [tape_source(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
     out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
+    structs, functions = singular_sources(eq.sizes["nv"], eq.sizes["nlam"], eq.tapes["terms"], f"{name}_loop_")
+    guard = f"{name.upper()}_LOOPS_H"
+    out[f"{name}_loops.h"] = f"{head}#ifndef {guard}\n#define {guard}\n\n{structs}\n#endif\n"
+    out[f"{name}_loops.c"] = f'{head}#include <math.h>\n#include "{name}.h"\n#include "{name}_loops.h"\n\n{functions}'
     for file in (*SHARED, *OF_VERSION[fmi]):
         out[f"{name}_{file}"] = (_HERE / file).read_text(encoding="utf-8").replace("NAME", name)
     return out
@@ -56,6 +61,8 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
     wide, narrow = eq.margins
     lines += [f"#define {name}_WIDE {wide:.1f} /* see {name}_singular.c */", f"#define {name}_NARROW {narrow:.1f}"]
+    gaps = {k: number(getattr(tolerances, k)) for k in ("CLOSED_START", "CLOSED_AT_BEST")}
+    lines += [f"#define {name}_{k} {x} /* dimensionless gap of the loops */" for k, x in gaps.items()]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
     lines += [

@@ -9,6 +9,7 @@
 #define NAME_CORE_H
 
 #include "NAME.h"
+#include "NAME_loops.h"
 
 #define NAME_ROOM(n) ((n) > 0 ? (n) : 1)
 
@@ -36,8 +37,8 @@ struct NAME_memory { /* everything that changes: copied to get and set a state *
 struct NAME_instance {
     struct NAME_memory now, saved;
     double rates[NAME_rates_outputs], outputs[NAME_ROOM(NAME_noutputs)], output_row[NAME_output_row];
-    double terms[NAME_ROOM(NAME_terms_outputs)], closing[NAME_ROOM(NAME_closing_outputs)], closing_row[NAME_closing_row];
-    double matrix[NAME_nv * NAME_nv], right[NAME_nv];
+    double closing[NAME_ROOM(NAME_closing_outputs)], closing_row[NAME_closing_row], matrix[NAME_nv * NAME_nv];
+    NAME_loop_Singular singular; /* accelerations and corrections where pivots vanish */
     double *work, *derivative; /* room for the longest tape */
     int fresh_rates, fresh_outputs;
     void (*say)(void *, int status, const char *text);
@@ -71,8 +72,6 @@ int NAME_project(struct NAME_instance *m, double *row);
 void NAME_inputs_at(const struct NAME_instance *m, double *row, double t);
 void NAME_refresh(struct NAME_instance *m);
 void NAME_count(double *row);
-int NAME_factor(double *A, int n);
-void NAME_substitute(const double *A, int n, double *b);
 void NAME_take_sides(double *row);
 int NAME_cross(const double *row, const double *g);
 

@@ -1,31 +1,29 @@
-/* Types of FMI 3.0, and how its functions are exported. */
+/* Types of FMI 3.0, and names of its functions. */
 #ifndef NAME_FMI3_H
 #define NAME_FMI3_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
+#include "NAME_export.h"
 
-#define JOINED(a, b) a##b
-#define PREFIXED(a, b) JOINED(a, b)
 #ifdef FMI3_FUNCTION_PREFIX
-#define FMI(name) PREFIXED(FMI3_FUNCTION_PREFIX, name)
+#define F(name) PREFIXED(FMI3_FUNCTION_PREFIX, PREFIXED(fmi3, name))
 #else
-#define FMI(name) name
+#define F(name) PREFIXED(fmi3, name)
 #endif
-#ifdef _WIN32
-#define EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
-#else
-#define EXPORT
-#endif
+#define COUNT(n) , size_t n
+#define SAME(n, m) if ((n) != (m)) return Error;
+#define UNUSED(n) (void)n;
 
 /* Types of the standard. */
 typedef void *Instance;
 typedef void *Environment;
 typedef void *StateOfUnit;
 typedef uint32_t Reference;
+typedef bool Flag;
+typedef int32_t Order;
+typedef uint8_t Byte;
 typedef const char *String;
 typedef const uint8_t *Binary;
 typedef enum { OK, Warning, Discard, Error, Fatal } Status;

@@ -3,94 +3,20 @@
 #include <string.h>
 #include "NAME_core.h"
 
-#define CLOSED 1e-10  /* dimensionless gap of the loops before a projection that needs no other one */
+#define LAST_GAP 1e-10 /* dimensionless gap of the loops whose correction is the last one: it leaves the square of it */
 #define ROUNDS 8      /* projections at most */
 #define PATIENT 40    /* and in a singular position, where they converge linearly */
 #define STEADY 0.05   /* s for which accelerations are continued through a singular position */
 #define LOOSE 1e-7    /* gap that is accepted where small pivots allow no better */
 
-int NAME_factor(double *A, int n)
-{
-    int i, j, k;
-    for (j = 0; j < n; j++) {
-        for (i = j; i < n; i++) {
-            double s = A[i * n + j];
-            for (k = 0; k < j; k++) s -= A[i * n + k] * A[j * n + k];
-            if (i == j && !(s > 0.0)) return 0;
-            A[i * n + j] = i == j ? sqrt(s) : s / A[j * n + j];
-        }
-    }
-    return 1;
-}
-
-void NAME_substitute(const double *A, int n, double *b)
-{
-    int i, k;
-    for (i = 0; i < n; i++) {
-        for (k = 0; k < i; k++) b[i] -= A[i * n + k] * b[k];
-        b[i] /= A[i * n + i];
-    }
-    for (i = n - 1; i >= 0; i--) {
-        for (k = i + 1; k < n; k++) b[i] -= A[k * n + i] * b[k];
-        b[i] /= A[i * n + i];
-    }
-}
-
-/* M + stiff J'J in dimensionless coordinates and rows, factored; regular also where J loses rank. Returns the stiffness, 0 if it fails. */
+/* M + stiff J'J of a row, factored: regular also where J loses rank. Returns the stiffness, 0 if it fails. */
 static double regularized(struct NAME_instance *m, const double *row)
 {
-    const double *M = m->terms + NAME_terms_M, *J = m->terms + NAME_terms_J;
-    double largest = 0.0, stiff;
-    int i, j, r;
-    NAME_values(&NAME_tape_terms, row, m->terms, m->work);
-    for (i = 0; i < NAME_nv; i++) largest = fmax(largest, M[i * NAME_nv + i] * NAME_column_scale[i] * NAME_column_scale[i]);
-    stiff = 1e7 * largest;
-    for (i = 0; i < NAME_nv; i++) {
-        for (j = 0; j <= i; j++) {
-            double s = M[i * NAME_nv + j];
-            for (r = 0; r < NAME_nlam; r++) s += stiff * J[r * NAME_nv + i] * J[r * NAME_nv + j] / (NAME_row_scale[r] * NAME_row_scale[r]);
-            m->matrix[i * NAME_nv + j] = s * NAME_column_scale[i] * NAME_column_scale[j];
-        }
-    }
-    return NAME_factor(m->matrix, NAME_nv) ? stiff : 0.0;
-}
-
-/* right = -J' stiff gap in dimensionless coordinates, solved for and scaled back. */
-static void pulled_back(struct NAME_instance *m, double stiff, const double *gap, const double *force, double *x)
-{
-    const double *J = m->terms + NAME_terms_J;
-    int i, r;
-    for (i = 0; i < NAME_nv; i++) {
-        double s = force ? force[i] : 0.0;
-        for (r = 0; r < NAME_nlam; r++) s -= stiff * J[r * NAME_nv + i] * gap[r] / (NAME_row_scale[r] * NAME_row_scale[r]);
-        x[i] = s * NAME_column_scale[i];
-    }
-    NAME_substitute(m->matrix, NAME_nv, x);
-    for (i = 0; i < NAME_nv; i++) x[i] *= NAME_column_scale[i];
-}
-
-/* lam = lam + J z with J'J z = M a + h - J' lam: the smallest change of the multipliers that balances the accelerations. */
-static void balance(struct NAME_instance *m, const double *a, double *lam)
-{
-    const double *M = m->terms + NAME_terms_M, *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J;
-    double z[NAME_nv];
-    int i, j, r;
-    for (i = 0; i < NAME_nv; i++) {
-        z[i] = h[i];
-        for (j = 0; j < NAME_nv; j++) z[i] += M[i * NAME_nv + j] * a[j];
-        for (r = 0; r < NAME_nlam; r++) z[i] -= J[r * NAME_nv + i] * lam[r];
-        z[i] *= NAME_column_scale[i];
-        for (j = 0; j <= i; j++) {
-            double s = i == j ? 1e-10 : 0.0;
-            for (r = 0; r < NAME_nlam; r++) s += J[r * NAME_nv + i] * J[r * NAME_nv + j] / (NAME_row_scale[r] * NAME_row_scale[r]);
-            m->matrix[i * NAME_nv + j] = s * NAME_column_scale[i] * NAME_column_scale[j];
-        }
-        m->matrix[i * NAME_nv + i] += 1e-10;
-    }
-    if (!NAME_factor(m->matrix, NAME_nv)) return;
-    NAME_substitute(m->matrix, NAME_nv, z);
-    for (r = 0; r < NAME_nlam; r++)
-        for (i = 0; i < NAME_nv; i++) lam[r] += J[r * NAME_nv + i] * NAME_column_scale[i] * z[i] / (NAME_row_scale[r] * NAME_row_scale[r]);
+    NAME_loop_Singular *s = &m->singular;
+    memcpy(s->rows, NAME_row_scale, NAME_nlam * sizeof(double));
+    memcpy(s->columns, NAME_column_scale, NAME_nv * sizeof(double));
+    NAME_values(&NAME_tape_terms, row, s->terms.y, m->work);
+    return NAME_loop_regularized(s);
 }
 
 /*
@@ -99,30 +25,22 @@ static void balance(struct NAME_instance *m, const double *a, double *lam)
  */
 static int singular_slope(struct NAME_instance *m, const double *row, double *y)
 {
-    const double *M = m->terms + NAME_terms_M, *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J, *k = m->terms + NAME_terms_k;
-    double *a = y + NAME_nq, *lam = y + NAME_nstates, force[NAME_nv], pull[NAME_ROOM(NAME_nlam)];
+    NAME_loop_Singular *s = &m->singular;
+    const double *M = s->terms.y + NAME_terms_M, *h = s->terms.y + NAME_terms_h;
+    double *a = y + NAME_nq, *lam = y + NAME_nstates;
     const int known = m->now.steady_known && fabs(row[NAME_at_t] - m->now.steady_since) < STEADY;
     const double stiff = regularized(m, row);
-    int i, j, r, round;
+    int i, j, r;
     if (!(stiff > 0.0)) return -1;
-    for (r = 0; r < NAME_nlam; r++) pull[r] = 0.0;
-    for (round = 0; round < 6; round++) {
-        for (i = 0; i < NAME_nv; i++) {
-            force[i] = known ? 0.0 : -h[i];
-            for (j = 0; known && j < NAME_nv; j++) force[i] += M[i * NAME_nv + j] * m->now.steady[j];
-            for (r = 0; r < NAME_nlam; r++) force[i] += J[r * NAME_nv + i] * pull[r];
-        }
-        pulled_back(m, stiff, k, force, a);
-        for (r = 0; r < NAME_nlam; r++) {
-            double gap = k[r];
-            for (i = 0; i < NAME_nv; i++) gap += J[r * NAME_nv + i] * a[i];
-            pull[r] -= stiff * gap / (NAME_row_scale[r] * NAME_row_scale[r]);
-        }
+    for (i = 0; i < NAME_nv; i++) {
+        s->load[i] = known ? 0.0 : -h[i];
+        for (j = 0; known && j < NAME_nv; j++) s->load[i] += M[i * NAME_nv + j] * m->now.steady[j];
     }
+    NAME_loop_accelerated(s, stiff, a, NAME_nv);
     for (i = 0; i < NAME_nstates; i++)
         if (y[i] - y[i] != 0.0) return -1;
-    for (r = 0; r < NAME_nlam; r++) lam[r] = known ? m->now.steady[NAME_nv + r] : pull[r];
-    if (known) balance(m, a, lam);
+    for (r = 0; r < NAME_nlam; r++) lam[r] = known ? m->now.steady[NAME_nv + r] : s->pull[r];
+    if (known) NAME_loop_balanced(s, a, NAME_nv, lam, NAME_nlam);
     if (!m->now.singular) NAME_report(m, NAME_warning, "near a singular position: accelerations are continued from before it", row[NAME_at_t], 0);
     m->now.singular = 1;
     return 1;
@@ -160,20 +78,14 @@ int NAME_slope(struct NAME_instance *m, const double *row, double *y)
 
 static int singular_projection(struct NAME_instance *m, double *row, double *y)
 {
-    const double *phi = m->terms + NAME_terms_phi, *b = m->terms + NAME_terms_b, *J = m->terms + NAME_terms_J;
+    NAME_loop_Singular *s = &m->singular;
     const double stiff = regularized(m, row);
-    double dq[NAME_nv], dv[NAME_nv], gap[NAME_ROOM(NAME_nlam)], probe[NAME_row], *residual = y + NAME_nq + NAME_nv;
-    int i, r;
+    double dq[NAME_nv], dv[NAME_nv], probe[NAME_row], *residual = y + NAME_nq + NAME_nv;
+    int i;
     if (!(stiff > 0.0)) return -1;
-    residual[0] = residual[1] = 0.0;
-    for (r = 0; r < NAME_nlam; r++) {
-        gap[r] = b[r];
-        for (i = 0; i < NAME_nv; i++) gap[r] += J[r * NAME_nv + i] * row[NAME_nq + i];
-        residual[0] = fmax(residual[0], fabs(phi[r]) / NAME_row_scale[r]);
-        residual[1] = fmax(residual[1], fabs(gap[r]) / NAME_row_scale[r]);
-    }
-    pulled_back(m, stiff, phi, 0, dq);
-    pulled_back(m, stiff, gap, 0, dv);
+    NAME_loop_corrected(s, stiff, row + NAME_nq, NAME_nv, dq, NAME_nv, dv, NAME_nv);
+    residual[0] = NAME_loop_largest_gap(s->terms.y + NAME_terms_phi, NAME_nlam, s->rows, NAME_nlam);
+    residual[1] = NAME_loop_largest_gap(s->gap, NAME_nlam, s->rows, NAME_nlam);
     memcpy(probe, row, sizeof probe);
     memcpy(probe + NAME_nq, dq, sizeof dq);
     NAME_moved(probe, y);
@@ -197,7 +109,7 @@ int NAME_project(struct NAME_instance *m, double *row)
         off = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast); /* before this correction */
         if (off > 0.5 * before && off < LOOSE) return 0; /* small pivots: it gets no better */
         memcpy(row, y, (NAME_nq + NAME_nv) * sizeof(double));
-        if (off < CLOSED) return 0;
+        if (off < LAST_GAP) return 0;
         if (!(off < 1.0)) return -1;
         before = off;
     }

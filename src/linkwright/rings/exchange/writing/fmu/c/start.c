@@ -6,8 +6,6 @@
 #include <string.h>
 #include "NAME_core.h"
 
-#define EXACT 1e-12    /* dimensionless gap of a start that needs no closing */
-#define ENOUGH 1e-10   /* and of one that is closed */
 #define LONGEST 0.3    /* dimensionless first step that Newton's method may take */
 #define SHORTEST 1e-4  /* share of the change below which it is given up */
 #define KEEP 1e6       /* weight of a state that was set against one that was not */
@@ -82,8 +80,8 @@ static double correction(struct NAME_instance *m, const struct way *w, const dou
         for (r = 0; r < rows; r++)
             x[i] -= STIFF * J[r * NAME_nv + i] * NAME_column_scale[i] * gap[r] / (NAME_row_scale[r] * NAME_row_scale[r]);
     }
-    if (!NAME_factor(m->matrix, NAME_nv)) return -1.0;
-    NAME_substitute(m->matrix, NAME_nv, x);
+    if (!NAME_loop_factored(m->matrix, NAME_nv, NAME_nv)) return -1.0;
+    NAME_loop_substituted(m->matrix, NAME_nv, NAME_nv, x, NAME_nv);
     for (i = 0; i < NAME_nv; i++) {
         size = fmax(size, fabs(x[i]));
         x[i] *= NAME_column_scale[i];
@@ -122,8 +120,8 @@ static int closed(struct NAME_instance *m, const struct way *w)
         gap = largest_gap(m, w->rows, &which);
         if (gap < 1e-14) return 1;
         size = correction(m, w, m->closing + NAME_closing_phi, 0, x);
-        if (size < 0.0 || size > LONGEST) return gap < ENOUGH;
-        if (round && size > 0.5 * before) return gap < ENOUGH; /* round-off stops it, or it does not converge */
+        if (size < 0.0 || size > LONGEST) return gap < NAME_CLOSED_AT_BEST;
+        if (round && size > 0.5 * before) return gap < NAME_CLOSED_AT_BEST; /* round-off stops it, or it does not converge */
         before = size;
         memcpy(probe, m->now.row, sizeof probe);
         memcpy(probe + NAME_nq, x, sizeof x);
@@ -189,7 +187,7 @@ static int is_closed(struct NAME_instance *m)
     int i;
     if (!NAME_nlam) return 1;
     for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));
-    return !NAME_projection(m->now.row, y) && y[NAME_nq + NAME_nv] < EXACT && y[NAME_nq + NAME_nv + 1] < EXACT * fast;
+    return !NAME_projection(m->now.row, y) && y[NAME_nq + NAME_nv] < NAME_CLOSED_START && y[NAME_nq + NAME_nv + 1] < NAME_CLOSED_START * fast;
 }
 
 static int close_again(struct NAME_instance *m)

@@ -8,27 +8,7 @@
   const LOOKS = 24; // samples at which forward dynamics is asked
   const LOOKED = [0.03, 0.21, 0.47, 0.68, 0.89]; // shares of the cycle at which the rank is taken: the largest is the generic one
   const SLIGHT = 1e-3; // of the loads at the mechanism's size: smaller efforts are compared with this
-  const RANK = 1e-9; // of the largest pivot: round-off of the Jacobian
-
-  // rank by elimination with complete pivoting, in place
-  /** @param {number[][]} A */
-  const rankOf = (A) => {
-    const m = A.length, n = m ? A[0].length : 0;
-    let rank = 0, largest = 0;
-    for (; rank < Math.min(m, n); rank++) {
-      let best = 0, row = rank, column = rank;
-      for (let i = rank; i < m; i++) for (let j = rank; j < n; j++) if (Math.abs(A[i][j]) > best) [best, row, column] = [Math.abs(A[i][j]), i, j];
-      largest = largest || best;
-      if (!(best > RANK * largest)) break;
-      [A[rank], A[row]] = [A[row], A[rank]];
-      for (const r of A) [r[rank], r[column]] = [r[column], r[rank]];
-      for (let i = rank + 1; i < m; i++) {
-        const f = A[i][rank] / A[rank][rank];
-        for (let j = rank; f && j < n; j++) A[i][j] -= f * A[rank][j];
-      }
-    }
-    return rank;
-  };
+  const RANK = 1e-9; // of the largest singular value: round-off of the Jacobian
 
   /** @param {number} x */
   const said = (x) => (x === 0 ? "0" : x.toExponential(1));
@@ -76,17 +56,13 @@
     // {rank, rows}: the largest rank of the dimensionless loop Jacobian at some positions of the cycle, or at the present one; null where
     // the mechanism cannot be assembled
     const structure = () => {
-      const f = core.kernel.closure, rows = mechanism.names.lam.length, c = e.cycle;
+      const f = core.loops, rows = mechanism.names.lam.length, c = e.cycle;
       if (!f || !rows || !nv) return { rank: 0, rows };
       if (c ? !c.placed.some((x) => x) : !e.state.ok) return null;
-      const { columns, rows: scale } = data.scale, start = f.to.J[0];
       /** @param {Float64Array} q @param {Float64Array} near */
       const rankAt = (q, near) => {
-        f.put("q", q);
-        f.zero("v");
-        f.run(near);
-        const J = mechanism.names.lam.map((_, i) => columns.map((x, j) => (f.y[start + i * nv + j] * x) / scale[i]));
-        return rankOf(J);
+        const s = core.singularValues(q, near);
+        return s.filter((x) => x > RANK * s[s.length - 1]).length;
       };
       const there = c ? Array.from(c.placed.keys()).filter((i) => c.placed[i]) : [];
       const some = there.length ? LOOKED.map((x) => there[Math.round(x * (there.length - 1))]) : [];
@@ -164,7 +140,7 @@
 
     // J v of the loops at some positions, over the largest speed
     const velocities = () => {
-      const c = shown(), f = core.kernel.closure, rows = mechanism.names.lam.length, { columns, rows: scale } = data.scale;
+      const c = shown(), f = core.loops, rows = mechanism.names.lam.length, { columns, rows: scale } = data.scale;
       if (!f || !rows) return null;
       let worst = 0, speed = 1;
       for (let m = 0; m < LOOKS; m++) {

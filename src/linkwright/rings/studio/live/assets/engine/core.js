@@ -10,11 +10,12 @@
     /** @type {Record<string, BoundKernel>} */
     const kernel = {};
     for (const name in mechanism.kernels) kernel[name] = /** @type {BoundKernel} */ (mechanism.bind(name));
-    const { poses, twists, branch } = kernel, { kappa } = DATA.scale;
-    const kinematics = /** @type {BoundKernel} */ (solver.kinematics); // with the arrays that `close` fills
+    const { poses, twists } = kernel, { kappa } = DATA.scale;
+    const kinematics = /** @type {LoopKernel} */ (solver.kinematics); // with the arrays that `close` fills
     const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
     const core = /** @type {Core} */ ({ nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none });
 
+    core.loops = kernel.terms || kernel.closure; // phi, J and b of the loops
     core.setTime = (t) => (mechanism.t = t);
 
     core.normalized = solver.normalize;
@@ -24,26 +25,27 @@
     // ------------------------------------------------------------------ closing
 
     const v = new Float64Array(nv), a = new Float64Array(nv);
-    const answer = { closed: false, ok: false, residual: 0, v, a };
+    const answer = { closed: false, ok: false, residual: 0, determinant: 0, v, a };
+    const branch = () => {
+      const d = kinematics ? kinematics.y.determinant[0] : 0;
+      return Math.abs(d) > 1e-14 ? d : 0;
+    };
 
-    // Newton's steps on q, in place; then v and a for the drives' speeds and accelerations. `closed`: the position is there; `ok`: speeds
-    // and accelerations as well. The answer's arrays are overwritten by the next call.
+    // Newton's steps on q, in place; v and a there for the drives' speeds and accelerations, and the determinant. `closed`: the
+    // position is there; `ok`: speeds and accelerations as well. The answer is overwritten by the next call.
     core.solve = (q, near, value, speed, acceleration, from = 0) => {
-      const { y, to } = kinematics;
-      kinematics.zero("v");
-      if (speed) kinematics.put("speed", speed, from);
-      else kinematics.zero("speed");
-      if (acceleration) kinematics.put("acceleration", acceleration, from);
-      else kinematics.zero("acceleration");
-      answer.residual = solver.close(q, near, value, from, false);
+      const { x, y } = kinematics;
+      for (let k = 0; k < nd; k++) {
+        x.speed[k] = speed ? speed[from + k] : 0;
+        x.acceleration[k] = acceleration ? acceleration[from + k] : 0;
+      }
+      answer.residual = solver.close(q, near, value, from);
       answer.closed = answer.residual >= 0;
-      answer.ok = false;
-      if (!answer.closed || solver.status) return answer;
-      for (let i = 0; i < nv; i++) v[i] = y[to.v[0] + i];
-      kinematics.put("v", v);
-      if (kinematics.run(near)) return answer;
-      for (let i = 0; i < nv; i++) a[i] = y[to.a[0] + i];
-      answer.ok = true;
+      answer.determinant = answer.closed ? branch() : 0;
+      answer.ok = answer.closed && !solver.status();
+      if (!answer.ok) return answer;
+      v.set(y.v);
+      a.set(y.a);
       return answer;
     };
 
@@ -55,10 +57,19 @@
 
     // determinant of the driven closing conditions, 0 where it is not defined
     core.determinant = (q, near) => {
-      if (!branch) return 0;
-      branch.put("q", q);
-      const bad = branch.run(near), d = branch.y[branch.to.determinant[0]];
-      return bad || !(Math.abs(d) > 1e-14) ? 0 : d;
+      solver.newton(q, near, none, 0, step);
+      return branch();
+    };
+
+    // singular values of the dimensionless loop Jacobian, the smallest first
+    core.singularValues = (q, near) => {
+      const f = core.loops, n = names.lam.length, { columns, rows } = DATA.scale, upright = n > nv, J = new Float64Array(n * nv);
+      if (!f || !J.length) return [];
+      f.put("q", q);
+      f.zero("v");
+      f.run(near);
+      for (let i = 0; i < n; i++) for (let j = 0; j < nv; j++) J[upright ? j * n + i : i * nv + j] = (f.y[f.to.J[0] + i * nv + j] * columns[j]) / rows[i];
+      return mechanism.singularValues(J, Math.min(n, nv));
     };
 
     // the side of the branch: its sign
@@ -79,7 +90,7 @@
         here.set(q);
         turn.set(near);
         const r = core.solve(here, turn, value);
-        const flipped = r.closed && core.side(here, turn) * first < 0;
+        const flipped = r.closed && r.determinant * first < 0;
         if (r.closed && !flipped) {
           core.count(here, turn);
           q.set(here);

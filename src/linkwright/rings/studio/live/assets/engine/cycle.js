@@ -17,7 +17,7 @@
     const joints = core.mechanism.names.joints.length;
     /** @type {Cycle} */
     const c = {
-      n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), side: new Int8Array(n),
+      n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), side: new Int8Array(n), determinant: new Float64Array(n).fill(NaN),
       q: new Float64Array(n * nq), v: new Float64Array(n * nv), a: new Float64Array(n * nv), near: new Float64Array(n * nn),
       wrench: new Float64Array(core.kernel.loads ? n * 6 * joints : 0), lam: new Float64Array(core.kernel.loads ? n * core.mechanism.names.lam.length : 0),
       u: Array.from({ length: core.kernel.loads ? nd : 0 }, () => new Float64Array(n)),
@@ -35,6 +35,7 @@
     c.residual = Math.max(c.residual, r.residual);
     for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k];
     for (let k = 0; k < nn; k++) c.near[i * nn + k] = near[k];
+    c.determinant[i] = r.determinant;
     c.ok[i] = 0;
     if (!r.ok) return;
     for (let k = 0; k < nv; k++) c.v[i * nv + k] = r.v[k];
@@ -149,14 +150,14 @@
       for (let k = 0; k < nn; k++) near[k] = c.near[j * nn + k];
       let r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
       if (!r.closed && !(finely(j, i) && (r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd)).closed)) return false;
+      let side = Math.sign(r.determinant);
       core.count(q, near);
-      let side = core.side(q, near);
       if (side * c.side[j] < 0) {
         for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k]; // a passage, or a jump over a narrow gap between branches?
         if (!finely(j, i)) return false;
         r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
         if (!r.closed) return false;
-        side = core.side(q, near);
+        side = Math.sign(r.determinant);
         if (side * c.side[j] < 0 && apart(i) > TOGETHER) return false;
       }
       c.side[i] = side || c.side[j];
@@ -191,7 +192,7 @@
       if (!file || !core.carried(q, near, drive, file, Float64Array.from(core.mechanism.parameters))) return false;
       const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
       if (!r.closed) return false;
-      c.side[i] = core.side(q, near);
+      c.side[i] = Math.sign(r.determinant);
       if (!c.side[i]) return false;
       store(core, law, c, i, q, near, r);
       return true;

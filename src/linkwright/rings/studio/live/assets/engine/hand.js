@@ -59,7 +59,7 @@
     };
     const sameValues = () => known !== null && known.parameters.every((x, i) => x === mechanism.parameters[i]);
     /** @param {ArrayLike<number>} q @param {ArrayLike<number>} near */
-    const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
+    const singular = (q, near) => core.kinematics && Math.abs(core.determinant(q, near)) < SINGULAR;
     /** @param {Tangents | null} found @param {ArrayLike<number>} q */
     const learn = (found, q) => {
       if (!found) return false;

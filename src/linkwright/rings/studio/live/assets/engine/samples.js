@@ -97,10 +97,10 @@
 
     // velocities of the tree, of the bodies and beside the tree per unit speed of the leading drive, the other drives held
     const tangent = once((c) => withValues(c, () => {
-      const f = kernel.kinematics, lead = Math.max(0, law.drives.indexOf(law.drive)), v = blank(c, nv);
+      const f = kernel.walk, lead = Math.max(0, law.drives.indexOf(law.drive)), v = blank(c, nv);
       const beside = blank(c, kernel.speeds ? kernel.speeds.to.beside[1] : 0), speed = new Float64Array(nd);
       speed[lead] = 1;
-      for (const key of ["v", "acceleration"]) f.zero(key);
+      f.zero("acceleration");
       f.put("speed", speed);
       for (let i = 0; i < c.n; i++) {
         if (!c.placed[i]) continue;

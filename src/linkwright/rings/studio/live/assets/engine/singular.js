@@ -56,7 +56,7 @@
     /** @param {number} x @param {Float64Array | null} start */
     const on = (x, start) => {
       const p = at(from, to, x, start);
-      return p.closed && core.side(p.q, p.near) * side >= 0 ? Float64Array.from(p.q) : null;
+      return p.closed && p.r.determinant * side >= 0 ? Float64Array.from(p.q) : null;
     };
     if (on(1, null)) return null;
     // Newton's way fails before the branch ends: a failure halves the step, and only a tiny step that fails is the end
@@ -74,7 +74,7 @@
     /** @param {number} x */
     const find = (x) => {
       const p = at(i, x < 0 ? i - 1 : i + 1, Math.abs(x), null);
-      return p.closed ? { x, det: Math.abs(core.determinant(p.q, p.near)), q: Float64Array.from(p.q) } : { x, det: 0, q: null };
+      return p.closed ? { x, det: Math.abs(p.r.determinant), q: Float64Array.from(p.q) } : { x, det: 0, q: null };
     };
     let [a, b] = [-1, 1], [left, right] = [find(b - GOLDEN * (b - a)), find(a + GOLDEN * (b - a))];
     for (let k = 0; k < SECTIONS; k++) {
@@ -156,7 +156,7 @@
       const told = known.find((k) => Math.abs(within(law, lead, k.value) - at) < same);
       c.singular.push({ s: from + x * (to - from), value: at, geometry: told ? told.geometry : inLine(core, DATA, q), ...more });
     };
-    const det = Float64Array.from({ length: n }, (_, i) => (c.placed[i] ? core.determinant(c.q.subarray(i * nq, (i + 1) * nq), c.near.subarray(i * nn, (i + 1) * nn)) : NaN));
+    const det = c.determinant;
     c.singular = [];
 
     /** @param {number} from @param {number} to */

@@ -1,18 +1,17 @@
-// Free motion: forward dynamics and Runge-Kutta steps of order four from the state, no effort at the drives. In a singular passage the
-// kernels cannot tell the accelerations; there the last ones carry it across, and the speeds are scaled so that no energy is lost or won.
+// Free motion: forward dynamics and Runge-Kutta steps of order four from the state, no effort at the drives. Steps pass singular
+// positions (singular_step_loops.py); there the speeds are scaled so that no energy is lost or won.
 (() => {
   "use strict";
   const LONGEST_STEP = 1 / 480; // s
   const LONGEST_MOVE = 0.02; // radians, or multiples of the mechanism's size, a step
   const LONGEST_BEND = 2e-5; // the same, of a step's second-order part: accelerations have peaks near dead centers
   const MOST_STEPS = 400; // of one frame
-  const LEAPS = [1, 2, 4, 8, 16, 32, 64]; // lengths of a leap over a passage, in steps
 
   LW.engineSwing = (e) => {
     const { core, mechanism } = e, { nv, columns } = { nv: core.nv, columns: e.data.scale.columns };
     const tau = new Float64Array(nv);
     const swing = (e.swing = /** @type {Swing} */ ({ t: 0, running: false, energy: 0, drift: 0, passages: 0, why: "" }));
-    let first = 0, turned = 0, work = 0;
+    let first = 0, turned = 0, work = 0, passing = false;
     /** @type {Float64Array | null} */
     let acceleration = null;
     const flow = core.kernel.flow, energyKnown = e.data.conservative || (flow && core.nq === nv);
@@ -92,28 +91,11 @@
       swing.t += h;
     };
 
-    // over a singular position with the accelerations before it; true where it came out on the other side
-    /** @param {number} h */
-    const leap = (h) => {
-      const { q, v, near } = e.state, before = total().total;
-      if (!acceleration || core.nq !== nv) return 0;
-      for (const n of LEAPS) {
-        const d = n * h, Q = new Float64Array(core.nq), V = new Float64Array(nv);
-        for (let i = 0; i < nv; i++) {
-          Q[i] = q[i] + d * (v[i] + 0.5 * d * acceleration[i]);
-          V[i] = v[i] + d * acceleration[i];
-        }
-        mechanism.near = Float64Array.from(near);
-        const put = mechanism.project(Q, V);
-        if (!put.ok || !mechanism.forward(put.q, put.v, tau).ok) continue;
-        const now = mechanism.energy(put.q, put.v), share = e.data.conservative && now.kinetic > 0 ? (now.kinetic + before - now.total) / now.kinetic : 1;
-        if (!(share > 0.5 && share < 2)) continue;
-        take(put.q, put.v.map((x) => x * Math.sqrt(share)), d, mechanism.t);
-        mechanism.t += d;
-        swing.passages++;
-        return d;
-      }
-      return 0;
+    // in a singular position accelerations are taken beside it: speeds, in place, with the energy before
+    /** @param {Float64Array} q @param {Float64Array} v @param {number} energy */
+    const keep = (q, v, energy) => {
+      const now = mechanism.energy(q, v), share = now.kinetic > 0 ? (now.kinetic + energy - now.total) / now.kinetic : 1;
+      if (share > 0.5 && share < 2) for (let i = 0; i < nv; i++) v[i] *= Math.sqrt(share);
     };
 
     // moves on by dt; {ok, energy, drift, t, done}: `drift` is null where the work of loads and dampers is not known, `done` the time that
@@ -128,15 +110,14 @@
         const now = mechanism.forward(e.state.q, e.state.v, tau);
         if (now.ok) acceleration = now.a;
         const h = stepOf(left), t = mechanism.t;
-        const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : null;
-        if (r && r.ok) {
-          take(r.q, r.v, h, t);
-          left -= h;
-        } else {
-          const d = leap(h);
-          ok = d > 0;
-          left -= d;
-        }
+        const before = total().total, r = mechanism.step(e.state.q, e.state.v, h, tau);
+        ok = r.ok;
+        if (!ok) break;
+        if (r.continued && !passing) swing.passages++;
+        passing = r.continued;
+        if (passing && e.data.conservative) keep(r.q, r.v, before);
+        take(r.q, r.v, h, t);
+        left -= h;
       }
       if (!ok) swing.running = false;
       swing.why = ok ? "" : "the equations have no unique answer in this position";

@@ -8,35 +8,6 @@
   /** @param {Vector} a */
   const size = (a) => Math.hypot(a[0], a[1], a[2]);
 
-  // singular values of a matrix given as rows, ascending: one-sided Jacobi rotations on the shorter side
-  LW.singularValues = (rows) => {
-    const m = rows.length, n = m ? rows[0].length : 0;
-    const short = Math.min(m, n);
-    const a = m <= n ? rows.map((r) => Float64Array.from(r)) : Array.from({ length: n }, (_, j) => Float64Array.from(rows, (r) => r[j]));
-    for (let sweep = 0, off = 1; sweep < 60 && off > 1e-15; sweep++) {
-      off = 0;
-      for (let i = 0; i < short; i++) {
-        for (let j = i + 1; j < short; j++) {
-          let x = 0, y = 0, z = 0;
-          for (let k = 0; k < a[i].length; k++) {
-            x += a[i][k] * a[i][k];
-            y += a[j][k] * a[j][k];
-            z += a[i][k] * a[j][k];
-          }
-          if (z * z <= 1e-32 * x * y || z === 0) continue;
-          off = Math.max(off, Math.abs(z) / Math.sqrt(x * y));
-          const d = (y - x) / (2 * z), t = Math.sign(d || 1) / (Math.abs(d) + Math.hypot(1, d)), c = 1 / Math.hypot(1, t), s = c * t;
-          for (let k = 0; k < a[i].length; k++) {
-            const p = a[i][k], q = a[j][k];
-            a[i][k] = c * p - s * q;
-            a[j][k] = s * p + c * q;
-          }
-        }
-      }
-    }
-    return a.map((r) => Math.hypot(...r)).sort((x, y) => x - y);
-  };
-
   // a text as a cell of a CSV file; one that begins like a formula gets an apostrophe, so that spreadsheets take it for text
   LW.csvCell = (text) => {
     const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -190,16 +161,7 @@
     };
 
     // singular values of the dimensionless loop Jacobian now, the smallest first
-    e.singular = () => {
-      const f = core.kernel.closure, labels = mechanism.names.lam, { columns, rows } = data.scale;
-      if (!f || !labels.length) return { values: [], labels: [] };
-      f.put("q", e.state.q);
-      f.zero("v");
-      f.run(e.state.near);
-      const start = f.to.J[0];
-      const J = labels.map((_, i) => columns.map((c, j) => (f.y[start + i * nv + j] * c) / rows[i]));
-      return { values: LW.singularValues(J), labels };
-    };
+    e.singular = () => ({ values: core.singularValues(e.state.q, e.state.near), labels: core.loops ? mechanism.names.lam : [] });
 
     e.multipliers = () => mechanism.names.lam.map((name, i) => ({ name, value: e.state.loads ? e.state.loads.lam[i] : null }));
 

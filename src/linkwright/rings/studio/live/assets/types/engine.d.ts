@@ -9,6 +9,7 @@ interface Closing {
   closed: boolean;
   ok: boolean;
   residual: number;
+  determinant: number;
   v: Float64Array;
   a: Float64Array;
 }
@@ -25,6 +26,8 @@ interface Core {
   kinematics: boolean;
   mechanism: Mechanism;
   none: Float64Array;
+  /** Kernel with phi, J and b of the loops. */
+  loops: BoundKernel | undefined;
   setTime(t: number): void;
   normalized(q: Float64Array): Float64Array;
   count(q: ArrayLike<number>, near: Float64Array): void;
@@ -33,6 +36,7 @@ interface Core {
   newton(q: ArrayLike<number>, near: ArrayLike<number>, value: ArrayLike<number>, out: Float64Array): number;
   residual(q: ArrayLike<number>, near: ArrayLike<number>, value: ArrayLike<number>, from?: number): number;
   determinant(q: ArrayLike<number>, near: ArrayLike<number>): number;
+  singularValues(q: ArrayLike<number>, near: ArrayLike<number>): number[];
   side(q: ArrayLike<number>, near: ArrayLike<number>): number;
   carried(q: Float64Array, near: Float64Array, value: ArrayLike<number>, before: Float64Array, after: Float64Array): boolean;
   dirty(): void;
@@ -109,6 +113,7 @@ interface Cycle {
   ok: Uint8Array;
   placed: Uint8Array;
   side: Int8Array;
+  determinant: Float64Array;
   q: Float64Array;
   v: Float64Array;
   a: Float64Array;

@@ -317,7 +317,6 @@ interface Linkwright {
     moving: (c: Cycle, read: (i: number) => number) => Float64Array,
   ): void;
   singularPlace(law: Law, DATA: PageData, x: { value: number }): string;
-  singularValues(rows: ArrayLike<number>[]): number[];
   csvCell(text: string): string;
   // plots
   scale: Scale;

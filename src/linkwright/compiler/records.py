@@ -1,0 +1,414 @@
+"""Records of arrays for loops of the subset: declared once as classes, laid out for the sizes of a mechanism and for one lane or eight.
+
+    class Point(Record):
+        q: Floats = sized("nq")
+        rate: Floats = sized("nq")
+
+A field is an array, a whole number (`int`: fixed for a layout), a number (`float`: it may change), another record, or a kernel. `Floats`,
+`Matrix`, `Ints` and `float` have a value of each lane; `Shared`, `SharedMatrix` and `SharedInts` are common to all lanes. Sizes are symbols
+of the declaration, and one dictionary {"nq": 3, ...} lays out everything. `Column` and `Rows` are arrays outside of records, with any
+strides.
+
+    class CloseInputs(Record): ...       blocks of a kernel that a loop names; a block that the program lacks has length 0
+    class Close(Kernel):
+        x: CloseInputs
+        y: CloseOutputs
+
+In memory a record is a table of slots (places and lengths) and a block of floats, so one machine code serves all mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_origin, get_type_hints
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+
+LINE = 8  # arrays begin at a multiple of so many numbers, a cache line
+ALL_LANES = 8  # states in a block of lanes; every entry of a block has so many numbers, one after the other
+
+T = TypeVar("T", int, float)
+
+
+class LoopError(LinkwrightError):
+    """A loop uses something outside the subset."""
+
+
+class Array(Generic[T]):
+    """Base of the kinds of arrays. Loops that run as Python see numpy arrays instead."""
+
+    element: ClassVar[type] = float
+    axes: ClassVar[int] = 1
+    own: ClassVar[bool] = True  # every lane has its own entries
+    outside: ClassVar[bool] = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, at: Any) -> T:
+        raise NotImplementedError
+
+    def __setitem__(self, at: Any, value: T) -> None:
+        raise NotImplementedError
+
+
+class Floats(Array[float]):
+    """Numbers of each lane."""
+
+
+class Matrix(Array[float]):
+    """Rows of numbers of each lane."""
+
+    axes = 2
+
+
+class Ints(Array[int]):
+    """Whole numbers of each lane."""
+
+    element = int
+
+
+class Shared(Array[float]):
+    """Numbers that all lanes have in common."""
+
+    own = False
+
+
+class SharedMatrix(Array[float]):
+    """Rows of numbers that all lanes have in common."""
+
+    axes, own = 2, False
+
+
+class SharedInts(Array[int]):
+    """Whole numbers that all lanes have in common."""
+
+    element, own = int, False
+
+
+class Column(Array[float]):
+    """An array outside of records with one axis: of each lane its own, or the same for all."""
+
+    outside = True
+
+
+class IntColumn(Array[int]):
+    """An array of whole numbers outside of records with one axis."""
+
+    element, outside = int, True
+
+
+class Rows(Array[float]):
+    """An array outside of records with two axes."""
+
+    axes, outside = 2, True
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Sizes of an array in a record: symbols or numbers, one for each axis."""
+
+    sizes: tuple[str | int, ...]
+
+
+def sized(*sizes: str | int) -> Any:
+    """Return the sizes of an array as the value of a record's field."""
+    return Sized(sizes)
+
+
+class Record:
+    """Base of records. `fields_of` gives their fields in the order of their slots."""
+
+    def __init__(self) -> None:
+        raise LoopError(f"a {type(self).__name__} is made by a Layout.")
+
+
+class Kernel(Record):
+    """Base of kernels: fields x and y, records of the inputs and outputs that loops name.
+
+    `alone`: with lanes it is called for one lane after the other, as a Python function behind it has to be.
+    """
+
+    alone: ClassVar[bool] = False
+
+    def run(self) -> int:
+        raise NotImplementedError
+
+
+# of a kernel, before those of its blocks: its code, inputs, outputs, work; with lanes its code for one lane, how many inputs and outputs it
+# has, and room for those of one lane
+KERNEL_SLOTS = ("address", "first", "last", "work", "alone", "n_in", "n_out", "alone_first", "alone_last", "alone_work")
+
+
+def run(kernel: Kernel) -> int:
+    """Evaluate a kernel at its inputs and return its status word.
+
+    With lanes its outputs hold until another lane evaluates it again: copy what a lane keeps. Where a status is asked for and that of the
+    code for eight lanes is not 0, each lane is evaluated alone.
+    """
+    return kernel.run()
+
+
+def copy(to: Array[T], source: Array[T]) -> None:
+    """Copy an array of a record into another one of the same length."""
+    views: tuple[Any, Any] = (to, source)
+    views[0][:] = views[1]
+
+
+@cache
+def fields_of(record: type[Record]) -> dict[str, Any]:
+    """Return the kinds of a record's fields by name; refuse what no field can be."""
+    kinds = {name: kind for name, kind in get_type_hints(record).items() if get_origin(kind) is not ClassVar}
+    for name, kind in kinds.items():
+        known = kind in (int, float) or (isinstance(kind, type) and issubclass(kind, (Array, Record)))
+        if not known or (isinstance(kind, type) and issubclass(kind, Array) and kind.outside):
+            given = getattr(kind, "__name__", kind)
+            raise LoopError(f"{record.__name__}.{name}: a field of a record is int, float, an array, a record or a kernel, not {given}.")
+    if issubclass(record, Kernel) and set(kinds) != {"x", "y"}:
+        raise LoopError(f"{record.__name__}: a kernel has the fields x and y, its inputs and outputs.")
+    return kinds
+
+
+def is_array(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Array)
+
+
+def is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Record)
+
+
+def is_kernel(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Kernel)
+
+
+def sizes_of(record: type[Record], name: str) -> tuple[str | int, ...] | None:
+    """Return the declared sizes of an array; None for blocks of kernels, which have those of the program."""
+    declared = getattr(record, name, None)
+    return declared.sizes if isinstance(declared, Sized) else None
+
+
+@cache
+def slots(kind: Any) -> int:
+    """Return the number of slots of a field."""
+    if kind in (int, float):
+        return 1
+    if is_array(kind):
+        return 1 + kind.axes
+    return len(KERNEL_SLOTS) * is_kernel(kind) + sum(slots(k) for k in fields_of(kind).values())
+
+
+@cache
+def place(record: type[Record], name: str) -> int:
+    """Return the word at which a field begins."""
+    if is_kernel(record) and name in KERNEL_SLOTS:
+        return KERNEL_SLOTS.index(name)
+    at = len(KERNEL_SLOTS) * is_kernel(record)
+    for key, kind in fields_of(record).items():
+        if key == name:
+            return at
+        at += slots(kind)
+    raise KeyError(name)
+
+
+def declaration(record: type[Record]) -> list[Any]:
+    """Return everything about a record that code depends on, as plain data."""
+    out: list[Any] = [record.__qualname__, issubclass(record, Kernel) and record.alone]
+    for name, kind in fields_of(record).items():
+        out.append([name, declaration(kind) if is_record(kind) else kind.__name__])
+    return out
+
+
+# ---------------------------------------------------------------- layout
+
+
+class _Block(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class KernelPlace:
+    """A kernel of a layout: its address (or a callable f(x, y, w) in Python), its blocks and how many floats they take."""
+
+    address: Any
+    inputs: Mapping[str, tuple[int, int]]  # start and size by name
+    outputs: Mapping[str, tuple[int, int]]
+    n_in: int
+    n_out: int
+    work: int = 0
+    alone: int = 0  # with lanes: its code for one lane, which says which lane is in trouble
+    alone_work: int = 0
+
+    @classmethod
+    def of(cls, address: Any, inputs: Sequence[_Block], outputs: Sequence[_Block], work: int = 0) -> KernelPlace:
+        """Return the place of a kernel with these blocks."""
+        x, y = ({b.name: (b.start, b.size) for b in blocks} for blocks in (inputs, outputs))
+        n_in, n_out = (max((a + n for a, n in side.values()), default=0) for side in (x, y))
+        return cls(address, x, y, n_in, n_out, work)
+
+
+ABSENT = KernelPlace(0, {}, {}, 0, 0)  # a kernel that a mechanism lacks: all its blocks are empty
+
+
+@dataclass
+class Layout:
+    """The place of a record: its slots, and of every array the place in the floats and the shape.
+
+    `sizes` are the symbols of the declaration and the whole numbers by name; `kernels` by path, None for one that the mechanism lacks.
+    `same` puts arrays where others are, which saves copies in one lane: {"found.q": "close.x.q"}. `inputs` are kernels that read the
+    inputs of others, which come before them: {"project": "rates"}.
+    """
+
+    record: type[Record]
+    sizes: Mapping[str, int]
+    kernels: Mapping[str, KernelPlace | None] = field(default_factory=dict)
+    lanes: int = 1
+    same: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.slots: list[int] = []
+        self.arrays: dict[str, tuple[int, tuple[int, ...], type[Array[Any]]]] = {}
+        self.numbers: dict[str, int] = {}
+        self.size = 0
+        self._later: list[tuple[int, str]] = []
+        self._add(self.record, "")
+        for at, key in self._later:
+            self.slots[at] = self._place(key)
+
+    def _room(self, n: int) -> int:
+        at = self.size
+        self.size += -(-n // LINE) * LINE
+        return at
+
+    def _place(self, key: str) -> int:
+        source = self.same[key]
+        if source not in self.arrays or self.arrays[source][1] != self.arrays[key][1]:
+            raise LoopError(f"'{key}' cannot lie where '{source}' is: there is no such array, or it has another size.")
+        self.arrays[key] = (self.arrays[source][0], *self.arrays[key][1:])
+        return self.arrays[key][0]
+
+    def whole(self, symbol: str | int, path: str) -> int:
+        """Return a size or a whole number by its name."""
+        if isinstance(symbol, int):
+            return symbol
+        if symbol not in self.sizes:
+            raise LoopError(f"the layout of {self.record.__name__} needs the size '{symbol}' (of '{path}').")
+        return int(self.sizes[symbol])
+
+    def _add(self, record: type[Record], path: str) -> None:
+        for name, kind in fields_of(record).items():
+            key = f"{path}{name}"
+            if kind is int:
+                self.slots.append(self.whole(name, key))
+            elif kind is float:
+                self.numbers[key] = self._room(self.lanes)
+                self.slots.append(self.numbers[key])
+            elif is_array(kind):
+                self._add_array(record, name, key, kind)
+            elif is_kernel(kind):
+                self._add_kernel(kind, key)
+            else:
+                self._add(kind, f"{key}.")
+
+    def _add_array(self, record: type[Record], name: str, key: str, kind: Any) -> None:
+        symbols = sizes_of(record, name)
+        if symbols is None or len(symbols) != kind.axes:
+            raise LoopError(f"{record.__name__}.{name} needs {kind.axes} sizes: write '{name}: {kind.__name__} = sized(...)'.")
+        shape = tuple(self.whole(s, key) for s in symbols)
+        if key in self.same and self.lanes == 1:
+            at = 0
+            self._later.append((len(self.slots), key))
+        else:
+            at = self._room(int(np.prod(shape)) * (self.lanes if kind.own else 1))
+        self.arrays[key] = (at, shape, kind)
+        self.slots += [at, *shape]
+
+    def _add_kernel(self, kind: Any, key: str) -> None:
+        if key not in self.kernels:
+            raise LoopError(f"the layout of {self.record.__name__} needs the kernel '{key}'.")
+        k = self.kernels[key] or ABSENT
+        x = self.arrays[f"{self.inputs[key]}.x"][0] if key in self.inputs else self._room(k.n_in * self.lanes)
+        y = self._room(k.n_out * self.lanes)
+        self.slots += [k.address if isinstance(k.address, int) else 0, x, y, self._room(k.work), k.alone, k.n_in, k.n_out]
+        self.slots += [self._room(n if k.alone else 0) for n in (k.n_in, k.n_out, k.alone_work)]
+        self.arrays[f"{key}.x"], self.arrays[f"{key}.y"] = (x, (k.n_in,), Floats), (y, (k.n_out,), Floats)
+        for side, blocks, start in (("x", k.inputs, x), ("y", k.outputs, y)):
+            for block in fields_of(fields_of(kind)[side]):
+                first, n = blocks.get(block, (0, 0))
+                at = start + self.lanes * first
+                self.arrays[f"{key}.{side}.{block}"] = (at, (n,), Floats)
+                self.slots += [at, n]
+
+    def view(self, floats: np.ndarray, path: str) -> np.ndarray:
+        """Return an array of the record: its own shape, with an axis of lanes behind it where there are several."""
+        at, shape, kind = self.arrays[path]
+        if kind.own and self.lanes > 1:
+            shape = (*shape, self.lanes)
+        part = floats[at : at + int(np.prod(shape))]
+        return (part.view(np.int64) if kind.element is int else part).reshape(shape)
+
+    def object(self, floats: np.ndarray) -> Any:
+        """Return the record as loops that run as Python see it: arrays are views of the floats. One lane only."""
+        return self._object(self.record, "", floats)
+
+    def _object(self, record: type[Record], path: str, floats: np.ndarray) -> Any:
+        kinds = fields_of(record)
+        out = _python_class(record)()
+        for name, kind in kinds.items():
+            key = f"{path}{name}"
+            if kind is int:
+                value: Any = self.whole(name, key)
+            elif kind is float:
+                at = self.numbers[key]
+                value = floats[at : at + 1]
+            elif is_array(kind):
+                value = self.view(floats, key)
+            else:
+                value = self._object(kind, f"{key}.", floats)
+            vars(out)[f"_{name}" if kind is float else name] = value
+        if is_kernel(record):
+            key = path.removesuffix(".")
+            vars(out)["run"] = _call(self.kernels[key] or ABSENT, self.view(floats, f"{key}.x"), self.view(floats, f"{key}.y"))
+        return out
+
+
+def _call(kernel: KernelPlace, x: np.ndarray, y: np.ndarray) -> Callable[[], int]:
+    """Return a call of a kernel with its arrays."""
+    function, w = kernel.address, np.zeros(kernel.work + LINE)
+    if isinstance(function, int):
+        from linkwright.compiler.callbacks import from_address
+
+        function = from_address(function)
+        first = -w.ctypes.data // 8 % LINE
+        w = w[first : first + kernel.work]
+    return lambda: int(function(x, y, w))
+
+
+@cache
+def _python_class(record: type[Record]) -> type:
+    """A class of objects with the fields of a record; numbers are properties that look into the floats."""
+
+    def number(name: str) -> property:
+        def get(self: Any) -> float:
+            return float(vars(self)[name][0])
+
+        def put(self: Any, value: float) -> None:
+            vars(self)[name][0] = value
+
+        return property(get, put)
+
+    numbers = {name: number(f"_{name}") for name, kind in fields_of(record).items() if kind is float}
+    return type(record.__name__, (), numbers)
