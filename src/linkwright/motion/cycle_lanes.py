@@ -293,8 +293,8 @@ class AssemblyGaps:
         designs, drives = self.lanes.designs, list(self.lanes.ready.plan.laws)
         get = designs.kernels.get
         step = designs.native(("gap_step", *drives), lambda: get("gap_step", drives=drives), True, idle=True)
-        by = {"by": ("parameters",), "outputs": ("square",)}
-        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, **by), True, idle=True)
+        by = ("parameters",)
+        slopes = designs.native(("gap", *drives), lambda: get("gap", drives=drives, by=by, outputs=("square",)), True, idle=True)
         if step is None or slopes is None:
             return None
         return LaneGaps(step, slopes, designs.core.loops.kappa, self.lanes.steps + 1)

@@ -19,7 +19,7 @@ LEAST_MASS = 1e-13  # share of the largest: directions without inertia
 MOVES = 1e-9  # a row whose entries are smaller is held by the two-sided ones
 WITHIN = 1e-11  # share of the largest rate by which a limit may be passed
 PUSHES = 1e-10  # share of the largest push that counts as none
-DEPENDENT = 1e-9  # of the largest singular value: rows of length 1 that differ by less say the same
+SAME_ROWS = 1e-9  # of the largest singular value: rows of length 1 that differ by less say the same
 
 
 def pushing_rows(
@@ -55,7 +55,7 @@ def independent(B: np.ndarray, p: np.ndarray) -> list[int]:
     p = np.where(p > PUSHES * float(p.max(initial=0.0)), p, 0.0)
     while True:
         chosen = np.flatnonzero(p)
-        null = factor(B[chosen].T, DEPENDENT).null
+        null = factor(B[chosen].T, SAME_ROWS).null
         if not null.shape[1]:
             return [int(i) for i in chosen]
         along = null[:, 0] if null[:, 0].max() > 0.0 else -null[:, 0]  # p may change by it and moves nothing: until one of them ends
