@@ -36,7 +36,7 @@ from linkwright.rings.robots.identification.result import condition_number
 
 SAMPLES, A_WAVE = 120, 30  # of the search, in a period and in one of its highest harmonic
 MARGIN = 0.99  # of limits: between samples a wave is higher by 0.5 %
-STRIDES, HALVINGS = 16, 6
+STRIDES, HALVINGS = 12, 6
 CONTRACTING = 0.5  # share of the step before that a Newton step may have: more, and the branch may be left
 WAY_STEP, LAST_STEP = 0.05, 1e-6  # of Newton's method, rad or m, on the way and at its end: what is left is of the size of the square
 KEYS = ("position", "speed", "torque", "force")
