@@ -151,7 +151,19 @@ def rubbing_effort(loads: Loads, f: Friction) -> Any:
     return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed)
 
 
-__all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "rubbing_effort", "solve", "with_joint_efforts"]
+__all__ = [
+    "METHODS",
+    "InverseProblem",
+    "Loads",
+    "Method",
+    "Wrench",
+    "load_friction",
+    "method_of",
+    "posed",
+    "rubbing_effort",
+    "solve",
+    "with_joint_efforts",
+]
 
 
 # Efforts in a singular passage: the limit along the smooth branch.

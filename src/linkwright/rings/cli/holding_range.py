@@ -44,8 +44,8 @@ COMMAND = CliCommand(
     topic="springs-dampers-stops",
     help="where dry friction holds a mechanism, and the torques or forces within which it rests",
     about="Compute the least and the largest torque or force of a drive with which a mechanism stays at rest, at every position of its "
-    "cycle, and the stretches in which it stays put with none. Friction of every joint may take any value within its bound: coulomb, and mu "
-    "times the load of the joint. Positions where friction locks the mechanism are named.",
+    "cycle, and the stretches in which it stays put with none. The friction of a joint may take any value within its bound, which is "
+    "coulomb plus mu times the load of the joint. Positions in which friction locks the mechanism are named.",
     examples=(
         "linkwright holding-range flap --plot flap.png",
         "linkwright holding-range flap --start 20deg --stop 60deg --steps 40 -o flap.csv",

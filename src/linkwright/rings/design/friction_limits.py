@@ -4,17 +4,18 @@ At rest the friction s of every joint is unknown within Coulomb's bound, while r
 
     |s_i| <= c_i |F_i(s)| + C_i        F(s) = F0 + F' s        u(s) = u0 + g's
 
-c is mu times radius (mu of a slider), C the constant part. Where P = c |F'| has a spectral radius below 1, the set of all such s is the
-image of a cube: s_i = theta_i (c_i |F_i(s)| + C_i), |theta_i| <= 1, has one solution for every theta. Each bound less s_i is convex in s, so
-the largest u is reached where every joint is at its bound, theta_i = +-1. With y = (1 - theta c F'')^-T g, the sign of theta_i is that of
-y_i, and |y - g| is at most ((1 - P')^-1 - 1)|g|: where |g_i| is larger the sign is certain. The others, near dead centers, are tried both.
+c is mu times radius (mu of a slider), C the constant part. If P = c |F'| has a spectral radius below 1, all such s are the image of a cube:
+s_i = theta_i (c_i |F_i(s)| + C_i) with |theta_i| <= 1 has one solution for every theta. The bounds are convex in s, so the largest u is
+reached at a corner, where every joint is at its bound. The sign of theta_i is that of y_i, y = (1 - theta c F')^-T g, and |y - g| is at
+most ((1 - P')^-1 - 1)|g|. Therefore the sign is certain where |g_i| is larger. For the other joints, near dead centers, both are tried.
 
-Where the spectral radius is 1 or more, friction can grow with the effort that it holds, without end: self-locking. There the solutions are
-followed from theta = 0 for every choice of signs, as points (x, w) with s = x / w, so that one that leaves for infinity is seen at w = 0.
+If the spectral radius is 1 or more, friction may grow with the effort that it holds, without end: self-locking. Then the solutions are
+followed from theta = 0 for every choice of signs, as points (x, w) with s = x / w, so that a solution that leaves for infinity has w = 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -30,6 +31,7 @@ SETTLED = 1e-15
 NO_INFLUENCE = 1e-13  # share of the largest influence below which the sign of a friction does not matter
 LONGEST, SHORTEST = 0.2, 1e-7  # steps along a solution, of an arc on the unit sphere
 MOST_POINTS = 2000  # points of one solution
+Equations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def limits(a: AffineLoads) -> tuple[Limit, Limit]:
     patterns = _patterns(a, P)
     s = np.concatenate([_settled(a, -patterns), _settled(a, patterns)])
     held = s @ a.g
-    return tuple(Limit(float(a.u + held[k]), a.g * s[k], True) for k in (int(held.argmin()), int(held.argmax())))  # type: ignore[return-value]
+    least, most = int(held.argmin()), int(held.argmax())
+    return Limit(float(a.u + held[least]), a.g * s[least], True), Limit(float(a.u + held[most]), a.g * s[most], True)
 
 
 def _radius(P: np.ndarray) -> float:
@@ -115,8 +118,8 @@ def _followed(a: AffineLoads) -> tuple[Limit, Limit]:
     m = len(a.g)
     if m > MOST_FOLLOWED:
         raise UsageError(
-            f"the friction of {m} joints is so strong here that the mechanism may lock itself; that is decided for at most {MOST_FOLLOWED}. "
-            "Leave out friction that does not matter."
+            f"the friction of {m} joints is so strong here that the mechanism may lock itself, and this is computed for at most "
+            f"{MOST_FOLLOWED} joints. Leave out friction that does not matter."
         )
     low = high = Limit(a.u, np.zeros(m), m == 1)  # one friction has one way to grow
     for signs in product((1.0, -1.0), repeat=m):
@@ -176,7 +179,7 @@ def _path(a: AffineLoads, signs: np.ndarray) -> tuple[np.ndarray, float]:
     return z[:m] * size, float(z[m])
 
 
-def _corrected(equations, z: np.ndarray, normal: np.ndarray, through: np.ndarray) -> np.ndarray | None:
+def _corrected(equations: Equations, z: np.ndarray, normal: np.ndarray, through: np.ndarray) -> np.ndarray | None:
     """Newton onto the solution within the plane through a point."""
     for _ in range(12):
         r, J = equations(z)

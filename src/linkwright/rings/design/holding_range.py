@@ -40,7 +40,7 @@ from linkwright.rings.design.friction_limits import AffineLoads, Limit, limits
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwright.api import Description, description
+    from linkwright.api import Description
     from linkwright.rings.studio.plots.common_parts import Paper
 
 SAME = 1e-9  # share of the travel within which two positions are one
@@ -207,11 +207,9 @@ class _Ends(NamedTuple):
     without: float
     unique: bool
 
-    @property
-    def margin(self) -> float:
+    def margin(self, scale: float) -> float:
         """Distance of zero from the nearer end, from -1 to 1; negative where the mechanism does not stay put."""
         m = min(self.high.effort, -self.low.effort)
-        scale = max((abs(x) for x in (self.low.effort, self.high.effort, self.without) if np.isfinite(x)), default=0.0) or 1.0
         return 1.0 if m == np.inf else m / (abs(m) + scale)
 
 
@@ -231,8 +229,8 @@ def _joints(d: Description) -> tuple[_Joint, ...]:
         part = coordinates.joint_part(d, f.joint)
         if len(part.entries) > 1:
             raise UsageError(
-                f"friction '{f.name}' acts in {len(part.entries)} directions of joint '{f.joint}' at once; a holding range covers friction in "
-                "hinges, sliders and single directions of a joint.",
+                f"friction '{f.name}' acts in {len(part.entries)} directions of joint '{f.joint}' at once; a holding range covers friction "
+                "in hinges, sliders and single directions of a joint.",
                 name=f.name,
             )
         lever = float(f.radius) if part.kinds == {"angle"} else 1.0
@@ -275,11 +273,15 @@ class _Statics:
         self.x, self.hold = c[c.drive], {name: float(c[name][0]) for name in c.drives if name != c.drive}
         self.unit = unit_of(m.description.units, "angle" if is_rotary(m.description, c.drive) else "length")
 
-    def ends(self, st: State) -> _Ends:
-        """The range at a state at rest."""
+    def loads(self, st: State) -> inverse.Loads:
+        """Inverse dynamics at rest, where the smooth friction of the model is zero."""
         loads = self.system._solved_loads(st, np.zeros_like(st.v), self.drives)
         if loads.base:
             raise UsageError("a holding range needs a mechanism on the ground: this one has a floating base, which nothing holds.")
+        return loads
+
+    def ends(self, loads: inverse.Loads) -> _Ends:
+        """The range at a position."""
         F = self.forces(loads)
         by_load, constant = np.array([x.by_load for x in self.joints]), np.array([x.constant for x in self.joints])
         size = by_load * np.linalg.norm(F, axis=1) + constant
@@ -299,18 +301,19 @@ class _Statics:
     def at(self, x: float) -> _Ends:
         """The range at a position between the samples."""
         near = int(np.abs(self.x - x).argmin())
-        return self.ends(self.system.assemble(q={**self.hold, self.drive: x}, guess=self.c.state(near)))
+        return self.ends(self.loads(self.system.assemble(q={**self.hold, self.drive: x}, guess=self.c.state(near))))
 
     def result(self) -> HoldingRange:
-        found: dict[int, _Ends] = {}
+        solved: dict[int, inverse.Loads] = {}
         dead: list[int] = []
         for i in range(len(self.x)):
             try:
-                found[i] = self.ends(self.c.state(i))
+                solved[i] = self.loads(self.c.state(i))
             except (SingularityError, UsageError):  # a dead center of the drive; where all are, the reason is another
-                if i == 0 and len(self.x) > 1 and not self._is_dead(0) or i == len(self.x) - 1 and not found:
-                    raise
                 dead.append(i)
+                if len(dead) == len(self.x):
+                    raise
+        found = {i: self.ends(x) for i, x in solved.items()}
         order = sorted(found, key=lambda i: self.x[i])
         x, each = self.x[order], [found[i] for i in order]
         names = tuple(x.name for x in self.joints)
@@ -323,18 +326,21 @@ class _Statics:
         stays = self._stays(x, each)
         return HoldingRange(self.drive, names, x, low, high, without, *shares, stays, locks, notes, rotary, d.units)
 
-    def _is_dead(self, i: int) -> bool:
-        return bool(self.c.near_singular[i])
-
     def _stays(self, x: np.ndarray, each: Sequence[_Ends]) -> tuple[HeldStretch, ...]:
         """Stretches in which zero is within the range, their ends between the samples found."""
         from scipy.optimize import brentq
 
-        x, margin = self._refined(x, np.array([e.margin for e in each]))
+        every = [y for e in each for y in (e.low.effort, e.high.effort, e.without) if np.isfinite(y)]
+        scale = max(map(abs, every), default=0.0) or 1.0
+
+        def margin_at(at: float) -> float:
+            return self.at(at).margin(scale)
+
+        x, margin = _refined(x, np.array([e.margin(scale) for e in each]), margin_at)
         span = float(x[-1] - x[0])
         ends = [float(x[0])] if margin[0] >= 0.0 else []
         for k in np.flatnonzero((margin[:-1] >= 0.0) != (margin[1:] >= 0.0)).tolist():
-            ends.append(float(brentq(lambda at: self.at(at).margin, x[k], x[k + 1], xtol=LOCATED * span, rtol=LOCATED)))
+            ends.append(float(brentq(margin_at, x[k], x[k + 1], xtol=LOCATED * span, rtol=LOCATED)))
         if margin[-1] >= 0.0:
             ends.append(float(x[-1]))
         out = [HeldStretch(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)]
@@ -342,24 +348,6 @@ class _Statics:
         if whole and len(out) > 1 and out[0].start == x[0] and out[-1].stop == x[-1]:
             out = [*out[1:-1], HeldStretch(out[-1].start, out[0].stop + 2.0 * np.pi)]
         return tuple(out)
-
-    def _refined(self, x: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The samples with extremes between them at which a short stretch could begin and end."""
-        from scipy.optimize import minimize_scalar
-
-        more: list[tuple[float, float]] = []
-        for k in range(1, len(x) - 1):
-            near, sign = margin[k - 1 : k + 2], 1.0 if margin[k] >= 0.0 else -1.0
-            inner = np.all(sign * near >= 0.0) and abs(near[1]) <= min(abs(near[0]), abs(near[2]))
-            if inner and abs(near[1]) < max(abs(near[0] - near[1]), abs(near[2] - near[1])):
-                found = minimize_scalar(lambda at, s=sign: s * self.at(at).margin, bounds=(x[k - 1], x[k + 1]), method="bounded")
-                if found.fun < 0.0:
-                    more.append((float(found.x), sign * float(found.fun)))
-        if not more:
-            return x, margin
-        places, values = np.array([*zip(x, margin, strict=True), *more]).T
-        order = np.argsort(places)
-        return places[order], values[order]
 
     def _locks(self, x: np.ndarray, each: Sequence[_Ends], way: int) -> list[LockedStretch]:
         """Stretches in which the range has no end in a direction."""
@@ -370,7 +358,8 @@ class _Statics:
         locked = np.array([np.isinf(end(e).effort) for e in each])
         edges = np.flatnonzero(locked[:-1] != locked[1:]).tolist()
         ends = [float(x[0])] if locked[0] else []
-        ends += [self._edge(lambda at: bool(np.isinf(end(self.at(at)).effort)), x[k], x[k + 1], locked[k]) for k in edges]
+        for k in edges:
+            ends.append(self._edge(lambda at: bool(np.isinf(end(self.at(at)).effort)), float(x[k]), float(x[k + 1]), bool(locked[k])))
         ends += [float(x[-1])] if locked[-1] else []
         out = []
         for a, b in zip(ends[::2], ends[1::2], strict=True):
@@ -384,7 +373,7 @@ class _Statics:
         while abs(b - a) > least:
             middle = 0.5 * (a + b)
             a, b = (middle, b) if locked(middle) == first else (a, middle)
-        return 0.5 * (a + b)
+        return float(0.5 * (a + b))
 
     def _notes(self, each: Sequence[_Ends], dead: Sequence[int], locks: Sequence[LockedStretch]) -> tuple[str, ...]:
         d, notes = self.description, [x for x in self.c.notes if not x.startswith(OF_CYCLES)]
@@ -392,19 +381,39 @@ class _Statics:
         for lock in locks:
             a, b = (cycles.position_text(d, self.drive, at) for at in (lock.start, lock.stop))
             sign = "positive" if lock.way > 0 else "negative"
-            notes.append(f"between {self.drive} = {a} and {b} no {sign} {word} moves the mechanism: the friction of {listing(lock.joints)} locks it.")
+            who = listing(lock.joints)
+            notes.append(f"between {self.drive} = {a} and {b} no {sign} {word} moves the mechanism: the friction of {who} locks it.")
         if dead:
             places = listing([cycles.position_text(d, self.drive, float(self.x[i])) for i in dead[:4]])
             notes.append(f"at {self.drive} = {places} the drive is at a dead center and carries nothing, so there is no range.")
         if not all(e.unique for e in each):
             notes.append(
-                "reactions in joints with friction are not unique, so neither is the range: it belongs to the reactions of least norm. Release "
-                "the surplus constraints, for example with a ball joint in place of a hinge."
+                "reactions in joints with friction are not unique, so the range is not unique either. It belongs to the reactions of least "
+                "norm. Release the surplus constraints, for example with a ball joint in place of a hinge."
             )
         doubtful = sum(any(np.isfinite(x.effort) and not x.proven for x in (e.low, e.high)) for e in each)
         if doubtful:
             notes.append(
-                f"at {counted(doubtful, 'position')} friction is strong enough, or nearly so, to lock the mechanism. A limit there is what is reached "
-                "from the frictionless equilibrium, and it is not proven that no other equilibrium lies beyond."
+                f"at {counted(doubtful, 'position')} friction is strong enough, or nearly so, to lock the mechanism. A limit there is what "
+                "can be reached from the equilibrium without friction. It is not proven that no other equilibrium lies beyond it."
             )
         return tuple(notes)
+
+
+def _refined(x: np.ndarray, margin: np.ndarray, at: Callable[[float], float]) -> tuple[np.ndarray, np.ndarray]:
+    """The samples with extremes between them at which a short stretch could begin and end."""
+    from scipy.optimize import minimize_scalar
+
+    more: list[tuple[float, float]] = []
+    for k in range(1, len(x) - 1):
+        near, sign = margin[k - 1 : k + 2], 1.0 if margin[k] >= 0.0 else -1.0
+        inner = np.all(sign * near >= 0.0) and abs(near[1]) <= min(abs(near[0]), abs(near[2]))
+        if inner and abs(near[1]) < max(abs(near[0] - near[1]), abs(near[2] - near[1])):
+            found = minimize_scalar(lambda y, s=sign: s * at(y), bounds=(x[k - 1], x[k + 1]), method="bounded")
+            if found.fun < 0.0:
+                more.append((float(found.x), sign * float(found.fun)))
+    if not more:
+        return x, margin
+    places, values = np.array([*zip(x, margin, strict=True), *more]).T
+    order = np.argsort(places)
+    return places[order], values[order]

@@ -21,18 +21,15 @@ def holding_range(found: HoldingRange, path: Place = None, **paper: Unpack[Paper
     (where, turn), (what, size) = found.unit
     word = "torque" if found.rotary else "force"
     x, ends = found.position / turn, np.array([found.least, found.without, found.largest]) / size
-    finite = ends[np.isfinite(ends)]
-    room = 0.08 * (float(np.ptp(finite)) or 1.0)
-    low, high = min(float(finite.min()), 0.0) - room, max(float(finite.max()), 0.0) + room
+    low, high = _limits(ends)
 
     def make(frame: Frame) -> Any:
         figure = frame.figure(7.2, 3.6)
         axes = figure.subplots()
-        for k, stretch in enumerate(found.stays):
-            axes.axvspan(*_within(stretch.start, stretch.stop, x, turn), color=PALETTE[2], alpha=0.22, lw=0.0, label=None if k else f"stays put with no {word}")
-            if stretch.stop / turn > x[-1]:
-                axes.axvspan(x[0], stretch.stop / turn - float(np.ptp(x)), color=PALETTE[2], alpha=0.22, lw=0.0)
-        shown = np.clip(ends, low - room, high + room)  # without an end it leaves the picture
+        for k, (a, b) in enumerate(_spans(found, turn)):
+            label = None if k else f"stays put with no {word}"
+            axes.axvspan(a, b, color=PALETTE[2], alpha=0.22, lw=0.0, label=label)
+        shown = np.clip(ends, 2.0 * low - high, 2.0 * high - low)  # without an end it leaves the picture
         axes.fill_between(x, shown[0], shown[2], color=DRIVEN, alpha=0.22, lw=0.0, label="rests")
         for y, style in ((shown[0], "-"), (shown[2], "-")):
             axes.plot(x, y, color=DRIVEN, lw=1.5, ls=style)
@@ -50,5 +47,21 @@ def holding_range(found: HoldingRange, path: Place = None, **paper: Unpack[Paper
     return drawn(make, path, **paper)
 
 
-def _within(start: float, stop: float, x: np.ndarray, turn: float) -> tuple[float, float]:
-    return start / turn, min(stop / turn, float(x[-1]))
+def _limits(ends: np.ndarray) -> tuple[float, float]:
+    """Ends of the axis: zero and all values; near self-locking those of most positions."""
+    finite = ends[np.isfinite(ends)]
+    if len(finite) < ends.size:
+        most = 4.0 * float(np.quantile(np.abs(finite), 0.75))
+        finite = finite[np.abs(finite) <= most]
+    room = 0.08 * (float(np.ptp(np.append(finite, 0.0))) or 1.0)
+    return min(float(finite.min()), 0.0) - room, max(float(finite.max()), 0.0) + room
+
+
+def _spans(found: HoldingRange, turn: float) -> list[tuple[float, float]]:
+    """Stretches that stay put, within the picture: one that passes the end of a full turn goes on at its beginning."""
+    first, last = float(found.position[0]) / turn, float(found.position[-1]) / turn
+    out = []
+    for s in found.stays:
+        a, b = s.start / turn, s.stop / turn
+        out += [(a, b)] if b <= last else [(a, last), (first, first + b - last)]
+    return out
