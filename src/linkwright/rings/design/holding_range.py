@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 SAME = 1e-9  # share of the travel within which two positions are one
 LOCATED = 1e-14  # share of the travel to which ends of stretches are found
 OF_CYCLES = ("Static analysis", "the range asked for", singular_positions.PEAKS)  # notes of a cycle that say nothing here
-LOCKS_LOCATED = 1e-9  # the same where the range becomes unbounded
+LOCKS_LOCATED = 1e-7  # the same where the range becomes unbounded
 
 
 @dataclass(frozen=True)
