@@ -348,7 +348,8 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     data = json.loads(capsys.readouterr().out)
     assert disagreements("holding-range", data) == [] and data["held"] == [False, False, True]
     assert table.read_text(encoding="utf-8").startswith('"H [deg]","least torque [N m]"') and picture.exists()
-    assert cli.main(call) == 0 and "stays put with no torque" in capsys.readouterr().out
+    assert cli.main([*call, "--drive", "H"]) == 0 and "stays put with no torque" in capsys.readouterr().out
+    assert cli.main([*call, "--drive", "H=1 rpm"]) == 1 and "no speed" in capsys.readouterr().err
 
 
 def test_a_stretch_of_a_full_turn_may_pass_its_end() -> None:

@@ -1,11 +1,11 @@
-"""`linkwright holding-range`: where dry friction holds a mechanism, and the torques or forces within which it rests."""
+"""`linkwright holding-range`: positions in which dry friction holds a mechanism, and the torques or forces within which it rests."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from linkwright.api import files, text_tables
+from linkwright.api import UsageError, files, text_tables
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand
 from linkwright.rings.cli.verb_options import Verb
@@ -13,7 +13,7 @@ from linkwright.rings.cli.verb_options import Verb
 if TYPE_CHECKING:
     from linkwright.api import Mechanism
 
-HOLDING = Verb("linkwright.rings.design.verbs:MechanismVerbs.holding_range")
+HOLDING = Verb("linkwright.rings.design.verbs:MechanismVerbs.holding_range", without=("drive",))
 
 
 def run(given: argparse.Namespace) -> None:
@@ -33,7 +33,9 @@ def run(given: argparse.Namespace) -> None:
 
 def _settings(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
     """Options of the verb; numbers without a unit are in the file's."""
-    out = HOLDING.given(given)
+    if len(given.drive) > 1 or any(value for _, value in given.drive):
+        raise UsageError("a holding range has one drive and no speed: --drive names a joint or cylinder, --drive A.")
+    out = HOLDING.given(given) | ({"drive": given.drive[0][0]} if given.drive else {})
     lead = out.get("drive") or next((d.joint for d in m.description.drives), "")
     kind = "angle" if loading.cycles(m, lead) else "length"
     return out | {name: loading.with_unit(m, out[name], kind) for name in ("start", "stop") if name in out}
@@ -53,6 +55,7 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         *options.LOADING,
+        options.drive("A; others hold still (default: the model's drive)"),
         HOLDING,
         options.OUTPUT("the range at every position (.csv, .xlsx, .json, .parquet)"),
         *options.MARKS,

@@ -1,4 +1,4 @@
-"""Where a mechanism stays put by dry friction, and between which torques or forces of its drive it rests.
+"""Positions in which a mechanism stays put by dry friction, and the torques or forces of its drive within which it rests.
 
 Every position is computed at rest: the reactions without friction, and once more with a unit of friction in each joint, because they are
 affine in that friction. `friction_limits` finds the ends of the range from them.

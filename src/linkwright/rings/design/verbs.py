@@ -280,7 +280,7 @@ class MechanismVerbs:
     def holding_range(
         self: Mechanism, drive: str | None = None, *, steps: int = 72, start: float | str | None = None, stop: float | str | None = None
     ) -> HoldingRange:
-        """Compute where dry friction holds the mechanism, and the torques or forces of a drive within which it rests.
+        """Compute the positions in which dry friction holds the mechanism, and the torques or forces of a drive within which it rests.
 
         Friction of every joint may take any value within its bound, `mu` times load (times radius in a hinge) plus `coulomb`. The ends of
         the range are exact at every position, without the smoothing that inverse dynamics and simulation use.
@@ -310,8 +310,8 @@ class MechanismVerbs:
         Examples
         --------
         >>> h = lw.load("flap").holding_range(steps=12)
-        >>> h.joints
-        ('H', 'B')
+        >>> np.degrees([h.stays[0].start, h.stays[0].stop]).round(1)
+        array([58.8, 77.4])
         """
         from linkwright.rings.design.holding_range import holding_range
 

@@ -58,7 +58,7 @@ def _limits(ends: np.ndarray) -> tuple[float, float]:
 
 
 def _spans(found: HoldingRange, turn: float) -> list[tuple[float, float]]:
-    """Stretches that stay put, within the picture: one that passes the end of a full turn goes on at its beginning."""
+    """Stretches that stay put, within the picture: the part beyond the end of a full turn is at its beginning."""
     first, last = float(found.position[0]) / turn, float(found.position[-1]) / turn
     out = []
     for s in found.stays:
