@@ -300,6 +300,37 @@ def test_followed_solutions_are_those_of_the_fixed_point(seed: int) -> None:
 # -------------------------------------------------------------------- self-locking
 
 
+@sweep("seed", range(40), now=4)
+def test_strong_friction_against_a_map_of_all_friction(seed: int) -> None:
+    """Two joints whose friction may lock: the pieces of the plane that Coulomb allows, and of them the one around no friction."""
+    from scipy.ndimage import label
+
+    a = strong_pair(seed)
+    low, high = limits(a)
+    size, n = float((a.c * np.linalg.norm(a.F, axis=1)).max()), 301
+    axis = np.linspace(-30.0 * size, 30.0 * size, n)
+    s = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
+    allowed = np.all(np.abs(s) <= a.c * np.linalg.norm(a.F + np.einsum("ijk,xyk->xyij", a.dF, s), axis=3), axis=2)
+    pieces = label(allowed, structure=np.ones((3, 3)))[0]
+    here = pieces == pieces[n // 2, n // 2]
+    at_edge = bool(here[[0, -1]].any() or here[:, [0, -1]].any())
+    held, step = (s @ a.g)[here], 2.0 * float(axis[1] - axis[0]) * float(np.abs(a.g).sum())
+    assert low.effort - step <= held.min() and held.max() <= high.effort + step
+    if np.isinf(low.effort) or np.isinf(high.effort):
+        assert at_edge  # of the map, which is 30 times as wide as friction without effects of friction
+    elif not at_edge:
+        assert low.effort >= held.min() - step and high.effort <= held.max() + step
+
+
+def strong_pair(seed: int) -> AffineLoads:
+    """Two joints with a gain of friction between 1 and 1.6: they may lock or not."""
+    rng = np.random.default_rng(seed)
+    a = random_loads(rng, 2, 0.2)
+    a = AffineLoads(0.0, rng.normal(size=2), a.F, a.dF, a.c, 0.0 * a.C)
+    c = a.c * rng.uniform(1.0, 1.6) / friction_limits._radius(a.gain)
+    return AffineLoads(a.u, a.g, a.F, a.dF, c, a.C)
+
+
 def test_a_strut_locks_a_block_where_mu_times_its_slope_is_one() -> None:
     mu, weight, height = 1.25, 5 * G, np.sin(np.radians(40.0))
     m = lw.load(strut(mu))

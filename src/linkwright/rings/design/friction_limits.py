@@ -11,6 +11,7 @@ most ((1 - P')^-1 - 1)|g|. Therefore the sign is certain where |g_i| is larger. 
 
 If the spectral radius is 1 or more, friction may grow with the effort that it holds, without end: self-locking. Then the solutions are
 followed from theta = 0 for every choice of signs, as points (x, w) with s = x / w, so that a solution that leaves for infinity has w = 0.
+From there friction may turn to hold efforts of the other sign, which is looked for in small steps.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ ROUNDS = 200
 SETTLED = 1e-15
 NO_INFLUENCE = 1e-13  # share of the largest influence below which the sign of a friction does not matter
 LONGEST, SHORTEST = 0.2, 1e-7  # steps along a solution, of an arc on the unit sphere
+TRIES = 300  # random steps toward efforts of the other sign
 MOST_POINTS = 2000  # points of one solution
 Equations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -130,12 +132,46 @@ def _followed(a: AffineLoads) -> tuple[Limit, Limit]:
             size = float(np.abs(shares).max(initial=0.0))
             if abs(held) <= NO_INFLUENCE * size or size == 0.0:
                 continue
-            endless = np.where(np.abs(shares) > NO_INFLUENCE * size, np.copysign(np.inf, shares), 0.0)
-            end = Limit(float(np.copysign(np.inf, held)), endless, True)
+            other = _turned(a, x, -np.sign(held)) if m > 1 and not (np.isinf(low.effort) and np.isinf(high.effort)) else None
+            ends = [_endless(shares), *([] if other is None else [_endless(a.g * other)])]
         else:
-            end = Limit(a.u + held / w, shares / w, m == 1)
-        low, high = (end if end.effort < low.effort else low), (end if end.effort > high.effort else high)
+            ends = [Limit(a.u + held / w, shares / w, m == 1)]
+        for end in ends:
+            low, high = (end if end.effort < low.effort else low), (end if end.effort > high.effort else high)
     return low, high
+
+
+def _endless(shares: np.ndarray) -> Limit:
+    """An end without limit, in the direction of these shares."""
+    counts = np.abs(shares) > NO_INFLUENCE * np.abs(shares).max()
+    return Limit(float(np.copysign(np.inf, shares.sum())), np.where(counts, np.copysign(np.inf, shares), 0.0), True)
+
+
+def _turned(a: AffineLoads, x: np.ndarray, way: float) -> np.ndarray | None:
+    """A direction without end that holds efforts of the other sign, reached from x in small steps within the bounds; None if none is found.
+
+    Directions without end form a cone, because the loads without friction do not count there.
+    """
+    size = np.where(x == 0.0, 1.0, np.abs(x))
+    z, step, rng = x / size, 0.3, np.random.default_rng(0)
+
+    def allowed(points: np.ndarray) -> bool:
+        N = np.linalg.norm(np.einsum("ijk,nk->nij", a.dF, points * size), axis=2)
+        return bool((np.abs(points) * size <= a.c * N).all())
+
+    z = z / np.linalg.norm(z)
+    for _ in range(TRIES):
+        near = z + step * rng.normal(size=len(z))
+        near = near / np.linalg.norm(near)
+        better = way * float(a.g @ ((near - z) * size)) > 0.0
+        if better and allowed(z + np.linspace(0.0, 1.0, 9)[1:, None] * (near - z)):
+            z, step = near, min(1.5 * step, 0.5)
+        else:
+            step = max(0.9 * step, 1e-3)
+        shares = a.g * z * size
+        if way * shares.sum() > NO_INFLUENCE * np.abs(shares).max():
+            return z * size
+    return None
 
 
 def _path(a: AffineLoads, signs: np.ndarray) -> tuple[np.ndarray, float]:
