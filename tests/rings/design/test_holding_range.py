@@ -183,6 +183,16 @@ def test_other_drives_hold() -> None:
     assert (h.largest - h.without > 0.01).all()
 
 
+def test_a_drive_that_follows_is_idle() -> None:
+    """The wiper moved at its arm: the motor's hinge turns freely, and the arm carries everything."""
+    wiper = lw.load({**document("wiper"), "friction": {"A": {"coulomb": "10 N mm"}, "C": {"mu": 0.2, "radius": "5 mm"}}})
+    h = wiper.holding_range("D", start="110 deg", stop="120 deg", steps=2)
+    s = wiper.system
+    for x, torque in zip(h.position, h.without, strict=True):
+        assert torque == pytest.approx(s.inverse(s.assemble(q={"D": x}), drives="D").tau["D"], rel=1e-9)
+    assert not h.notes and (h.half_widths > 0.0).all()
+
+
 def document(name: str) -> dict[str, Any]:
     import yaml
 
@@ -265,7 +275,7 @@ def random_loads(rng: np.random.Generator, m: int, strength: float) -> AffineLoa
     return AffineLoads(1.0, g, F, dF, rng.uniform(0.0, strength / m, m), rng.uniform(0.0, 1.0, m))
 
 
-@sweep("seed", range(30), now=6)
+@sweep("seed", range(30), now=[0, 2])
 def test_limits_against_an_optimizer(seed: int) -> None:
     """Strong friction, with joints whose sign is open: an optimizer over the whole cube finds nothing better."""
     rng = np.random.default_rng(seed)
@@ -291,7 +301,7 @@ def test_limits_against_an_optimizer(seed: int) -> None:
             np.testing.assert_allclose(np.abs(theta), bound, rtol=1e-12)
 
 
-@sweep("seed", range(30), now=6)
+@sweep("seed", range(30), now=3)
 def test_followed_solutions_are_those_of_the_fixed_point(seed: int) -> None:
     """Where nothing locks both ways give the same ends."""
     a = random_loads(np.random.default_rng(100 + seed), 1 + seed % 3, 0.03)
@@ -387,7 +397,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_stretch_of_a_full_turn_may_pass_its_end() -> None:
     """The slider-crank from a start within its first stretch: the stretch is one, and passes 360 deg."""
-    h = lw.load(slider_crank()).with_(start={"A": np.radians(2.0)}).holding_range(steps=18)
+    h = lw.load(slider_crank()).with_(start={"A": np.radians(2.0)}).holding_range(steps=12)
     assert len(h.stays) == 2 and h.stays[-1].stop > h.position[-1] > h.stays[-1].start
 
 

@@ -35,7 +35,7 @@ from linkwright.api import (
     singular_positions,
     unit_of,
 )
-from linkwright.rings.design.friction_limits import AffineLoads, Limit, limits
+from linkwright.rings.design.friction_limits import NO_INFLUENCE, AffineLoads, Limit, limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     from linkwright.api import Description
     from linkwright.rings.studio.plots.common_parts import Paper
 
-SAME = 1e-9  # share of the travel within which two positions are one
+SAME = 1e-9  # radians or meters within which two positions are one
 LOCATED = 1e-14  # share of the travel to which ends of stretches are found
-OF_CYCLES = ("Static analysis", "the range asked for", singular_positions.PEAKS)  # notes of a cycle that say nothing here
+# notes of a cycle that say nothing here
+OF_CYCLES = ("Static analysis", "the range asked for", "efforts of the redundant drives", singular_positions.PEAKS)
 LOCKS_LOCATED = 1e-7  # the same where the range becomes unbounded
 
 
@@ -269,8 +270,10 @@ class _Statics:
 
     def __init__(self, m: Mechanism, c: Trajectory, joints: Sequence[_Joint]):
         self.system, self.description, self.c, self.joints = m.system, m.description, c, tuple(joints)
-        self.drive, self.drives = c.drive, c.drives or (c.drive,)
-        self.x, self.hold = c[c.drive], {name: float(c[name][0]) for name in c.drives if name != c.drive}
+        self.drive, self.x = c.drive, c[c.drive]
+        others = [name for name in c.drives if name != c.drive]
+        self.hold = {name: float(c[name][0]) for name in others if np.ptp(c[name]) <= SAME}  # drives that follow are idle
+        self.drives = (c.drive, *self.hold)
         self.unit = unit_of(m.description.units, "angle" if is_rotary(m.description, c.drive) else "length")
 
     def loads(self, st: State) -> inverse.Loads:
@@ -288,7 +291,8 @@ class _Statics:
         unit = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)  # effects keep their digits beside the loads
         there = [inverse.with_joint_efforts(loads, {x.name: e}) for x, e in zip(self.joints, unit.tolist(), strict=True)]
         without = loads.tau[self.drive]
-        g = (np.array([y.tau[self.drive] for y in there]) - without) / unit
+        added = np.array([y.tau[self.drive] for y in there]) - without
+        g = np.where(np.abs(added) > NO_INFLUENCE * (abs(without) + np.abs(added).max()), added / unit, 0.0)
         dF = np.stack([(self.forces(y) - F) / e for y, e in zip(there, unit.tolist(), strict=True)], axis=2)
         rubbing = {x.joint for x in self.joints if x.by_load}
         unique = not loads.self_stresses.shape[1] or all(loads.reaction(j).unique_force.all() for j in rubbing)
