@@ -106,6 +106,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     ),
     "Flywheel": lambda: four_bar().flywheel(0.05),
     "FreeBody": lambda: four_bar().free_body("coupler", at="60 deg"),
+    "HoldingRange": lambda: lw.load("flap").holding_range(steps=4),
     "GicmView": lambda: crossing()[0].gicm(crossing()[1]),
     "ImportReport": lambda: imported(),
     "Identification": lambda: lw.identify(lw.load("five-bar"), measured(five_bar_run(), 1e-3, 0)),

@@ -40,6 +40,10 @@ CARDS = {
     "wiper": Card("Windscreen wiper", "How far does the arm swing while the motor turns once?", "the law of cosines"),
     "punch_press": Card("Punch press with a flywheel", "How heavy is the flywheel of a 120 kN knuckle press?", "an area and heights"),
     "boot_lid": Card("Boot lid with gas springs", "How far must you lift it until it rises on its own?", "virtual work and Boyle's law"),
+    "flap_stays_put": Card(
+        "A flap that stays put", "From where on does friction hold a flap where the hand leaves it?", "virtual work",
+        "[friction that holds](../how-to/springs-dampers-stops.md#friction-that-holds)",
+    ),
     "excavator_dig": Card(
         "Excavator digs", "How hard does the boom cylinder push with 200 kN at the teeth?", "virtual work and the energy of the dig"
     ),

@@ -26,7 +26,7 @@ SIZE = (300, 200)  # pixels of a thumbnail
 
 GROUPS = {
     "linkages": (
-        "wiper", "four-bar", "slider-crank", "boot-lid", "jansen-leg", "punch-press", "five-bar", "scissor-lift", "door",
+        "wiper", "four-bar", "slider-crank", "boot-lid", "flap", "jansen-leg", "punch-press", "five-bar", "scissor-lift", "door",
     ),
     "robots": ("stewart", "delta", "3-rrr", "3-rrr-motors", "ankle", "excavator", "3r-slider"),
     "research": (

@@ -62,11 +62,24 @@ def solve(
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
         rub = load_friction(loads)
         new = np.concatenate([w for _, w in rub])
-        rubbing = first.place.with_external((*external, *rub))
-        loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, given), outside=tuple(outside))
+        loads = replace(_once(_pushed(first, rub), method, given), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
     raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")
+
+
+def with_joint_efforts(loads: Loads, efforts: Mapping[str, float]) -> Loads:
+    """The same state with further efforts in joints, by name as friction has it; friction by load stays as it is."""
+    place = loads.place
+    parts = {name: joint_part(place.skel.tree.description, name) for name in efforts}
+    more = [w for name, x in efforts.items() for w in forces.joint_effort(place, parts[name].joint, x, parts[name].entries[0])]
+    return _once(_pushed(loads.problem, more), METHODS["subsystem"], NO_CHOICES)
+
+
+def _pushed(p: InverseProblem, more: Sequence[tuple[int, Any]]) -> InverseProblem:
+    """The problem with further wrenches on its bodies."""
+    place = p.place.with_external((*p.place.external, *more))
+    return replace(p, terms=LateTerms(place), place=place)
 
 
 def posed(
@@ -139,7 +152,19 @@ def rubbing_effort(loads: Loads, f: Friction) -> Any:
     return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed)
 
 
-__all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "rubbing_effort", "solve"]
+__all__ = [
+    "METHODS",
+    "InverseProblem",
+    "Loads",
+    "Method",
+    "Wrench",
+    "load_friction",
+    "method_of",
+    "posed",
+    "rubbing_effort",
+    "solve",
+    "with_joint_efforts",
+]
 
 
 # Efforts in a singular passage: the limit along the smooth branch.

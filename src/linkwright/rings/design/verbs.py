@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkwright.rings.design.drive_duty import Efforts
     from linkwright.rings.design.drive_sizing import DriveSizing
     from linkwright.rings.design.flywheel import Flywheel
+    from linkwright.rings.design.holding_range import HoldingRange
     from linkwright.rings.design.load_cases import LoadCases
     from linkwright.rings.design.motor_choice import MotorChoices
     from linkwright.rings.design.optimization.balancing import Balanced
@@ -275,6 +276,46 @@ class MechanismVerbs:
 
         how = {"limits": limits, "method": method, "count": count, "seed": seed}
         return tolerances(self, vary, measure, case, **how, options=options)
+
+    def holding_range(
+        self: Mechanism, drive: str | None = None, *, steps: int = 72, start: float | str | None = None, stop: float | str | None = None
+    ) -> HoldingRange:
+        """Compute the positions in which dry friction holds the mechanism, and the torques or forces of a drive within which it rests.
+
+        Friction of every joint may take any value within its bound, `mu` times load (times radius in a hinge) plus `coulomb`. The ends of
+        the range are exact at every position, without the smoothing that inverse dynamics and simulation use.
+
+        Parameters
+        ----------
+        drive : str, optional
+            Joint or cylinder that is driven while other drives hold still. By default the first drive of the model.
+        steps : int, default 72
+            Number of equal steps. The result has one position more.
+        start : float or str, optional
+            Position at which the drive begins ("30 deg", "800 mm"). By default the start position of the model.
+        stop : float or str, optional
+            Position at which the drive ends. By default it makes a full turn, or covers its travel.
+
+        Returns
+        -------
+        HoldingRange
+            Least and largest torque or force at every position, the stretches that stay put with none, self-locking, and what the
+            friction of each joint adds; a table.
+
+        Raises
+        ------
+        LinkwrightError
+            If the model has no dry friction or no masses, or a degree of freedom has no drive.
+
+        Examples
+        --------
+        >>> h = lw.load("flap").holding_range(steps=12)
+        >>> np.degrees([h.stays[0].start, h.stays[0].stop]).round(1)
+        array([58.8, 77.4])
+        """
+        from linkwright.rings.design.holding_range import holding_range
+
+        return holding_range(self, drive, steps=steps, start=start, stop=stop)
 
     def cam(self: Mechanism, name: str | None = None, *, motion: Any = None, steps: int = 1440) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `motion`."""
