@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HEAD = """from linkwright.compiler.records import Column, Floats, Ints, Record, SharedInts, sized
+HEAD = """from linkwright.compiler.records import Column, Floats, Ints, Record, SharedInts, copy, sized
 
 
 class Work(Record):
@@ -16,6 +16,13 @@ class Work(Record):
     k: Ints = sized(4)
     table: SharedInts = sized(4)
     s: float
+    other: Floats = sized(4)
+
+
+def added(x: Floats, other: Floats, by: float) -> None:
+    for i in range(len(x)):
+        x[i] += by
+        other[i] = x[i]
 
 
 """
@@ -39,7 +46,7 @@ class Source:
         self.returns, self.main = returns, name == "main"
         self.lines += [f"def {name}({arguments}) -> {returns}:"]
         start = ["a, b, c = given[0], given[1], given[2]", "m, n = int(given[3] * 4.0), int(given[4] * 6.0)", "w.s = given[5]"]
-        start += ["for i in range(4):", "    w.x[i] = given[i]", "    w.k[i] = i"]
+        start += ["for i in range(4):", "    w.x[i] = given[i]", "    w.other[i] = 0.5 * i", "    w.k[i] = i"]
         self.lines += [f"    {x}" for x in (start if self.main else ["b, c, n = a + 0.5, 0.25, m + 1"])]
         self.block(1, 0, 7 if self.main else 4)
         if self.main:
@@ -57,7 +64,7 @@ class Source:
         self.lines.append("    " * depth + text)
 
     def statement(self, depth: int, loops: int) -> None:
-        kinds = ["float", "int", "store", "number"] * 2 + (["if"] * 3 + ["for"] * 2 + ["while"] if depth < 5 else [])
+        kinds = ["float", "int", "store", "number", "arrays"] * 2 + (["if"] * 3 + ["for"] * 2 + ["while"] if depth < 5 else [])
         kinds += ["break", "continue"] * (2 if loops else 0) + (["return"] if depth > 1 else [])
         kind = self.random.choice(kinds)
         if kind == "float":
@@ -66,6 +73,8 @@ class Source:
             self.add(depth, f"{self.random.choice(INTS)} = {self.whole()} % 7")
         elif kind == "store":
             self.add(depth, self.random.choice([f"w.x[{self.place()}] = {self.number()}", f"w.k[{self.place()}] = {self.whole()} % 9"]))
+        elif kind == "arrays":
+            self.add(depth, self.random.choice([f"added(w.x, w.other, {self.number()})", "copy(w.x, w.other)"]))
         elif kind == "number":
             self.add(depth, f"w.s = {self.number()}")
         elif kind == "if":

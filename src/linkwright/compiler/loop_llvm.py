@@ -31,6 +31,7 @@ from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
 EXITS = ("break", "continue", "return")
+TOGETHER_COPIED = 4  # entries that one lane copies at a time
 
 
 def module(unit: Unit) -> str:
@@ -628,26 +629,35 @@ class Writer:
         return self.put(f"call fastcc {self.type(int, True)} @lane.by.lane({', '.join([*sizes, *places, f'i64 {on}'])})")
 
     def _e_copy(self, e: Expression) -> str:
-        """Entry by entry; in one lane the two may lie at the same place, and nothing is to do."""
+        """Entry by entry; in one lane some at a time, and nothing where both lie at the same place."""
         (to, n), (source, _) = (self.located(p) for p in e.parts)
-        t, at = self.type(e.parts[0].kind.element, True), self.slot("i64")
-        test, body, end = self.new("test"), self.new("body"), self.new("end")
+        t, at, end = self.type(e.parts[0].kind.element, True), self.slot("i64"), self.new("end")
         self.do(f"store i64 0, ptr {at}")
         if self.lanes == 1:
-            self.do(f"br i1 {self.put(f'icmp eq ptr {to}, {source}')}, label {end}, label {test}")
-        else:
-            self.do(f"br label {test}")
+            differ = self.new("differ")
+            self.do(f"br i1 {self.put(f'icmp eq ptr {to}, {source}')}, label {end}, label {differ}")
+            self.label(differ)
+            most = self.put(f"sub nsw i64 {n}, {TOGETHER_COPIED - 1}")
+            self.copied(to, source, at, most, f"<{TOGETHER_COPIED} x {t}>", t, TOGETHER_COPIED)
+        self.copied(to, source, at, n, t, t, 1)
+        self.do(f"br label {end}")
+        self.label(end)
+        return ""
+
+    def copied(self, to: str, source: str, at: str, n: str, moved: str, t: str, step: int) -> None:
+        """The rest of an array up to n, so many entries at a time."""
+        test, body, done = self.new("test"), self.new("body"), self.new("done")
+        self.do(f"br label {test}")
         self.label(test)
         now = self.put(f"load i64, ptr {at}")
-        self.do(f"br i1 {self.put(f'icmp slt i64 {now}, {n}')}, label {body}, label {end}")
+        self.do(f"br i1 {self.put(f'icmp slt i64 {now}, {n}')}, label {body}, label {done}")
         self.label(body)
         here, there = (self.put(f"getelementptr {t}, ptr {p}, i64 {now}") for p in (source, to))
         wide = self.lanes > 1
-        self.stored(t, self.put(f"load {t}, ptr {here}, align {64 if wide else 8}"), there, wide)
-        self.do(f"store i64 {self.put(f'add nsw i64 {now}, 1')}, ptr {at}")
+        self.stored(moved, self.put(f"load {moved}, ptr {here}, align {64 if wide else 8}"), there, wide)
+        self.do(f"store i64 {self.put(f'add nsw i64 {now}, {step}')}, ptr {at}")
         self.do(f"br label {test}")
-        self.label(end)
-        return ""
+        self.label(done)
 
     def _e_choose(self, e: Expression) -> str:
         test, a, b = e.parts
