@@ -184,9 +184,9 @@ def test_an_interrupt_gives_what_was_computed(bar):
 
 
 def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
-    from linkwright.simulation import options
+    from linkwright.simulation import progress_bar
 
-    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setenv("TERM", "xterm")
     s, st = bar

@@ -426,5 +426,5 @@ def test_bad_input_has_a_clear_message() -> None:
     }  # fmt: skip
     with refused(lw.UsageError, name="B"):
         lw.load(ball).holding_range()
-    with refused(lw.UsageError, name=""):
+    with refused(lw.UsageError, name="B"):
         lw.load({**document("five-bar"), "drive": {"A": "1 rad/s"}, "friction": {"A": {"coulomb": "1 N m"}}}).holding_range("A")

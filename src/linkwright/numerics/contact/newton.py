@@ -18,7 +18,7 @@ from linkwright.numerics.contact.residual import NOTHING, natural, speeds
 SHIFT = 1e-10  # of the largest diagonal entry of W: 1e-5 to 1e-12 solve the same problems, below that round-off decides
 MOST_SHIFTS, MOST_STEPS, MOST_HALVINGS = 6, 12, 12
 DECREASE = 0.02  # least share of the promised decrease
-ENOUGH = 0.01  # a step is the last where the map is below this share of the tolerance
+LAST_MAP = 0.01  # a step is the last where the map is below this share of the tolerance
 
 
 def newton(c: Contacts, tolerance: float) -> float:
@@ -49,7 +49,7 @@ def proximal(c: Contacts, shift: float, tolerance: float) -> int:
         size = NOTHING
         for i in range(n):
             size = max(size, abs(c.p[i]))
-        if math.sqrt(error) <= ENOUGH * tolerance * size:
+        if math.sqrt(error) <= LAST_MAP * tolerance * size:
             return 1
         c.counts[4] += 1
         for i in range(c.counts[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from linkwright.api import UsageError, files, text_tables
+from linkwright.api import UsageError, files
 from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand
 from linkwright.rings.cli.verb_options import Verb
@@ -17,6 +17,8 @@ HOLDING = Verb("linkwright.rings.design.verbs:MechanismVerbs.holding_range", wit
 
 
 def run(given: argparse.Namespace) -> None:
+    from linkwright.api import text_tables
+
     outputs.check([(given.output, text_tables.ENDINGS), (given.plot, files.PICTURES)], given.force)
     marks = options.csv_marks(given, given.output)
     m = loading.load(given)
