@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
 WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
+REGULAR = 1e-3  # determinant, against the plan's, below which floats close a position: they find the branch
 ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
 
 
@@ -96,7 +97,7 @@ class Compiled:
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self._share()
         self.forces = forces.of_description(self.description)
-        self.assembler = Assembler(self.loops)
+        self.assembler = Assembler(self.loops, self._closed)
 
     def _share(self) -> None:
         """Join the mechanisms that differ in their numbers only: rows of loops and loads of channels are traced for all of them."""
@@ -241,6 +242,34 @@ class Compiled:
 
             known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return known[key]
+
+    def _closed(
+        self,
+        q: np.ndarray,
+        references: Mapping[str, Any],
+        drives: Mapping[str, float],
+        to: Mapping[str, float] | None = None,
+        speeds: Sequence[float] = (),
+    ) -> tuple[np.ndarray, dict[str, Any], np.ndarray] | None:
+        """A position on the loops near q with the drives at these values, or after a walk `to` others, by the kernel `walk` of the
+        structure, and the velocities for the drives' `speeds` there. None where mechanisms of this kind share no code, the drives do not
+        determine the motion, or the position is near a singular one."""
+        walks = self.walking(list(drives)) if drives and self._shared is not None else None
+        if walks is None or self._shared is None or self._shared[0].refused:
+            return None
+        x = np.array(list(drives.values()))
+        way = np.zeros(len(x)) if to is None else np.array([to[name] for name in drives]) - x
+        if np.abs(way).max() > 2.0 * np.pi * max(1.0, self.loops.kappa):
+            return None
+        laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
+        n = 1 if to is None else 2
+        if len(speeds):
+            laws[0, len(x) : 2 * len(x)] = speeds
+        found = walks(q, self.skel.pack(references), t[:n], laws[:n])
+        if found.reached < n or not abs(found.determinant[-1]) >= REGULAR:
+            return None
+        there = found.q[-1].copy()
+        return there, self.skel.unpack(there, found.references[-1].copy()), found.v[-1].copy()
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""
