@@ -183,14 +183,14 @@ class Batch:
         self.rows = dict(rows)
         if acted is not None:
             self.act(acted)
-        self._own, self._graph = loops, graph
+        self.own, self._graph = loops, graph
         self._instant = instant
         self.native, self.cores = False, None  # in machine code, which takes a while to make, on so many cores
 
     @cached_property
     def symbols(self) -> ChannelGraph:
         """The graph of the mechanism."""
-        return ChannelGraph.of(self._own, self.rows) if self._graph is None else self._graph
+        return ChannelGraph.of(self.own, self.rows) if self._graph is None else self._graph
 
     @property
     def loops(self) -> Loops:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
 from linkwright.kernels.traced_loops import StructureOf, TracedLoops
@@ -30,6 +30,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.result_stores import Store, Stores
 from linkwright.numerics.tolerances import OPEN as OPEN
+from linkwright.results.cycle_loads import SolvedLoads
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
@@ -150,12 +151,14 @@ class Compiled:
             return None
         key, known = (name, None if drives is None else tuple(drives)), BOUND.of(self)
         if key not in known:
-            found = self._structure.kernel(name, drives)
+            structure = self._structure
+            found = structure.kernel(name, drives)
+            if found is not None and name != "walk":  # a walk closes all rows, or stops
+                self._leave_structure()
+            if structure is not self._structure:  # it does not serve this mechanism
+                return self.ready(name, drives)
             if found is None:
                 return None
-            if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
-                ALONE.of(self)[name] = True
-                return self.ready(name, drives)
             own = {} if self.numbers is None else {"parameters": self.numbers.values}
             known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return known[key]
@@ -163,12 +166,28 @@ class Compiled:
     @property
     def all_rows_count(self) -> bool:
         """True if no loop is redundant in most positions."""
+        self._leave_structure()
         return self._structure.kernels.plan.keep is None
 
     @cached_property
     def determinate_loads(self) -> bool:
-        """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
-        return self.all_rows_count and not self.description.rubbing
+        """True if every effort and reaction is determinate in most positions, by a plan, and friction does not depend on them."""
+        try:
+            return not self.description.rubbing and self.all_rows_count
+        except LinkwrightError:
+            return False  # no masses: there is no plan
+
+    def solved_loads(self, rows: Mapping[str, np.ndarray], drives: Sequence[str]) -> SolvedLoads | None:
+        """Efforts and multipliers of samples by kernel `inverse`, from the rows q, v, a, t, near; None where some of them are not
+        determinate, a sample is singular, for other drives than the model's, or where links spin idly."""
+        if list(drives) != self.drive_names or not self.determinate_loads or self._structure.kernels.plan.spinning:
+            return None
+        kernel = self.ready("inverse")
+        if kernel is None:
+            return None
+        more = {name: rows[name] for name in ("t", "near") if name in kernel.reads}
+        found, solved = kernel.regular((rows["q"], rows["v"], rows["a"]), more)
+        return SolvedLoads(found.u, found.lam) if solved.all() else None
 
     @property
     def numbers(self) -> DesignNumbers | None:
@@ -195,6 +214,11 @@ class Compiled:
     def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
         """The structure whose kernels answer, and the numbers that they are bound to."""
         return self.shared.found
+
+    def _leave_structure(self) -> None:
+        """Take kernels of its own from now on, if this mechanism does not have the ranks that the structure is planned for."""
+        if self.numbers is not None and not self._rank_as_planned:
+            ALONE.of(self)["ranks"] = True
 
     @cached_property
     def _rank_as_planned(self) -> bool:
