@@ -36,6 +36,7 @@ class ActedNames(NamedTuple):
     wrenches: tuple[str, ...]
     rubbing: tuple[str, ...]
     solved: bool
+    reactions: bool
 
 
 class Structure(NamedTuple):
@@ -116,7 +117,9 @@ class ChannelGraph:
         efforts = {name: self.input(f"effort {name}", 1)[0] for name in names.efforts}
         wrenches = {name: self.input(f"wrench {name}", 6) for name in names.wrenches}
         rubbing = {name: self.input(f"friction {name}", 1)[0] for name in names.rubbing}
-        known = Acted(self.input("lam", self.skel.tree.nc), efforts, wrenches, rubbing=rubbing, solved=names.solved)
+        n = len(self.skel.tree.description.joints)
+        reactions = self.input("reactions", 6 * n).reshape(n, 6) if names.reactions else None
+        known = Acted(self.input("lam", self.skel.tree.nc), efforts, wrenches, rubbing=rubbing, solved=names.solved, reactions=reactions)
         return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, known)
 
     def traced(self, name: str, read: Callable[[Instant], Any], at: Instant) -> Any:
@@ -208,6 +211,7 @@ class Batch:
         self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
         self.rows |= {f"friction {name}": x[:, None] for name, x in acted.rubbing.items()}
+        self.rows |= {} if acted.reactions is None else {"reactions": acted.reactions.reshape(self.n, -1)}
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """Result of `read` on the symbols; None if it needs numbers."""
@@ -243,8 +247,9 @@ class Batch:
         parts = []
         for some in self._blocks(len(program.ops)):
             parts.append(evaluated(program, self._columns(program, some), (some.stop - some.start,)))
-        out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
-        return {name: x for name, x in out.items() if np.isfinite(x).all()}
+        every = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, program.n_out))
+        out, finite = program.unpack(every), bool(np.isfinite(every).all())
+        return {name: x for name, x in out.items() if finite or np.isfinite(x).all()}
 
     def slopes(self, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out."""
@@ -281,4 +286,4 @@ class Batch:
 
 
 def _names(acted: Acted) -> ActedNames:
-    return ActedNames(tuple(acted.efforts), tuple(acted.wrenches), tuple(acted.rubbing), acted.solved)
+    return ActedNames(tuple(acted.efforts), tuple(acted.wrenches), tuple(acted.rubbing), acted.solved, acted.reactions is not None)

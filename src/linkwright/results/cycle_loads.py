@@ -42,10 +42,11 @@ LOOKS = 8  # samples at which it is looked which reactions are unique, where som
 
 
 class SolvedLoads(NamedTuple):
-    """Efforts and multipliers of samples by a kernel."""
+    """Efforts, multipliers and reactions of samples by a kernel."""
 
     u: np.ndarray
     lam: np.ndarray
+    wrench: np.ndarray  # (n, joints, 6)
 
 
 class CycleLoads:
@@ -73,7 +74,7 @@ class CycleLoads:
         found: SolvedLoads,
     ) -> CycleLoads | None:
         """Loads that a kernel solved; None where a joint or force of the user's own disagrees."""
-        batch = Batch(loops, rows, _acted(found.u, found.lam, drives))
+        batch = Batch(loops, rows, _acted(found.u, found.lam, drives)._replace(reactions=found.wrench))
         if not (_built_in(loops) or _agrees(batch, np.ones(len(found.u), dtype=bool), instant, drives)):
             return None
 

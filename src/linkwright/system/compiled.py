@@ -178,16 +178,16 @@ class Compiled:
             return False  # no masses: there is no plan
 
     def solved_loads(self, rows: Mapping[str, np.ndarray], drives: Sequence[str]) -> SolvedLoads | None:
-        """Efforts and multipliers of samples by kernel `inverse`, from the rows q, v, a, t, near; None where some of them are not
+        """Efforts, multipliers and reactions of samples by kernel `loads`, from the rows q, v, a, t, near; None where some of them are not
         determinate, a sample is singular, for other drives than the model's, or where links spin idly."""
         if list(drives) != self.drive_names or not self.determinate_loads or self._structure.kernels.plan.spinning:
             return None
-        kernel = self.ready("inverse")
+        kernel = self.ready("loads")
         if kernel is None:
             return None
         more = {name: rows[name] for name in ("t", "near") if name in kernel.reads}
         found, solved = kernel.regular((rows["q"], rows["v"], rows["a"]), more)
-        return SolvedLoads(found.u, found.lam) if solved.all() else None
+        return SolvedLoads(found.u, found.lam, found.wrench) if solved.all() else None
 
     @property
     def numbers(self) -> DesignNumbers | None:
