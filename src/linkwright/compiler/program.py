@@ -136,7 +136,13 @@ class Program:
 
     def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Outputs by name; y may carry leading batch axes."""
-        return {b.name: y[..., b.span].reshape((*y.shape[:-1], *b.shape)) for b in self.outputs}
+        lead = y.shape[:-1]
+        return {name: y[..., first:last].reshape(lead + shape) for name, shape, first, last in self._places}
+
+    @cached_property
+    def _places(self) -> list[tuple[str, tuple[int, ...], int, int]]:
+        """Of every output its name and shape, and where it is."""
+        return [(b.name, tuple(b.shape), b.start, b.start + b.size) for b in self.outputs]
 
 
 def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import is_
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
 UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
+ASKED = 16  # requests whose programs are found without looking at each function
 STORED = 400_000  # operations of the programs that a graph stores
 Reads = Mapping[str, Callable[[Instant], Any]]
 
@@ -75,6 +77,7 @@ class ChannelGraph:
         self._traced: dict[Any, tuple[Any, Any]] = {}
         self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()
         self._stored = 0  # operations of these
+        self.asked: OrderedDict[tuple[str, ...], tuple[Instant, list[Any], Any]] = OrderedDict()  # programs by functions, of late requests
         self.codes: dict[int, tuple[Any, Any]] = {}  # programs with their machine code, by identity
 
     @classmethod
@@ -156,6 +159,7 @@ class ChannelGraph:
             return known[1]
 
     def _forget(self, key: tuple[str, ...]) -> None:
+        self.asked.pop(key, None)
         if key in self._programs:
             self._stored -= len(self._programs.pop(key)[1].ops)
 
@@ -220,9 +224,21 @@ class Batch:
     def _program(self, named: Reads, stored: bool) -> Any:
         """The program of everything that can be traced."""
         graph = self.symbols
+        if stored:
+            with graph.lock:
+                known = graph.asked.get(tuple(named))
+            if known is not None and known[0] is self.instant and all(map(is_, known[1], named.values())):
+                return known[2]
         found = {n: self.traced(n, read) if stored else graph.symbols(read, self.instant) for n, read in named.items()}
-        known = {name: x for name, x in found.items() if x is not None}
-        return graph.program(known) if stored else graph.fresh(known)
+        symbols = {name: x for name, x in found.items() if x is not None}
+        if not stored:
+            return graph.fresh(symbols)
+        program = graph.program(symbols)
+        with graph.lock:
+            graph.asked[tuple(named)] = self.instant, list(named.values()), program
+            while len(graph.asked) > ASKED:
+                graph.asked.popitem(last=False)
+        return program
 
     def _blocks(self, operations: int) -> Iterator[slice]:
         """Samples that are computed together, for so many operations."""

@@ -146,7 +146,7 @@ class CycleLoads:
         return {f"{on.name}.{on.effort_kind}": x for on, x in parts}
 
     def _filled(self, found: dict[str, np.ndarray], named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
-        for name, x in found.items():
+        for name, x in found.items() if len(self.open) else ():
             for i in self.open:
                 x[i] = np.asarray(named[name](self.instant(int(i))), dtype=float)
         return found
