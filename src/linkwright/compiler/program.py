@@ -137,12 +137,15 @@ class Program:
     def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Outputs by name; y may carry leading batch axes."""
         lead = y.shape[:-1]
-        return {name: y[..., first:last].reshape(lead + shape) for name, shape, first, last in self._places}
+        return {name: y[..., at] if shape is None else y[..., at].reshape(lead + shape) for name, at, shape in self._places}
 
     @cached_property
-    def _places(self) -> list[tuple[str, tuple[int, ...], int, int]]:
-        """Of every output its name and shape, and where it is."""
-        return [(b.name, tuple(b.shape), b.start, b.start + b.size) for b in self.outputs]
+    def _places(self) -> list[tuple[str, int | slice, tuple[int, ...] | None]]:
+        """Of every output its name, where it is, and its shape if that takes more than an index or a slice."""
+        return [
+            (b.name, b.span if b.shape else b.start, tuple(b.shape) if len(b.shape) > 1 else None)
+            for b in self.outputs
+        ]
 
 
 def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:

@@ -180,14 +180,17 @@ class Compiled:
     def solved_loads(self, rows: Mapping[str, np.ndarray], drives: Sequence[str]) -> SolvedLoads | None:
         """Efforts, multipliers and reactions of samples by kernel `loads`, from the rows q, v, a, t, near; None where some of them are not
         determinate, a sample is singular, for other drives than the model's, or where links spin idly."""
-        if list(drives) != self.drive_names or not self.determinate_loads or self._structure.kernels.plan.spinning:
-            return None
-        kernel = self.ready("loads")
+        kernel = self._loads_of_cycles if list(drives) == self.drive_names else None
         if kernel is None:
             return None
         more = {name: rows[name] for name in ("t", "near") if name in kernel.reads}
         found, solved = kernel.regular((rows["q"], rows["v"], rows["a"]), more)
         return SolvedLoads(found.u, found.lam, found.wrench) if solved.all() else None
+
+    @cached_property
+    def _loads_of_cycles(self) -> Kernel | None:
+        """Kernel `loads`, where it solves for everything."""
+        return self.ready("loads") if self.determinate_loads and not self._structure.kernels.plan.spinning else None
 
     @property
     def numbers(self) -> DesignNumbers | None:
