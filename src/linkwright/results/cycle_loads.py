@@ -1,11 +1,11 @@
 """Loads of a whole turn at once.
 
-Kernel `loads` gives them where they are determinate and no sample is singular. Otherwise J' lam + B u = M a + h is
-set up and solved for all samples together. The terms are read once on symbols of the structure (`results.channel_programs`). The small systems are inverted, or decomposed together where ranks have to be decided. What is not unique is
-settled as in `inverse.choice`, and what the loads do in any joint is read on symbols again, with these multipliers and efforts in
-place. Samples that are not carried (a singular position whose limit is needed) are solved one by one; so is everything if the efforts of
-two samples do not agree with `inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique
-loads is a fixed point of all samples together.
+Kernel `loads` gives them where they are determinate and no sample is singular. Otherwise J' lam + B u = M a + h is set up and solved for
+all samples together. The terms are read once on symbols of the structure (`results.channel_programs`). The small systems are inverted, or
+decomposed together where ranks have to be decided. What is not unique is settled as in `inverse.choice`, and what the loads do in any
+joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a singular position whose limit
+is needed) are solved one by one; so is everything if the efforts of two samples do not agree with `inverse.solve`, and where friction
+grows with loads that are not unique. Friction that grows with unique loads is a fixed point of all samples together.
 """
 
 from __future__ import annotations
