@@ -192,6 +192,7 @@ def test_advantage_is_what_statics_gives() -> None:
         lengths = (rng.uniform(0.5, 0.9), *rng.uniform(1.9, 2.4, size=2), 2.0)
         m = four_bar(lengths, tuple(rng.normal(size=2)), loads={"push": {"on": "coupler.P", "force": [1.0, 0.0]}})
         c = m.cycle(steps=40, speed=0)
+        assert m.system.inverse(m.system.start).tau["A"] == pytest.approx(c["A.torque"][0])
         good = np.abs(c["A.torque"]) > 1e-6
         np.testing.assert_allclose(c["coupler.P.x.advantage"][good], (-1.0 / c["A.torque"])[good], rtol=1e-8)
 

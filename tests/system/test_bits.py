@@ -29,6 +29,7 @@ QUESTIONS: dict[str, Question] = {
     "jacobian": lambda m, s, st: np.asarray(s.jacobian(st, m.description.bodies[-1].name)),
     "assemble": lambda m, s, st: s.assemble({n: 0.05 for n in drives(m)}, {n: 0.3 for n in drives(m)}, guess=st).q,
     "start": lambda m, s, st: s.start.q,
+    "start of another design": lambda m, s, st: m.with_(**{f"{m.description.bodies[-1].name}.mass": "2 kg"}).system.start.q,
     "settle": lambda m, s, st: s.settle(hold=drives(m)).q,
     "loads of a cycle": lambda m, s, st: m.cycle(steps=40)[effort(m)],
     "path of a cycle": lambda m, s, st: m.cycle(steps=40).v,

@@ -136,7 +136,16 @@ class Program:
 
     def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Outputs by name; y may carry leading batch axes."""
-        return {b.name: y[..., b.span].reshape((*y.shape[:-1], *b.shape)) for b in self.outputs}
+        lead = y.shape[:-1]
+        return {name: y[..., at] if shape is None else y[..., at].reshape(lead + shape) for name, at, shape in self._places}
+
+    @cached_property
+    def _places(self) -> list[tuple[str, int | slice, tuple[int, ...] | None]]:
+        """Of every output its name, where it is, and its shape if that takes more than an index or a slice."""
+        return [
+            (b.name, b.span if b.shape else b.start, tuple(b.shape) if len(b.shape) > 1 else None)
+            for b in self.outputs
+        ]
 
 
 def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:

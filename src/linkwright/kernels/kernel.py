@@ -190,15 +190,25 @@ class Kernel:
 
     def batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({}), cores: int | None = None) -> Any:
         """Any leading axes, any inputs by name; on so many threads at most."""
+        given, lead, outputs, status = self._computed(arrays, more, cores)
+        results = [outputs[i] for i in self._delivered]
+        return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
+
+    def regular(self, arrays: Sequence[Any], more: Mapping[str, Any]) -> tuple[Any, np.ndarray]:
+        """Outputs of many states, and the mask of those that it solved by itself: the others need the rank-revealing path."""
+        _, _, outputs, status = self._computed(arrays, more, None)
+        return self.Result(*(outputs[i] for i in self._delivered)), status == 0
+
+    def _computed(
+        self, arrays: Sequence[Any], more: Mapping[str, Any], cores: int | None
+    ) -> tuple[list[np.ndarray], tuple[int, ...], list[np.ndarray], np.ndarray]:
+        """All inputs, their leading axes, all outputs, and the status of every state."""
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
         if self.native and not any(map(is_complex, given)):
-            outputs, status = self.code.call_many(given, cores)
-        else:
-            packed = self._interpreted(given, lead)
-            outputs, status = list(self.program.unpack(packed).values()), _status(self.program, packed)
-        results = [outputs[i] for i in self._delivered]
-        return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
+            return given, lead, *self.code.call_many(given, cores)
+        packed = self._interpreted(given, lead)
+        return given, lead, list(self.program.unpack(packed).values()), _status(self.program, packed)
 
     def _interpreted(self, given: Sequence[np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
         """All outputs in rows, by numpy over some states at a time."""

@@ -6,10 +6,10 @@ and walks to them along the loops, from the drawn position or a given state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from linkwright import joints
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, counted, nearest
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.newton import Closed, close, open_error, solve_rates
+from linkwright.mechanics.closing.newton import close, open_error, solve_rates
 from linkwright.mechanics.closing.singular_passage import SUSPECT, branch_velocity
 from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.constraints import Constraint, Driver, PointTarget, PoseTarget
@@ -47,11 +47,22 @@ UNCERTAIN = 1e-2  # the same beside a singular position
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead center, whose neighborhood it cannot step through
 
 
-class Assembler:
-    """Finds states of one mechanism on its loops."""
+Closing = Callable[..., tuple[np.ndarray, dict[str, Any], np.ndarray] | None]
 
-    def __init__(self, loops: Loops):
-        self.loops = loops
+
+class Sketch(NamedTuple):
+    """The drawn position closed, by machine code or on floats."""
+
+    at: Instant
+    in_code: bool
+
+
+class Assembler:
+    """Finds states of one mechanism on its loops. `closing(q, references, drives, to, speeds)` closes a position in machine code; it gives
+    None where the mechanism has no kernel `walk`, or the position is not a plain one. Then the float path closes it."""
+
+    def __init__(self, loops: Loops, closing: Closing | None = None):
+        self.loops, self._closing = loops, closing
         self.skel = loops.skel
         self.tree = loops.skel.tree
         self.description = loops.skel.tree.description
@@ -59,7 +70,8 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        return self.start.q, dict(self.start.references)
+        st = self.start if self._closing is None else Assembler(self.loops).start  # on floats: code is made by these plans
+        return st.q, dict(st.references)
 
     @cached_property
     @all_in_use()
@@ -69,16 +81,17 @@ class Assembler:
 
     def started(self, wanted: Mapping[str, Any]) -> State:
         """Return the drawn position closed exactly, at other positions and speeds than the file's, {"A": 0.3, "A.v": 2.0}."""
-        closed = self._closed_sketch
+        here, in_code = self._closed_sketch
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
-        here = closed.at
         where = dict(self.description.start_places)
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
             if positions:
-                here = self._walk(here, self._positions(positions, here))
-            return self._with_velocity(here, speeds, {})
+                walked = self._in_code(here, positions)
+                here, in_code = walked or self._walk(here, self._positions(positions, here)), walked is not None
+            v = self._speeds_in_code(here, speeds) if in_code and speeds else None
+            return self._with_velocity(here, speeds, {}) if v is None else State(self.skel, here.q, v, here.references)
         except AssemblyError as error:
             raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
         except SingularityError as error:
@@ -86,8 +99,29 @@ class Assembler:
         except UsageError as error:
             raise UsageError(f"{place}{error}") from error
 
+    def _drives_at(self, references: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, float] | None:
+        """Values of the drives, where plain numbers are wanted for exactly these; else None."""
+        names = [d.joint for d in self.description.drives]
+        if self._closing is None or set(names) != set(wanted) or not all(isinstance(x, float) for x in wanted.values()):
+            return None
+        return {name: float(references[name][0]) for name in names} if all(name in references for name in names) else None
+
+    def _in_code(self, here: Instant, positions: Mapping[str, Any]) -> Instant | None:
+        """The position of `start:` in machine code, where it names the drives and nothing else."""
+        now = self._drives_at(here.references, positions)
+        found = None if now is None or self._closing is None else self._closing(here.q, here.references, now, positions)
+        return None if found is None else self._at(*found[:2])
+
+    def _speeds_in_code(self, here: Instant, speeds: Mapping[str, Any]) -> np.ndarray | None:
+        """Velocities in machine code, where exactly the drives have speeds."""
+        now = self._drives_at(here.references, speeds)
+        if now is None or self._closing is None:
+            return None
+        found = self._closing(here.q, here.references, now, speeds=[speeds[name] for name in now])
+        return None if found is None else found[2]
+
     @cached_property
-    def _closed_sketch(self) -> Closed:
+    def _closed_sketch(self) -> Sketch:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
         references = self.skel.start_coordinates
         q = np.concatenate([references[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
@@ -96,14 +130,18 @@ class Assembler:
             for d in self.description.drives
             if d.joint in references
         ]
+        if held and self._closing is not None and len(held) == len(self.description.drives):
+            found = self._closing(q, references, {d.joint: float(references[d.joint][0]) for d in self.description.drives})
+            if found is not None:
+                return Sketch(self._at(*found[:2]), True)
         if held:
             done = close(self.loops.with_(held), q, references, most=200)
             if done.residual < CLOSED_AT_BEST:
-                return done
+                return Sketch(done.at, False)
         done = close(self.loops, q, references, most=200)
         if done.residual > CLOSED_AT_BEST:
             raise open_error(self.loops, done, f"'{self.description.name}' cannot be assembled: ")
-        return done
+        return Sketch(done.at, False)
 
     def assemble(
         self,

@@ -49,7 +49,10 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     speeds = _speeds(core, chosen, at, drives, c)
     name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "parameters")
     held = None if drives == list(kernels.drives) else drives
-    kernel = kernels.get(name, drives=held, by=inputs).interpreted()  # machine code of it is not worth making for one motion
+    kernel = kernels.get(name, drives=held, by=inputs)
+    document = core.described.document
+    if document is None or document.overrides:  # one of many designs: all other numbers are folded into code, so each would need its own
+        kernel = kernel.interpreted()
     laws = drive_motion(core, c, drives)
     more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "parameters": lambda: at}
     found = kernel(c.q, *laws, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})

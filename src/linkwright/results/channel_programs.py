@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import is_
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
 UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
+ASKED = 16  # requests whose programs are found without looking at each function
 STORED = 400_000  # operations of the programs that a graph stores
 Reads = Mapping[str, Callable[[Instant], Any]]
 
@@ -36,6 +38,7 @@ class ActedNames(NamedTuple):
     wrenches: tuple[str, ...]
     rubbing: tuple[str, ...]
     solved: bool
+    reactions: bool
 
 
 class Structure(NamedTuple):
@@ -74,6 +77,7 @@ class ChannelGraph:
         self._traced: dict[Any, tuple[Any, Any]] = {}
         self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()
         self._stored = 0  # operations of these
+        self.asked: OrderedDict[tuple[str, ...], tuple[Instant, list[Any], Any]] = OrderedDict()  # programs by functions, of late requests
         self.codes: dict[int, tuple[Any, Any]] = {}  # programs with their machine code, by identity
 
     @classmethod
@@ -116,7 +120,9 @@ class ChannelGraph:
         efforts = {name: self.input(f"effort {name}", 1)[0] for name in names.efforts}
         wrenches = {name: self.input(f"wrench {name}", 6) for name in names.wrenches}
         rubbing = {name: self.input(f"friction {name}", 1)[0] for name in names.rubbing}
-        known = Acted(self.input("lam", self.skel.tree.nc), efforts, wrenches, rubbing=rubbing, solved=names.solved)
+        n = len(self.skel.tree.description.joints)
+        reactions = self.input("reactions", 6 * n).reshape(n, 6) if names.reactions else None
+        known = Acted(self.input("lam", self.skel.tree.nc), efforts, wrenches, rubbing=rubbing, solved=names.solved, reactions=reactions)
         return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, known)
 
     def traced(self, name: str, read: Callable[[Instant], Any], at: Instant) -> Any:
@@ -153,6 +159,7 @@ class ChannelGraph:
             return known[1]
 
     def _forget(self, key: tuple[str, ...]) -> None:
+        self.asked.pop(key, None)
         if key in self._programs:
             self._stored -= len(self._programs.pop(key)[1].ops)
 
@@ -183,14 +190,14 @@ class Batch:
         self.rows = dict(rows)
         if acted is not None:
             self.act(acted)
-        self._own, self._graph = loops, graph
+        self.own, self._graph = loops, graph
         self._instant = instant
         self.native, self.cores = False, None  # in machine code, which takes a while to make, on so many cores
 
     @cached_property
     def symbols(self) -> ChannelGraph:
         """The graph of the mechanism."""
-        return ChannelGraph.of(self._own, self.rows) if self._graph is None else self._graph
+        return ChannelGraph.of(self.own, self.rows) if self._graph is None else self._graph
 
     @property
     def loops(self) -> Loops:
@@ -208,6 +215,7 @@ class Batch:
         self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
         self.rows |= {f"friction {name}": x[:, None] for name, x in acted.rubbing.items()}
+        self.rows |= {} if acted.reactions is None else {"reactions": acted.reactions.reshape(self.n, -1)}
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """Result of `read` on the symbols; None if it needs numbers."""
@@ -216,9 +224,21 @@ class Batch:
     def _program(self, named: Reads, stored: bool) -> Any:
         """The program of everything that can be traced."""
         graph = self.symbols
+        if stored:
+            with graph.lock:
+                known = graph.asked.get(tuple(named))
+            if known is not None and known[0] is self.instant and all(map(is_, known[1], named.values())):
+                return known[2]
         found = {n: self.traced(n, read) if stored else graph.symbols(read, self.instant) for n, read in named.items()}
-        known = {name: x for name, x in found.items() if x is not None}
-        return graph.program(known) if stored else graph.fresh(known)
+        symbols = {name: x for name, x in found.items() if x is not None}
+        if not stored:
+            return graph.fresh(symbols)
+        program = graph.program(symbols)
+        with graph.lock:
+            graph.asked[tuple(named)] = self.instant, list(named.values()), program
+            while len(graph.asked) > ASKED:
+                graph.asked.popitem(last=False)
+        return program
 
     def _blocks(self, operations: int) -> Iterator[slice]:
         """Samples that are computed together, for so many operations."""
@@ -243,8 +263,9 @@ class Batch:
         parts = []
         for some in self._blocks(len(program.ops)):
             parts.append(evaluated(program, self._columns(program, some), (some.stop - some.start,)))
-        out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
-        return {name: x for name, x in out.items() if np.isfinite(x).all()}
+        every = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, program.n_out))
+        out, finite = program.unpack(every), bool(np.isfinite(every).all())
+        return {name: x for name, x in out.items() if finite or np.isfinite(x).all()}
 
     def slopes(self, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out."""
@@ -281,4 +302,4 @@ class Batch:
 
 
 def _names(acted: Acted) -> ActedNames:
-    return ActedNames(tuple(acted.efforts), tuple(acted.wrenches), tuple(acted.rubbing), acted.solved)
+    return ActedNames(tuple(acted.efforts), tuple(acted.wrenches), tuple(acted.rubbing), acted.solved, acted.reactions is not None)

@@ -1,11 +1,11 @@
 """Loads of a whole cycle at once.
 
-J' lam + B u = M a + h is set up and solved for all samples together. The terms are read once on symbols of the structure
-(`results.channel_programs`). The small systems are inverted, or decomposed together where ranks have to be decided. What is not unique is
-settled as in `inverse.choice`, and what the loads do in any joint is read on symbols again, with these multipliers and efforts in
-place. Samples that are not carried (a singular position whose limit is needed) are solved one by one; so is everything if the efforts of
-two samples do not agree with `inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique
-loads is a fixed point of all samples together.
+Kernel `loads` gives them where they are determinate and no sample is singular. Otherwise J' lam + B u = M a + h is set up and solved for
+all samples together. The terms are read once on symbols of the structure (`results.channel_programs`). The small systems are inverted, or
+decomposed together where ranks have to be decided. What is not unique is settled as in `inverse.choice`, and what the loads do in any
+joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a singular position whose limit
+is needed) are solved one by one; so is everything if the efforts of two samples do not agree with `inverse.solve`, and where friction
+grows with loads that are not unique. Friction that grows with unique loads is a fixed point of all samples together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from linkwright.mechanics.inverse.choice import reaction_vector
 from linkwright.mechanics.inverse.effort_weights import effort_weights, nearest_efforts
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import coordinate, joint_part
 from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CONVERGED
@@ -41,12 +41,48 @@ REGULAR = 1e5  # largest entry of an inverse: beyond it ranks are decided by sin
 LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
 
 
+class SolvedLoads(NamedTuple):
+    """Efforts, multipliers and reactions of samples by a kernel."""
+
+    u: np.ndarray
+    lam: np.ndarray
+    wrench: np.ndarray  # (n, joints, 6)
+
+
 class CycleLoads:
     """Results that follow from the loads, over all samples of a cycle. `open` are the samples that have to be solved by `instant(i)`,
-    `judged` those at which uniqueness is tested. Channels are read on symbols of the structure, where `shared` has them."""
+    `judged` those at which uniqueness is tested. Channels are read on symbols of the structure, where `shared` gives them."""
 
-    def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant], shared: Batch | None):
-        self.batch, self.open, self.judged, self.instant, self.shared = batch, open_, judged, instant, shared
+    def __init__(
+        self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant], shared: Callable[[], Batch] | None
+    ):
+        self.batch, self.open, self.judged, self.instant, self._shared = batch, open_, judged, instant, shared
+
+    @cached_property
+    def shared(self) -> Batch | None:
+        """The samples on symbols of the structure."""
+        return None if self._shared is None else self._shared()
+
+    @classmethod
+    def determinate(
+        cls,
+        loops: Loops,
+        rows: Mapping[str, np.ndarray],
+        drives: Sequence[str],
+        instant: Callable[[int], Instant],
+        structure: Structure | None,
+        found: SolvedLoads,
+    ) -> CycleLoads | None:
+        """Loads that a kernel solved; None where a joint or force of the user's own disagrees."""
+        batch = Batch(loops, rows, _acted(found.u, found.lam, drives)._replace(reactions=found.wrench))
+        if not (_built_in(loops) or _agrees(batch, np.ones(len(found.u), dtype=bool), instant, drives)):
+            return None
+
+        def shared() -> Batch:
+            assert structure is not None
+            return Batch(loops, {**rows, "parameters": structure.values[None]}, batch.acted, ChannelGraph.shared(loops, structure, rows))
+
+        return cls(batch, np.zeros(0, int), np.zeros(1, int), instant, None if structure is None else shared)
 
     @classmethod
     def of(
@@ -89,7 +125,7 @@ class CycleLoads:
         common = np.argmax(np.bincount(rank))
         odd = np.flatnonzero(~carried | (rank != common))
         looks = np.linspace(0, n - 1, LOOKS).astype(int) if common < z.shape[1] else np.zeros(1, int)
-        shared = None if structure is None or rubbing else Batch(loops, {**own, "a": a}, settled.acted, graph)
+        shared = None if structure is None or rubbing else lambda: Batch(loops, {**own, "a": a}, settled.acted, graph)
         return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant, shared)
 
     def values(self, named: Mapping[str, Callable[[Instant], Any]], *, stored: bool = True) -> dict[str, np.ndarray]:
@@ -101,8 +137,16 @@ class CycleLoads:
         assert self.batch.acted is not None
         return tuple(self.batch.acted.efforts)
 
+    @cached_property
+    def _efforts(self) -> dict[str, np.ndarray]:
+        """Channels of the drives' efforts, which need no symbols."""
+        assert self.batch.acted is not None
+        d = self.batch.own.skel.tree.description
+        parts = ((coordinate(d, name), x) for name, x in self.batch.acted.efforts.items())
+        return {f"{on.name}.{on.effort_kind}": x for on, x in parts}
+
     def _filled(self, found: dict[str, np.ndarray], named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
-        for name, x in found.items():
+        for name, x in found.items() if len(self.open) else ():
             for i in self.open:
                 x[i] = np.asarray(named[name](self.instant(int(i))), dtype=float)
         return found
@@ -110,10 +154,12 @@ class CycleLoads:
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, those left out that have to be read sample by sample."""
         named = {c.name: c.read for c in channels}
-        found: dict[str, np.ndarray] = {}
-        if self.shared is not None:
+        found = self._filled({name: x.copy() for name, x in self._efforts.items() if name in named}, named)
+        if self._shared is not None and len(found) < len(named):
+            assert self.shared is not None
             table = LoadSymbols.of(self.shared.symbols, self.shared.loops, self.drives).channels
-            found = self._filled(self.shared.values({name: table[name].read for name in named if name in table}), named)
+            asked = {name: table[name].read for name in named if name in table and name not in found}
+            found |= self._filled(self.shared.values(asked), named)
         left = {name: read for name, read in named.items() if name not in found}
         return found | (self.values(left) if left else {})
 
@@ -135,12 +181,10 @@ class _Terms(NamedTuple):
 
 
 class LoadSymbols:
-    """The equations of the loads of some drives on symbols; `built_in`: no joint or force is the user's own."""
+    """The equations of the loads of some drives on symbols."""
 
     def __init__(self, graph: ChannelGraph, loops: Loops, drives: Sequence[str]):
-        self.graph, self.drives = graph, tuple(drives)
-        acting = [*loops.constraints, *loops.skel.types, *forces.of_description(loops.skel.tree.description)]
-        self.built_in = all(type(x).__module__.startswith("linkwright.") for x in acting)
+        self.graph, self.drives, self.built_in = graph, tuple(drives), _built_in(loops)
 
     @classmethod
     def of(cls, graph: ChannelGraph, loops: Loops, drives: Sequence[str]) -> LoadSymbols:
@@ -267,12 +311,12 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
     """The instant on symbols with the multipliers and efforts in place: least efforts, then least reactions, as `inverse.choice`."""
     Z, nc = s.self_stress, s.nc
     if Z.shape[2] == 0:
-        return Batch(loops, rows, _acted(z, nc, drives))
+        return Batch(loops, rows, _acted(z[:, nc:], z[:, :nc], drives))
     sizes = effort_weights(loops.skel.tree.description, drives, loops.kappa).sizes
     y, push = nearest_efforts(Z[:, nc:], -z[:, nc:], sizes, s.r[:, nc:])
     z = z + _times(Z, y)
     rest = Z @ (np.eye(Z.shape[2]) - push.solve(Z[:, nc:] / sizes[:, None]))
-    batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z, nc, drives))
+    batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z[:, nc:], z[:, :nc], drives))
 
     def reactions(x: Instant) -> Any:
         return reaction_vector(x.loads.problem, np.concatenate([x.loads.lam_all, x.loads.u]), True)[1]
@@ -288,7 +332,8 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
         return None
     R = np.array(columns).transpose(1, 2, 0)
     y = factor(R, 1e-10 * max(1.0, float(np.abs(R).max())), thin=True).solve(base)
-    batch.act(_acted(z - _times(rest, y), nc, drives))
+    z = z - _times(rest, y)
+    batch.act(_acted(z[:, nc:], z[:, :nc], drives))
     return batch
 
 
@@ -311,7 +356,7 @@ def _rubbed(
         z, carried = s.solve(t.g - sum(last[n][:, None] * units[n] for n in names))
         if not carried.all():
             return None
-        acted = _acted(z, s.nc, drives)._replace(rubbing=last)
+        acted = _acted(z[:, s.nc :], z[:, : s.nc], drives)._replace(rubbing=last)
         batch = Batch(loops, rows, acted) if batch is None else batch
         batch.act(acted)
         new = batch.values(named)
@@ -329,8 +374,14 @@ def _unit_effort(x: Instant, name: str) -> Any:
     return dynamics.generalized(x.skel, x.motion, forces.joint_effort(x, joint, 1.0, i))
 
 
-def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
-    return Acted(z[:, :nc], {name: z[:, nc + k] for k, name in enumerate(drives)}, {}, solved=True)
+def _acted(u: np.ndarray, lam: np.ndarray, drives: Sequence[str]) -> Acted:
+    return Acted(lam, {name: u[:, k] for k, name in enumerate(drives)}, {}, solved=True)
+
+
+def _built_in(loops: Loops) -> bool:
+    """True if no joint or force is the user's own."""
+    acting = [*loops.constraints, *loops.skel.types, *forces.of_description(loops.skel.tree.description)]
+    return all(type(x).__module__.startswith("linkwright.") for x in acting)
 
 
 def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:

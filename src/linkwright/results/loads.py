@@ -131,8 +131,11 @@ class SampleLoads:
         """Loads of a cycle solved for all samples together; None where that is not possible, or not worth it."""
         if self.acted is not None or not self.c.drives or len(self.c.t) < SINGLE_SAMPLES or self.c.system._core.skel is not self.c.skel:
             return None
-        self.c.system._core.kernels.need_masses()
-        return CycleLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i], self.c.system._core.shared())
+        core = self.c.system._core
+        core.kernels.need_masses()
+        given = self.c.frame, self.rows, self.c.drives, lambda i: self.c._instants[i], core.shared()
+        solved = core.solved_loads(self.rows, self.c.drives)
+        return (None if solved is None else CycleLoads.determinate(*given, solved)) or CycleLoads.of(*given)
 
     @property
     def one_by_one(self) -> list[Instant]:

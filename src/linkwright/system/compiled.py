@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.errors.arguments import spelled
 from linkwright.joints import JOINTS
 from linkwright.kernels.traced_loops import StructureOf, TracedLoops
@@ -30,6 +30,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.numerics.process_settings import all_in_use
 from linkwright.numerics.result_stores import Store, Stores
 from linkwright.numerics.tolerances import OPEN as OPEN
+from linkwright.results.cycle_loads import SolvedLoads
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
 WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
+REGULAR = 1e-3  # determinant, against the plan's, below which floats close a position: they find the branch
 ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
 
 
@@ -96,7 +98,7 @@ class Compiled:
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self._share()
         self.forces = forces.of_description(self.description)
-        self.assembler = Assembler(self.loops)
+        self.assembler = Assembler(self.loops, self._closed)
 
     def _share(self) -> None:
         """Join the mechanisms that differ in their numbers only: rows of loops and loads of channels are traced for all of them."""
@@ -149,12 +151,14 @@ class Compiled:
             return None
         key, known = (name, None if drives is None else tuple(drives)), BOUND.of(self)
         if key not in known:
-            found = self._structure.kernel(name, drives)
+            structure = self._structure
+            found = structure.kernel(name, drives)
+            if found is not None and name != "walk":  # a walk closes all rows, or stops
+                self._leave_structure()
+            if structure is not self._structure:  # it does not serve this mechanism
+                return self.ready(name, drives)
             if found is None:
                 return None
-            if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
-                ALONE.of(self)[name] = True
-                return self.ready(name, drives)
             own = {} if self.numbers is None else {"parameters": self.numbers.values}
             known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return known[key]
@@ -162,12 +166,31 @@ class Compiled:
     @property
     def all_rows_count(self) -> bool:
         """True if no loop is redundant in most positions."""
+        self._leave_structure()
         return self._structure.kernels.plan.keep is None
 
     @cached_property
     def determinate_loads(self) -> bool:
-        """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
-        return self.all_rows_count and not self.description.rubbing
+        """True if every effort and reaction is determinate in most positions, by a plan, and friction does not depend on them."""
+        try:
+            return not self.description.rubbing and self.all_rows_count
+        except LinkwrightError:
+            return False  # no masses: there is no plan
+
+    def solved_loads(self, rows: Mapping[str, np.ndarray], drives: Sequence[str]) -> SolvedLoads | None:
+        """Efforts, multipliers and reactions of samples by kernel `loads`, from the rows q, v, a, t, near; None where some of them are not
+        determinate, a sample is singular, for other drives than the model's, or where links spin idly."""
+        kernel = self._loads_of_cycles if list(drives) == self.drive_names else None
+        if kernel is None:
+            return None
+        more = {name: rows[name] for name in ("t", "near") if name in kernel.reads}
+        found, solved = kernel.regular((rows["q"], rows["v"], rows["a"]), more)
+        return SolvedLoads(found.u, found.lam, found.wrench) if solved.all() else None
+
+    @cached_property
+    def _loads_of_cycles(self) -> Kernel | None:
+        """Kernel `loads`, where it solves for everything."""
+        return self.ready("loads") if self.determinate_loads and not self._structure.kernels.plan.spinning else None
 
     @property
     def numbers(self) -> DesignNumbers | None:
@@ -194,6 +217,11 @@ class Compiled:
     def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
         """The structure whose kernels answer, and the numbers that they are bound to."""
         return self.shared.found
+
+    def _leave_structure(self) -> None:
+        """Take kernels of its own from now on, if this mechanism does not have the ranks that the structure is planned for."""
+        if self.numbers is not None and not self._rank_as_planned:
+            ALONE.of(self)["ranks"] = True
 
     @cached_property
     def _rank_as_planned(self) -> bool:
@@ -241,6 +269,34 @@ class Compiled:
 
             known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return known[key]
+
+    def _closed(
+        self,
+        q: np.ndarray,
+        references: Mapping[str, Any],
+        drives: Mapping[str, float],
+        to: Mapping[str, float] | None = None,
+        speeds: Sequence[float] = (),
+    ) -> tuple[np.ndarray, dict[str, Any], np.ndarray] | None:
+        """A position on the loops near q with the drives at these values, or after a walk `to` others, by the kernel `walk` of the
+        structure, and the velocities for the drives' `speeds` there. None where mechanisms of this kind share no code, the drives do not
+        determine the motion, or the position is near a singular one."""
+        walks = self.walking(list(drives)) if drives and self._shared is not None else None
+        if walks is None or self._shared is None or self._shared[0].refused:
+            return None
+        x = np.array(list(drives.values()))
+        way = np.zeros(len(x)) if to is None else np.array([to[name] for name in drives]) - x
+        if np.abs(way).max() > 2.0 * np.pi * max(1.0, self.loops.kappa):
+            return None
+        laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
+        n = 1 if to is None else 2
+        if len(speeds):
+            laws[0, len(x) : 2 * len(x)] = speeds
+        found = walks(q, self.skel.pack(references), t[:n], laws[:n])
+        if found.reached < n or not abs(found.determinant[-1]) >= REGULAR:
+            return None
+        there = found.q[-1].copy()
+        return there, self.skel.unpack(there, found.references[-1].copy()), found.v[-1].copy()
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""

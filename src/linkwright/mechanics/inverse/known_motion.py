@@ -7,7 +7,8 @@ multipliers and the efforts that really acted, so it belongs to the motion as it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.reactions import JointWrench, at_joint
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.inverse.methods import Solved
@@ -39,6 +41,20 @@ class Acted(NamedTuple):
     rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate
     stops: Mapping[str, Any] = MappingProxyType({})  # pushes of rigid stops, by coordinate: a part of the efforts
     solved: bool = False  # True where the efforts are those that the motion needs: nothing is left to balance
+    reactions: Any = None  # (joints, 6), where they are known: [moment; force] of each on its second body, world axes
+
+
+@dataclass(frozen=True)
+class LoadsByReactions(Loads):
+    """Loads with known reactions of the joints."""
+
+    reactions: Any = field(default=None, repr=False)
+
+    @cached_property
+    def _wrenches(self) -> dict[str, JointWrench]:
+        names = [j.name for j in self.skel.tree.description.joints]
+        rows = zip(names, self.reactions, strict=True)
+        return {name: JointWrench(name, w[:3], w[3:], at_joint(self.place, name).point) for name, w in rows}
 
 
 def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, references: Mapping[str, Any], acted: Acted) -> Loads:
@@ -58,7 +74,8 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     p = InverseProblem(T, place, a, names, tuple(tuple(unit_push(d, at, name)) for name in names))
     u = np.array([acted.efforts[name] for name in names])
     outside = tuple(w for from_outside, w in acting if from_outside)
-    loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
+    given = p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside
+    loads = Loads(*given) if acted.reactions is None else LoadsByReactions(*given, reactions=acted.reactions)
     if acted.solved:
         return loads
     u, left = _balanced(loads)
