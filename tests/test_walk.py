@@ -14,7 +14,7 @@ from tests.sources import PACKAGE
 MOST = {
     "lw.load('wiper')": 30,
     "m.cycle()": 40,
-    "m.simulate(1)": 59,
+    "m.simulate(1)": 60,
     "s.forward(s.start)": 9,
 }
 # A process of its own, so that no other test's objects are found again. Every call was made before, on other

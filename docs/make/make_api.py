@@ -23,7 +23,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 # page -> title, groups
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "mechanism": ("Mechanism", ("Loading", "Mechanism", "Pages")),
+    "mechanism": ("Mechanism", ("Loading", "Mechanism", "Pages", "Descriptions")),
     "results": ("Results", ("Trajectory", "Trajectories")),
     "system": ("System and state", ("System", "State", "Stepper")),
     "studies": ("Phrases and studies", ("Phrases", "Studies")),
@@ -41,7 +41,8 @@ def _in(space: str, names: str) -> tuple[str, ...]:
 
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Loading": ("Models and mechanisms.", ("load", "compile", "load_result", "models", "schema", "Description", "Pose")),
+    "Loading": ("Load a mechanism, a built-in model or a saved result.", ("load", "compile", "load_result", "models", "schema")),
+    "Descriptions": ("The content of a model file: `m.description`.", ("Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a cycle, a path or a simulation ([channels and results](../results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([page](../../how-to/transmissions.md)).", ("Transmission",)),

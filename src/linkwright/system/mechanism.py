@@ -290,8 +290,10 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = No
 
 @call_explained
 def load_result(path: str | os.PathLike[str]) -> Trajectory | Study:
-    """Return a cycle or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
-    folder the study in it."""
+    """Return a saved cycle or run with its mechanism, or the study that a folder holds.
+
+    The file comes from `.save("run.npz")` or `.save("run.parquet")`. The numbers are the same as before.
+    """
     if os.path.isdir(path):
         return ring_function("design", "study_of_folder", "the folder of a study")(path)
     return loading.run(path)
