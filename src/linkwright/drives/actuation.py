@@ -168,7 +168,7 @@ class Actuation:
 
     def inputs(self, row: Any) -> StepKernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row, with the sides of break points if the row has
-        them; None where efforts are constant."""
+        them. None where efforts are constant."""
         if not self.needs_kernel:
             return None
         sided = self.switched.program if self.switched is not None and "input sides" in row.sizes else self.program
@@ -188,7 +188,7 @@ class Actuation:
         return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
 
     def sampler(self, row: Any, origin: float | None = None) -> StepKernel | None:
-        """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
+        """Held values from a full row. Called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:
             return None
         steps = [round(every / self.every) for every in _sampled(self.equations)]
@@ -393,7 +393,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Presc
             if not np.isfinite([value, speed]).all():
                 raise UsageError(
                     f"the prescribed motion of '{b.target.name}' is {float(value):g} at t = {float(st.t):.6g} s, its speed "
-                    f"{float(speed):g}; both must be finite.",
+                    f"{float(speed):g}. Both must be finite.",
                     name=b.target.name,
                 )
             out[b.target.name] = (float(value), float(speed))
@@ -442,7 +442,7 @@ def _check_drive(name: str, d: Any) -> None:
             f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.", name=name
         )
     raise UsageError(
-        f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m').", name=name
+        f"drive of '{name}' is {type(d).__name__} {d!r:.40}. It must be one of {allowed}, such as lw.drives.torque('2 N m').", name=name
     )
 
 
@@ -486,7 +486,7 @@ def _sampling(equations: InputEquations) -> float:
     for name, every in times.items():
         if abs(every / least - round(every / least)) > 1e-6:
             raise UsageError(
-                f"'{name}' is sampled every {every:g} s, which is no multiple of {least:g} s, the shortest sampling time here.", name=name
+                f"'{name}' is sampled every {every:g} s, which is not a multiple of {least:g} s, the shortest sampling time here.", name=name
             )
     return least
 

@@ -50,7 +50,7 @@ class Coupling(ModelElement):
     first: str = tied(key="from")
     second: str = tied(key="to")
     ratio: Scalar = number("second/first", "of the coordinates", 1.0, geometry=True)
-    offset: Scalar | None = number("second travel", "added to it; left out: as assembled at the start", None, geometry=True)
+    offset: Scalar | None = number("second travel", "added to it (default: as assembled at the start)", None, geometry=True)
     table: Any = None  # a Table
     where: Source | None = place()
     polynomial: tuple[Scalar, ...] = ()  # coefficients, lowest power first; in the place of ratio and offset

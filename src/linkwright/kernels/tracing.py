@@ -192,7 +192,7 @@ def trace(
         except ZeroDivisionError:  # of a pivot that is a number, not a symbol
             raise SingularityError(
                 "the equations of this mechanism cannot be solved in any position: a mass, a moment of inertia or a length is zero where "
-                "it must not be. Give every body that can turn by itself a moment of inertia.",
+                "it must not be. Give every body that can turn alone a moment of inertia.",
                 name="equations",
             ) from None
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)

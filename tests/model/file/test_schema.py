@@ -149,9 +149,9 @@ def test_exceptions_of_the_schema_are_messages_of_entries_that_it_accepts():
 
 TETHER = "between: [ground.E, coupler.P], stiffness: 2 N/mm"
 CONDITIONS = [  # on the keys of a tether, which has none; keys of an entry; what reading it says
-    (either("stiffness", "length", needed=False), f"{TETHER}, length: 9", "has `stiffness` and `length`; keep one."),
+    (either("stiffness", "length", needed=False), f"{TETHER}, length: 9", "has `stiffness` and `length`. Keep one."),
     (either(("length",)), TETHER, "has no `length`. Add one."),
-    (either("length", "between"), f"{TETHER}, length: 9", "has `length` and `between`; keep one."),
+    (either("length", "between"), f"{TETHER}, length: 9", "has `length` and `between`. Keep one."),
     (needs("stiffness", "length"), TETHER, "has `stiffness` without `length`. Add one, or take `stiffness` out."),
     (needs("length", "between"), f"{TETHER}, length: 9", ""),
     (either("length", "between"), TETHER, ""),

@@ -64,7 +64,7 @@ def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
         (["--vary", "L1=0.3", "--vary", "L1=0.4", "--measure", "max A.torque"], "is there twice"),
         (["--vary", "L1=0.3", "--measure", "max A.torque", "--simulate", "1", "--settle"], "two different things"),
         (["--vary", "L1=0.2..0.3", "--measure", "max A.torque", "--plan", "sobol"], "needs the number of its rows"),
-        (["--vary", "L1=0.3", "--measure", "max A.torque", "--best", "least"], "is no goal"),
+        (["--vary", "L1=0.3", "--measure", "max A.torque", "--best", "least"], "is not a goal"),
         (["--vary", "L1=0,3", "--measure", "max A.torque"], "decimals are written with a point"),
     ],
 )

@@ -341,7 +341,7 @@ def test_linearize_says_what_is_wrong(crank: System, planar: System) -> None:
     st = crank.assemble({"A": 0.5})
     assert "(1 here): 2 are named (A, B)" in refused(crank, st=st, coordinates=["A", "B"])
     assert "named twice" in refused(planar, coordinates=["J1", "J8", "J8"])
-    assert "'Z' is no drive" in refused(crank, st=st, tau={"Z": 1.0})
+    assert "'Z' is not a drive" in refused(crank, st=st, tau={"Z": 1.0})
     assert "open loop" in refused(crank, lw.control.pd({"A": 0.5}), st, drives=["A"])
     assert "do not determine the motion" in refused(crank, st=crank.assemble({"A": 0.0}), coordinates="C.slide")
     with pytest.raises((SingularityError, UsageError), match=r"singular|degrees of freedom"):

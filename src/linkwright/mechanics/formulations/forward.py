@@ -114,7 +114,7 @@ def _check_limit(limit: str, name: str, chosen: Formulation) -> None:
         raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.", name="limit", value=limit)
     if limit == "drop" and (name == "auto" or not chosen.drops_lost_rows):
         able = listing(x for x, kind in FORMULATIONS.items() if kind.drops_lost_rows)
-        raise UsageError(f"limit='drop' belongs to {able}; '{name}' would divide by zero where a row is lost.", name=name)
+        raise UsageError(f"limit='drop' belongs to {able}. '{name}' would divide by zero where a row is lost.", name=name)
 
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
@@ -179,7 +179,7 @@ def _deficient(
     if at_rest and branch is None:
         raise SingularityError(
             "at rest in a singular position: the next motion is not decided, because two branches meet here. "
-            "Give it a velocity along the wanted branch, or name one with branch={joint: speed}.",
+            "Give it a velocity along the branch you choose, or name one with branch={joint: speed}.",
             singular_values=tuple(f.s),
             name="branch",
         )

@@ -220,7 +220,7 @@ def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, wha
             raise rows[i][0].error(
                 f"{what}: the first column must increase, but row {i + 1} ({context.shown(xs[i], x)}) does not exceed row {i} "
                 f"({context.shown(xs[i - 1], x)}). "
-                "Sort the rows; a jump needs two rows a little apart.",
+                "Sort the rows. A jump needs two rows a little apart.",
                 name=what,
             )
     return tuple(xs), tuple(ys)

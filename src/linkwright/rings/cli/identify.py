@@ -61,7 +61,7 @@ def _friction(given: list[str]) -> Any:
     for text in given:
         name, _, kinds = text.partition("=")
         if name.strip() == EVERY:
-            raise UsageError("--friction '*' has all drives already; give it alone, or name the joints.")
+            raise UsageError("--friction '*' has all drives already. Give it alone, or name the joints.")
         found[name.strip()] = options.listed(kinds) or ["coulomb", "viscous"]
     return found
 

@@ -47,7 +47,7 @@ def _over(m: Mechanism, given: list[str]) -> Any:
     """A body or names alone, or a dict of ranges."""
     pairs = [text.partition("=") for text in given]
     if any(equals and not value.strip() for _, equals, value in pairs):
-        raise UsageError("--over: write a range behind the =, such as platform.x=-0.5..1.3, or the name alone.")
+        raise UsageError("--over: write a range after the =, such as platform.x=-0.5..1.3, or the name alone.")
     names = [name.strip() for name, _, _ in pairs]
     if not any(equals for _, equals, _ in pairs):
         return names
@@ -104,7 +104,7 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="axis: platform.x=-0.5..1.3, "
-               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive; may be repeated"),
+               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive (may be repeated)"),
         WORKSPACE,
         *options.LOADING,
         options.OUTPUT("all poses (.csv) or all arrays (.npz)"),

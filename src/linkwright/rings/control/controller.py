@@ -107,7 +107,7 @@ class Controller:
         rows = self.bound.sensors
         if not rows or force is None:
             if force:
-                raise UsageError(f"{self.bound.written.kind} has no force sensors; leave force= out.", name=self.bound.written.kind)
+                raise UsageError(f"{self.bound.written.kind} has no force sensors. Leave force= out.", name=self.bound.written.kind)
             return None
         if not isinstance(force, Mapping):
             raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.", name="force")

@@ -76,7 +76,7 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
     """
     if not 0.0 < fluctuation < 1.0:
         raise UsageError(
-            f"fluctuation is {fluctuation:g}; give a share between 0 and 1, such as 0.02.", name="fluctuation", value=fluctuation
+            f"fluctuation is {fluctuation:g}. Give a share between 0 and 1, such as 0.02.", name="fluctuation", value=fluctuation
         )
     h = drive_history(c, drive)
     steps = np.diff(h.x)
@@ -89,7 +89,7 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:
-        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.", name="speed")
+        raise UsageError("the cycle was computed at 0 rpm. Give the speed of the machine, for example speed='60 rpm'.", name="speed")
     if speed is not None:
         given = abs(quantity(speed, KINDS["angular speed"], "speed"))
         if w > 0.0 and abs(given - w) > 1e-9 * w:

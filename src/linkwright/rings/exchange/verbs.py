@@ -51,7 +51,7 @@ class MechanismVerbs:
             Format, if the ending does not decide it: fmu (a file only), c, script, ros2, mjcf, urdf, sdf, dxf, svg, cam.
         **options : ExportOptions
             FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
-            force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
+            force, voltage, position, speed, motion, and wrench of a body (default: drives of constant value)), outputs (channels or
             patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for
             sources only), start (a State), name. C: precision ("double", "single"), kernels, parameters, drives, moved (joints of
             prescribed motion), fallback (False: no steps through singular positions), name. Script: kernels, parameters, drives,

@@ -244,7 +244,7 @@ def chosen_panels(c: Trajectory, names: Sequence[str]) -> list[ReportPanel]:
         if c[name].ndim != 1:
             parts = [n for n in c.channels if n.startswith(f"{name}.") and c[n].ndim == 1]
             raise UsageError(
-                f"'{name}' has several components; name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.", name=name
+                f"'{name}' has several components. Name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.", name=name
             )
         kind = c.dimension(name)
         if out and c.dimension(out[-1].names[0]) == kind and len(out[-1].names) < MOST_CURVES:

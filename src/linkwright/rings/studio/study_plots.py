@@ -274,7 +274,7 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
     if not isinstance(given, Mapping):
         if len(chosen) > 1:
             raise UsageError(
-                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by measures=.',
+                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}. Or name one by measures=.',
                 name="limits",
             )
         given = {chosen[0].name: given}

@@ -155,7 +155,7 @@ def synthesize(
     seed: int = 0,
     **options: Unpack[TaskOptions],
 ) -> SynthesisResult:
-    """Find linkages from the motion that is wanted.
+    """Find linkages for a motion.
 
     Exactly one of the tasks `path`, `function`, `poses`, `dwell`, `straight` and `dead_centers` is given. Numbers are in `unit` and rad,
     texts have their units. The same seed gives the same linkages.
@@ -218,7 +218,7 @@ def synthesized(request: SynthesisRequest) -> SynthesisResult:
     length_unit(request.unit)
     if not isinstance(request.count, (int, np.integer)) or isinstance(request.count, bool) or request.count < 1:
         raise UsageError(
-            f"count is the number of answers, a whole number from 1 on, not {request.count!r}.", name="count", value=request.count
+            f"count is the number of linkages, a whole number from 1 on, not {request.count!r}.", name="count", value=request.count
         )
     if not isinstance(request.seed, (int, np.integer)) or isinstance(request.seed, bool) or request.seed < 0:
         raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.", name="seed", value=request.seed)
@@ -372,7 +372,7 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
                 raise ValueError
         except (TypeError, ValueError):
             raise UsageError(
-                "poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.", name="poses"
+                "poses are rows of x, y and angle. Angles are numbers in rad, or texts such as '30 deg'.", name="poses"
             ) from None
         for row in given:
             if not isinstance(row[2], str):
@@ -490,18 +490,18 @@ def path_points(given: Any, unit: str) -> tuple[Array, Array | None]:
     if array.dtype.kind != "c":
         if array.ndim != 2 or array.shape[1] != 2:
             raise UsageError(
-                f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers; this one has shape {array.shape}.", name="path"
+                f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers. This one has shape {array.shape}.", name="path"
             )
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1:
-        raise UsageError(f"complex points of a path are one row of numbers; these have shape {array.shape}.")
+        raise UsageError(f"complex points of a path are one row of numbers. These have shape {array.shape}.")
     return _checked(array * factor), None
 
 
 def _checked(points: Array) -> Array:
     most_points = 10_000
     if len(points) > most_points:
-        raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {most_points}.")
+        raise UsageError(f"the path has {counted(len(points), 'point')}. Take at most {most_points}.")
     bad = np.flatnonzero(~np.isfinite(points))
     if len(bad):
         raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.", name="points")
@@ -578,7 +578,7 @@ def checked_angles(angles: Array) -> Array:
         )
     if abs(angles[-1] - angles[0]) > TURN * (1.0 + 1e-9):
         raise UsageError(
-            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad; write '30 deg' for "
+            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad. Write '30 deg' for "
             "degrees.",
             name="timing",
         )
@@ -600,7 +600,7 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
     else:
         chosen = list(range(min(table.width, needed)))
     if len(chosen) < needed:
-        raise UsageError(f"{table.path} has {table.width} columns; needed are {needed}: {', '.join(names[:needed])}.", name=table.path)
+        raise UsageError(f"{table.path} has {table.width} columns. Needed are {needed}: {', '.join(names[:needed])}.", name=table.path)
     factors = []
     for place, k in enumerate(chosen):
         wanted = ANGLE if place == 2 else LENGTH

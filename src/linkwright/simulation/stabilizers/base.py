@@ -96,7 +96,7 @@ class Occasional(Addable):
     def __post_init__(self) -> None:
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
             raise UsageError(
-                f"every is a number of steps, 1 or more, not {self.every!r}; 'none' never corrects.", name="every", value=self.every
+                f"every is a number of steps, 1 or more, not {self.every!r}. 'none' never corrects.", name="every", value=self.every
             )
         numbers = isinstance(self.above, int | float) and not isinstance(self.above, bool)
         if self.above is not None and not (numbers and 0.0 < self.above < inf):
@@ -184,7 +184,7 @@ def combined(parts: Sequence[Any]) -> Stabilizer:
     after = [p for p in flat if p.corrects]
     if len(flat) != 2 or len(equations) != 1 or len(after) != 1:
         raise UsageError(
-            f"{' + '.join(p.name for p in flat) or 'an empty list'} is no combination of stabilizers: combine 'baumgarte' with one "
+            f"{' + '.join(p.name for p in flat) or 'an empty list'} is not a combination of stabilizers: combine 'baumgarte' with one "
             "that corrects after a step, 'post_adjust' or 'project'.",
             name="stabilizer",
         )

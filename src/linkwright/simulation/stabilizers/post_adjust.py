@@ -146,7 +146,7 @@ class PostAdjust(Occasional):
             value = getattr(self, key)
             object.__setattr__(self, key, None if value is None else _frozen(key, value))
         if not (self.position or self.velocity):
-            raise UsageError("post-adjusting needs positions or velocities to adjust; 'none' does nothing.", name="adjust")
+            raise UsageError("post-adjusting needs positions or velocities to adjust. 'none' does nothing.", name="adjust")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
             raise UsageError(f"post-adjusting takes one or more Gauss-Newton steps, not {self.steps!r}.", value=self.steps, name="steps")
 

@@ -49,7 +49,7 @@ def test_ranges(given, values):
         (SMALL, {"limits": {"J1": (1, 0)}}, "the range .* is empty"),
         (SMALL, {"limits": 3}, "limits is a dict"),
         (SMALL, {"stiffness": {"J1": 5.0}}, "stiffness of J8, J9 is missing|stiffness of J8 and J9 is missing"),
-        (SMALL, {"speeds": {"J2": 5.0}}, "'J2' is no drive"),
+        (SMALL, {"speeds": {"J2": 5.0}}, "'J2' is not a drive"),
         (SMALL, {"efforts": -1.0}, "must be positive"),
         (SMALL, {"payload": {"weight": 5.0}}, "payload has no 'weight'"),
         (SMALL, {"payload": {"force": [1.0, 2.0]}}, "three components"),

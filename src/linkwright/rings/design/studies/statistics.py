@@ -84,7 +84,7 @@ class StudySummary(Result):
         for m in self.measures:
             if m.name == name:
                 return m
-        raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.", name=name)
+        raise UsageError(f"'{name}' was not measured. Measures are {', '.join(m.name for m in self.measures)}.", name=name)
 
     def as_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {

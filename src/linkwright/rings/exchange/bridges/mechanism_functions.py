@@ -268,14 +268,14 @@ class Bridge(errors.Renamed):
     ) -> DrivenMotion:
         """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
 
-        guess: q near the solution, which decides the branch; the start of the model by default. NaN where Newton's method does not close
+        guess: q near the solution, which decides the branch. The start of the model by default. NaN where Newton's method does not close
         the loops from there.
         """
         newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
         more = {"near": near, "parameters": parameters}
         guess = self.core.start.q if guess is None else guess
         if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
-            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.", name=missing[0])
+            raise UsageError(f"kinematics takes the positions of all drives. {', '.join(missing)} is missing.", name=missing[0])
         arguments = newton.call.arguments([guess, self._still, drive, rest, rest], more, lib.stack)
         q = lib.solved(newton.call, arguments)
         for _ in range(2 if lib.second else 1):

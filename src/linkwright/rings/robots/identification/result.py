@@ -28,7 +28,7 @@ LEVER = 0.01  # m: radius of new friction by load in a pin; only its product wit
 
 @dataclass(frozen=True)
 class Identification(Result):
-    """Result of `lw.identify`. Base parameters are what the data determines; `theta` is one set of masses that has them."""
+    """Result of `lw.identify`. Base parameters are what the data determines. `theta` is one set of masses that has them."""
 
     base: BaseParameters
     fit: LeastSquares
@@ -103,11 +103,11 @@ class Identification(Result):
 
     @property
     def mechanism(self) -> Mechanism:
-        """Return the mechanism with the identified masses, friction and armatures; `.mechanism.save(path)` writes its model file."""
+        """Return the mechanism with the identified masses, friction and armatures. `.mechanism.save(path)` writes its model file."""
         return Mechanism(identified(self.description, self.regressor.columns, self.theta))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return base parameters, what the data leave open, and all unknowns as plain data; SI."""
+        """Return base parameters, what the data leave open, and all unknowns as plain data, in SI."""
         rows = zip(self.names, self.values.tolist(), self.deviations.tolist(), strict=True)
         return {
             "model": self.description.name,

@@ -185,7 +185,7 @@ def _read(body: bytes) -> Mapping[str, Any]:
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
-        raise MalformedRequest("the request is no JSON.") from problem
+        raise MalformedRequest("the request is not JSON.") from problem
     if not isinstance(found, dict):
         raise MalformedRequest("the request must be a JSON object.")
     if not files.is_text(json.dumps(found, ensure_ascii=False)):

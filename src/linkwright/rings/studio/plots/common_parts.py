@@ -209,7 +209,7 @@ def _finish(frame: Frame, figure: Any, final: bool) -> None:
                 laid_out(figure)
         except UserWarning as problem:
             w, h = figure.get_size_inches()
-            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.", name=w) from problem
+            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot. Give it a larger size.", name=w) from problem
     if final:
         figure.set_layout_engine("none")
 

@@ -293,7 +293,7 @@ def test_a_hinge_whose_reference_closes_the_point_only_is_reported_where_it_matt
     joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
     tilted = understood(replace(d, joints=joints), "C", points_only=("C",))  # the ball turns about x and y: one such motion moves C
     assert tilted.report.inferred == (
-        "the hinge 'C' holds its axis too (1 row more); other readers of this format close the point alone.",
+        "the hinge 'C' holds its axis too (1 row more). Other readers of this format close the point alone.",
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def test_other_plugins_may_name_several_joints(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ("<gazebo reference='b'><springStiffness>3</springStiffness></gazebo>", "spring of 'b', which is no joint with one coordinate"),
+        ("<gazebo reference='b'><springStiffness>3</springStiffness></gazebo>", "spring of 'b', which is not a joint with one coordinate"),
         ("<gazebo reference='crank'><joint name='E' type='fixed'/></gazebo>", "<joint name='E'> in <gazebo>, which is not read"),
     ],
 )

@@ -102,7 +102,7 @@ def test_a_file_of_loops_of_another_robot_is_not_used(tmp_path: Path) -> None:
     path.write_text(robot(tree()))
     path.with_suffix(".yaml").write_text(LOOP_FILE)
     m = lw.load(path)
-    assert m.imported is not None and any("r.yaml:1: the YAML file beside names no frame" in x for x in m.imported.notes)
+    assert m.imported is not None and any("r.yaml:1: the YAML file next to it names no frame" in x for x in m.imported.notes)
 
 
 @pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")

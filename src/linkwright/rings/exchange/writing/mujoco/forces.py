@@ -115,7 +115,7 @@ def _pieces_of(system: System, name: str, *, ball: bool) -> list[str] | str:
     """Names of the MuJoCo joints that a name of ours means, or the reason why there are none."""
     found = acted(system.description, name)
     if found is None:
-        return f"it acts in '{name}', which is no joint"
+        return f"it acts in '{name}', which is not a joint"
     j, entries = found
     if j.name not in system.tree.node_of_joint:
         return f"it acts in '{j.name}', which is cut there; choose other cuts"
