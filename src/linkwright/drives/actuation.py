@@ -486,7 +486,8 @@ def _sampling(equations: InputEquations) -> float:
     for name, every in times.items():
         if abs(every / least - round(every / least)) > 1e-6:
             raise UsageError(
-                f"'{name}' is sampled every {every:g} s, which is not a multiple of {least:g} s, the shortest sampling time here.", name=name
+                f"'{name}' is sampled every {every:g} s, which is not a multiple of {least:g} s, the shortest sampling time "
+                "here.", name=name
             )
     return least
 

@@ -73,7 +73,8 @@ class Gear(ModelElement):
             return ""
         return (
             f"carries a wheel of the gear '{self.name}', whose teeth press it aside with |force| tan(pressure angle) "
-            f"whichever way they push. Such a force cannot be held. Hold the force of the teeth, '{self.name}.mesh', or set pressure_angle: 0."
+            f"whichever way they push. Such a force cannot be held. Hold the force of the teeth, '{self.name}.mesh', or set "
+            "pressure_angle: 0."
         )
 
     def sided(self, signs: tuple[float, float] | None) -> Any:

@@ -446,7 +446,7 @@ class Result(Renamed):
         if hasattr(type(self), "mechanism") and os.fspath(path).lower().endswith((".yaml", ".yml")):
             kind = type(self).__name__
             raise UsageError(
-                f"save of {kind} writes its table ({', '.join(ENDINGS)}); .mechanism.save({str(path)!r}) writes the model.", name=path
+                f"save of {kind} writes its table ({', '.join(ENDINGS)}). .mechanism.save({str(path)!r}) writes the model.", name=path
             )
         return self.table().save(path, sep=sep, decimal=decimal)
 

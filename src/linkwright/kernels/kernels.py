@@ -197,7 +197,8 @@ class Kernels:
         """Kernels of the mechanism with drivers, rotors, without some loops, with powers; made once. Variants do not add up:
         what is wanted is said against the mechanism as written."""
         if self.chosen != Variant():
-            raise UsageError("this is a variant already. Take another variant from the kernels of the mechanism as written.", name="variant")
+            raise UsageError("this is a variant already. Take another variant from the kernels of the mechanism as "
+                "written.", name="variant")
         wanted = wanted.checked(self.loops.skel)
         if wanted == Variant():
             return self

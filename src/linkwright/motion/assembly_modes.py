@@ -236,7 +236,7 @@ class _PathSearch:
         if path is None:
             raise AssemblyError(
                 f"no path without a singular position was found between the modes {first} and {second} in a search of at most "
-                f"{most} positions{' within the limits' if within else ''}. There may be none; or try a larger most, another "
+                f"{most} positions{' within the limits' if within else ''}. There may be none. Otherwise try a larger most, another "
                 "seed or wider limits."
             )
         some = np.concatenate([path[:-1:4], path[-1:]])

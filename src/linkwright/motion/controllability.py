@@ -162,7 +162,8 @@ def _beside_base(loops: Loops, st: State, rows: np.ndarray, names: Sequence[str]
 def _floating_text(names: Sequence[str], freedoms: int, missing: int) -> str:
     moved = freedoms - missing
     return (
-        f"{_count(len(names), 'drive')} move{'s' * (len(names) == 1)} {degrees_of_freedom(moved)} of {freedoms}. The other {missing} belong "
+        f"{_count(len(names), 'drive')} move{'s' * (len(names) == 1)} {degrees_of_freedom(moved)} of {freedoms}. The other "
+        f"{missing} belong "
         "to the floating base, whose momentum only weight, contacts and loads change."
     )
 

@@ -414,7 +414,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     loops = system.kernels.equations(sim.parameters).loops if len(sim.parameters) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
-        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.", name=name)
+        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank. No loop is active here.", name=name)
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 

@@ -257,7 +257,8 @@ class Simulation:
                 mode, st = self._switched(mode, st, acting, piece)
                 self._need_rest(st.t)
         raise UsageError(
-            f"t = {st.t:.6g} s: {self.most_modes} switching events. The constraints chatter. Let an event release what another engages later."
+            f"t = {st.t:.6g} s: {self.most_modes} switching events. The constraints chatter. Let one event release constraints "
+            "that another engages."
         )
 
     # ---------------------------------------------------------------- one mode

@@ -233,7 +233,7 @@ def run_batch(
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, parameters=own if len(own) else None))
     if first.samples is None:
-        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.", name="sample_interval")
+        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array, not 'steps'.", name="sample_interval")
     done = _run(system, first, pairs, threads, duration, options)
     return _with_failures(done, failed, n) if failed else done
 

@@ -322,7 +322,7 @@ class System(SystemVerbs):
         if c.proof is None:
             if channel is not None:
                 raise UsageError(
-                    f"channel= is for simulated runs; of a cycle c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
+                    f"channel= is for simulated runs. For a cycle, c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
                 )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 

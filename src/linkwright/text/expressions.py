@@ -260,7 +260,7 @@ def apply(function: str, *args: Any) -> Any:
         return apply(function, args[1], args[0])
     if hasattr(args[-1], "lifted"):  # a traced symbol beside a number
         return apply(function, args[-1].lifted(first), *rest)
-    raise ModelError(f"{function}() does not work on a {type(first).__name__}. Use numbers, or sqrt, sin, cos, exp, which all scalars have.")
+    raise ModelError(f"{function}() does not work on a {type(first).__name__}. Use numbers, or sqrt, sin, cos, exp (for all scalars).")
 
 
 def sqrt(x: Number) -> Number:

@@ -65,7 +65,7 @@ class Range:
         if not self.low < self.high:
             raise UsageError(f"the range {self._ends} is empty: its first number must be the smaller one.", name="range")
         if self.count is not None and (isinstance(self.count, bool) or not 2 <= int(self.count) <= MOST_VALUES):
-            raise UsageError(f"{counted(int(self.count), 'value')} of a range; 2 to {MOST_VALUES:,} are possible.", name="range")
+            raise UsageError(f"{counted(int(self.count), 'value')} of a range. 2 to {MOST_VALUES:,} are possible.", name="range")
 
     @classmethod
     def parse(cls, text: str) -> Range:

@@ -51,7 +51,8 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     else:
         found = [b for b in job.draft.bodies_at(at) if b != on]
         if len(found) != 1:
-            raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}. Choose the body that runs in the slot, or draw a link to it first.")
+            raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}. Choose the body that runs in the slot, or draw a "
+                "link to it first.")
         body = found[0]
     if body == on:
         raise UsageError(f"'{body}' cannot be guided alone. Choose another body.", name=body)

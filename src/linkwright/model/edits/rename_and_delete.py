@@ -31,7 +31,8 @@ def split(given: Any) -> tuple[str, str]:
     """Kind and name of an id such as `body:crank`."""
     kind, colon, name = str(given).partition(":")
     if not colon or kind not in KINDS or not name:
-        raise UsageError(f"'{str(given)[:60]}' is not an id of a part. Ids are such as body:crank, point:A, spring:s1.", name=str(given)[:60])
+        raise UsageError(f"'{str(given)[:60]}' is not an id of a part. Ids are such as body:crank, point:A, "
+            "spring:s1.", name=str(given)[:60])
     return kind, name
 
 

@@ -252,7 +252,7 @@ class _BeltReader:
             return None
         if not carrier:
             raise self.keys["pretension"].error(
-                f"{self.what}: its tension follows from what hangs on it or tightens it; `pretension` is for closed belts whose pulleys "
+                f"{self.what}: its tension follows from what hangs on it or tightens it. `pretension` is for closed belts whose pulleys "
                 "one body carries.",
                 name=self.what,
             )

@@ -198,7 +198,7 @@ def _shaped_mass(context: Context, shape: Shape, entries: dict[str, FileNode], m
             others = [n for n in shape.points if n not in names]
             context.warnings.append(
                 f"{shape.node.where}: body '{shape.name}': its mass lies on the line {corners[0]}-{corners[1]} between its pins, nothing "
-                f"toward {listing(others)}. Say what it is: `plate: {{}}`, or bars such as `bars: [[{corners[0]}, {corners[1]}], "
+                f"toward {listing(others)}. Give its shape: `plate: {{}}`, or bars such as `bars: [[{corners[0]}, {corners[1]}], "
                 f"[{corners[1]}, {others[0]}]]`."
             )
         return mass_of.rod(mass, a, b)

@@ -75,7 +75,8 @@ def link_body(link: Shape, chain: str) -> Body:
 
 def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, FileNode], node: FileNode, what: str) -> _Ends:
     if ("between" in keys) == ("connect" in keys):
-        raise node.error(f"{what} must name the bodies it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, thigh.H]`.", name=what)
+        raise node.error(f"{what} must name the bodies it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, "
+            "thigh.H]`.", name=what)
     if "connect" in keys:
         known = {b: tuple(s.points) for b, s in shapes.items()}
         (first, p), (second, q) = (context.point_ref(n, known, what) for n in keys["connect"].sequence(f"{what}: connect", 2))

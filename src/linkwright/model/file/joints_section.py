@@ -218,7 +218,8 @@ def _ends(
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
         raise node.error(
-            f"{what} must name the bodies it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`.", name=what
+            f"{what} must name the bodies it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, "
+            "coupler.B]`.", name=what
         )
     if ways == ["connect"]:
         names = {b: tuple(s.points) for b, s in shapes.items()}

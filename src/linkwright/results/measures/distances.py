@@ -82,7 +82,7 @@ def read_points(path: str, what: str) -> TargetPoints:
     if len(others) > 1:
         raise UsageError(f"{what}: beside x, y and z {sheet.path} may have one column, t or the drive. It has {listing(names)}.", name=what)
     if not 0 < len(sheet.table.rows) <= MOST_POINTS:
-        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points; 1 to {MOST_POINTS:,} are allowed.", name=what)
+        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points. 1 to {MOST_POINTS:,} are allowed.", name=what)
     points = np.stack([sheet.values(k, LENGTH, sheet.unit(k), what) for k in columns], axis=1)
     if not others:
         return TargetPoints(points, source=shown(path))

@@ -62,7 +62,7 @@ def _guarded(argv: list[str]) -> int:
     except SystemExit as stop:  # argparse: help was asked for, or the usage is wrong
         return int(stop.code or 0)
     except MemoryError:
-        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or ask for less.")
+        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or compute less.")
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         console.to_nowhere()

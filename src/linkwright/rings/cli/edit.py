@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         files.write_text(path, files.MODELS, EMPTY.format(name=model_name(path.stem)))
     elif not is_planar(path):
         raise UsageError(
-            f"the editor draws planar mechanisms, with `plane: xy`. '{path}' is one in space. Edit it as text: linkwright {path}", name=path
+            f"the editor draws planar mechanisms, with `plane: xy`. '{path}' is spatial. Edit it as text: linkwright {path}", name=path
         )
     return opened(path, port=given.port, browser=given.browser, json=given.json)
 
@@ -78,7 +78,8 @@ COMMAND = CliCommand(
     topic="editor",
     help="draw a mechanism in the browser and keep the model file up to date",
     about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit "
-    "is written to the file, with its comments, units and order. Changes that a text editor saves appear on the page. A file that does not exist "
+    "is written to the file, with its comments, units and order. Changes that a text editor saves appear on the page. A file "
+    "that does not exist "
     "is made.",
     examples=("linkwright edit my.yaml", "linkwright edit new-machine.yaml --no-browser"),
     options=(

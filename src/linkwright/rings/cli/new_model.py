@@ -126,7 +126,7 @@ COMMAND = CliCommand(
     topic="first-mechanism",
     help="write a commented model to start from, or list templates and built-in models with --list",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "You can compute its cycle, simulate it and write its report at once; at a terminal it opens in the editor (linkwright edit). "
+    "You can compute its cycle, simulate it and write its report at once. At a terminal it opens in the editor (linkwright edit). "
     "A drawing, DXF or SVG, becomes pins and links ('linkwright docs drawings').",
     examples=(
         "linkwright new press.yaml --from slider-crank",

@@ -55,7 +55,7 @@ COMMAND = CliCommand(
     topic="optimization",
     help="the design of a model that serves a goal best, within bounds and constraints",
     about="Search for the parameters of a model that serve a goal best. Candidates over the whole bounds are computed first, then the "
-    "best of them are improved with exact gradients. The model file stays as it is; with -o a copy with the new values is written, "
+    "best of them are improved with exact gradients. The model file stays as it is. With -o, a copy with the new values is written, "
     "comments, units and order preserved. Exit code 1 if no design meets all constraints.",
     examples=(
         'linkwright optimize wiper --goal "min peak A.torque" --vary "C=+- 50 mm" --require "range rocker.angle > 45 deg" -o best.yaml',
@@ -66,7 +66,8 @@ COMMAND = CliCommand(
         options.MODEL,
         option("--goal", metavar="TEXT", action="append", required=True, help="goal: 'min rms A.torque', 'max min C.transmission_angle', "
                "'min max C.load + 0.1 * range A.torque' (repeat it for a Pareto front)"),
-        options.vary("with bounds 'rod=180..260 mm', 'C=+- 30 mm' (a pin), 'crank.mass=+- 10 %%', or the name alone if the file has min: and max:"),
+        options.vary("with bounds 'rod=180..260 mm', 'C=+- 30 mm' (a pin), 'crank.mass=+- 10 %%', or the name alone if the file "
+            "has min: and max:"),
         options.REQUIRE,
         options.SIMULATE,
         OPTIMIZE,

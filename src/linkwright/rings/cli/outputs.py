@@ -24,7 +24,7 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
         raise UsageError("the name of an output file is empty. Give one, such as result.html, or leave the option out.")
     places = [os.path.normcase(os.path.realpath(path)) for path, _ in asked]
     if len(set(places)) < len(places):
-        raise UsageError("two outputs have the same file name. Give each its own.")
+        raise UsageError("two outputs have the same file name. Give each another name.")
     for path, endings in asked:
         files.guarded(path, endings, force=force)
         _check_program(path)

@@ -82,7 +82,8 @@ def variant(text: str) -> tuple[str, dict[str, str] | str]:
         return name.strip(), rest.strip()
     changes = [x.partition("=") for x in rest.split(",")]
     if not (colon and name.strip() and all(key.strip() and value.strip() for key, _, value in changes)):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a variant. Write 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a variant. Write 'longer: B.x=170mm, C.y=780mm', or another model, "
+            "'cam: cam.yaml'")
     return name.strip(), {key.strip(): value.strip() for key, _, value in changes}
 
 

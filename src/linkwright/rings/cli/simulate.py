@@ -156,7 +156,7 @@ COMMAND = CliCommand(
     name="simulate",
     topic="simulate",
     help="simulate the motion in time, driven as in the file or undriven",
-    about="Simulate a mechanism for DURATION seconds, driven as its file says, and print its end, the energies and the run's "
+    about="Simulate a mechanism for DURATION seconds, driven as in its file, and print its end, the energies and the run's "
     "certificate. Ctrl-C ends early and keeps the computed part. The model needs masses.",
     examples=(
         "linkwright simulate wiper 5 -o wiper.npz --plot wiper.png",

@@ -309,7 +309,8 @@ def lqr(
         Weights of the errors of the coordinates, then of their rates ("A", "A.v"). A number scales the default weights, 1 for angles and
         1/kappa^2 for lengths. The other forms are in SI.
     R : float, sequence, Mapping[str, Any] or array, optional
-        Weights of the torques and forces, in addition to the ones that hold the state. The default is 1, for forces kappa^2, or follows from `rated`.
+        Weights of the torques and forces that are added to the holding ones. The default is 1, for forces kappa^2, or follows
+        from `rated`.
     {common}
 
     Returns

@@ -290,5 +290,5 @@ def _warning(F: float, I: float, every: float, lag: float) -> str:
     least = filter_time([F], [I], every)
     return (
         f"force loop unstable: F = {F:g} at samples every {every:g} s with {with_filter} grows {loop_growth(F, I, every, lag):.3g} times a "
-        f"sample; stable where (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
+        f"sample, stable if (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
     )

@@ -89,7 +89,8 @@ def _check_held(plant: Plant, linear: Linearized) -> None:
     records = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
     drives = ", ".join(linear.drives)
     raise UsageError(
-        f"lqr: this is not an equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are left: {records}."
+        f"lqr: this is not an equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are "
+        f"left: {records}."
         f"{_authority(plant)}"
     )
 

@@ -140,7 +140,7 @@ class Bearings(Result):
         if self.meshes:
             by = ", ".join(f"'{x}'" for x in dict.fromkeys(c for _, c in self.meshes))
             pins = ", ".join(dict.fromkeys(pin for pin, _ in self.meshes))
-            out.append(f"not known: {by} passes a torque, and the force where its parts touch is not modeled; {pins} carry it as well")
+            out.append(f"not known: {by} passes a torque, and the force at its contact is not modeled. {pins} carry it as well")
         return tuple(out)
 
     def __iter__(self) -> Iterator[Bearing]:

@@ -45,7 +45,10 @@ def dimensions_section(system: System) -> str:
 
 def _explained(d: Any, drawn: bool) -> str:
     unit = unit_of(d.units, "length")[0]
-    said = "x and y of a place are seen from the first one of its link, x toward the second; of the ground along the axes of the drawing."
+    said = (
+        "x and y of a place are measured from the first place of its link, with x toward the second. "
+        "On the ground they follow the axes of the drawing."
+    )
     return (f"Drawn to scale, numbers in {unit}. " if drawn else "") + said
 
 

@@ -100,7 +100,7 @@ def path_linkages(
     size = float(np.ptp(points.real) + np.ptp(points.imag))
     fewest = 3
     if len(points) < fewest or not size > 0.0:
-        raise UsageError(f"a path needs at least {fewest} points that differ; here are {len(points)}.")
+        raise UsageError(f"a path needs at least {fewest} points that differ. Here are {len(points)}.")
     limits = limits_of(chain, bounds, size, center)
     held = held_of(hold, limits, size, center)
     absolute = "crank angle" in plain(hold, HOLD, "hold")

@@ -337,7 +337,7 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     if exact:
         if kind != "four-bar" or angles is not None or len(points) != 9:
             raise UsageError(
-                "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
+                "exact solutions of a path are computed for a four-bar, nine points and no timing. Here are "
                 f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit.",
                 name="exact",
             )
@@ -510,7 +510,7 @@ def _checked(points: Array) -> Array:
     fewest = 3
     if distinct < fewest:
         raise UsageError(
-            f"a path needs at least {fewest} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them.",
+            f"a path needs at least {fewest} points that differ. Here are {max(distinct, min(len(points), 1))}. Give more of them.",
             name="path",
         )
     return points

@@ -272,7 +272,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
         raise UsageError(
-            f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.",
+            f"{written.kind}: the reference names no coordinate. Name some, such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.",
             name=written.kind,
         )
     tasks: list[Task] = []

@@ -61,7 +61,7 @@ def _verdicts(p: Part) -> list[RowVerdict]:
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
-    """Rows of designs and what was measured of them. `study.table()` has the rows, with the result of every row's checks and its reason in `why`.
+    """Rows of designs and their measures. `study.table()` has the rows, with the result of each row's checks and its reason in `why`.
 
     A row has the result of its worst check: "failed" rows have nan, "unknown" ones have numbers that are not known to hold.
     """

@@ -357,7 +357,8 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     hinges = (j.name for j in d.joints if is_hinge(JOINTS[j.type]))
     known = dict.fromkeys([*drives, *names, *hinges, *(f"{p}.{a}" for p in points for a in axes)])
     raise UsageError(
-        f"{table.what}: column '{name}' is not a joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points have an axis "
+        f"{table.what}: column '{name}' is not a joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points "
+        "have an axis "
         "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out, or name what they hold (columns=, --column).",
         name=name,
         allowed=known,

@@ -131,7 +131,7 @@ class Editor:
         operations: Any = given.get("ops") if "ops" in given else [given.get("op")]
         answers = given.get("answers") or {}
         if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations) or not isinstance(answers, dict):
-            raise MalformedRequest("an edit has `op`, an operation, or `ops`, a list of them; `answers` is a mapping.")
+            raise MalformedRequest("an edit has `op`, an operation, or `ops`, a list of them. `answers` is a mapping.")
         drag, label = (str(given.get(k) or "")[:200] for k in ("drag", "label"))
         answers = {str(k): str(x) for k, x in answers.items()}
         if self.answers.reader.reading().stale and not any(op.get("do") == "set_text" for op in operations):

@@ -230,7 +230,7 @@ def _inches(size: Any) -> tuple[float, float] | None:
         w = h = 0.0
     if not (1.0 <= w <= 60.0 and 1.0 <= h <= 60.0):
         raise UsageError(
-            f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6); not {size!r:.60}.",
+            f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6), not {size!r:.60}.",
             name="size",
             value=size,
         )

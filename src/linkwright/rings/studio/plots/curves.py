@@ -51,7 +51,7 @@ def plot(
     """
     names = [channels] if isinstance(channels, str) else list(channels)
     if not names:
-        raise UsageError("name at least one channel to plot, for example 'rocker.angle'; `trajectory.channels` lists them.")
+        raise UsageError("name at least one channel to plot, for example 'rocker.angle'. `trajectory.channels` lists them.")
     most_named = 40  # curves of one plot
     if len(names) > most_named:
         raise UsageError(f"{len(names)} channels are too many for one picture. Name at most {most_named}.")

@@ -90,7 +90,7 @@ def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
         made = _retyped(draft.joints[draft.joint_names.of[name]], kind, origin(elements[name]), node)
         draft.joints[made.name] = made
         draft.stops = [s for s in draft.stops if s.joint != made.name or made.type == "revolute"]
-        draft.notes.infer_of_joint(made.name, f"{made.type}, as the YAML file says")
+        draft.notes.infer_of_joint(made.name, f"{made.type}, as in the YAML file")
 
 
 def _retyped(joint: Joint, kind: str, at: Placement, node: file_nodes.FileNode) -> Joint:
@@ -127,7 +127,7 @@ def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
             _mate(draft, onshape[1])
         elif gepetto and f"{gepetto[1]}_B" in draft.links.of:
             _weld(draft, gepetto[1], [name, f"{gepetto[1]}_B"], "6d")
-            draft.notes.infer(f"frames '{name}' and '{gepetto[1]}_B' are welded, as their names say")
+            draft.notes.infer(f"frames '{name}' and '{gepetto[1]}_B' are welded, as in their names")
 
 
 def _frame(draft: RobotDraft, node: file_nodes.FileNode, joints: dict[str, str]) -> str:
@@ -218,7 +218,7 @@ def _close(draft: RobotDraft, robot: XmlElement, joints: Sequence[XmlElement]) -
     read_mimics(draft, found)
     for j in found:
         if draft.joint_names.of[j.full] in draft.closing:
-            draft.notes.infer_of_joint(j.name, "closes a loop, as <gazebo> says")
+            draft.notes.infer_of_joint(j.name, "closes a loop, as in <gazebo>")
 
 
 def _spring(draft: RobotDraft, block: XmlElement) -> None:
