@@ -151,7 +151,7 @@ def signature_of(function: Any) -> tuple[list[tuple[str, Any]], type | None]:
             )
     returns = hints.get("return", "?")
     if returns not in (int, float, bool, type(None)):
-        raise LoopError(f"{function.__name__}: say what it returns: -> int, float, bool or None.")
+        raise LoopError(f"{function.__name__}: declare its result: -> int, float, bool or None.")
     return [(n, hints[n]) for n in names], None if returns is type(None) else returns
 
 

@@ -12,7 +12,7 @@ from linkwright.errors import Source
 
 PULLEY = {
     "joint": Key("joint", "hinge on which the pulley turns"),
-    "body": Key("body", "of the pulley, where both bodies of the hinge could be"),
+    "body": Key("body", "of the pulley, if it could be either body of the hinge"),
     "at": Key("point", "in the place of `joint`: a sheave without friction"),
     "radius": Key("number", "to the middle of the belt", "length"),
     "teeth": Key("number", "in the place of `radius`, next to the `pitch` of the belt", "pure number"),

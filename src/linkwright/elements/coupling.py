@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MOVES = {
     "moves": Key("moves", "pieces of the motion, one after the other"),
-    "begin": Key("number", "coordinate of `to` where the moves begin", "second travel"),
-    "phase": Key("number", "coordinate of `from` where the moves begin", "first travel"),
+    "begin": Key("number", "coordinate of `to` at the start of the moves", "second travel"),
+    "phase": Key("number", "coordinate of `from` at the start of the moves", "first travel"),
 }
 MOVES_TOGETHER = (needs("begin", "moves"), needs("phase", "moves"))
 

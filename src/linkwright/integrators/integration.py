@@ -266,7 +266,7 @@ def is_native(engine: str | None) -> bool:
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
-        raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.", name="end")
+        raise UsageError(f"a run leads forward from a finite time to a later one, not from {t0} to {t1}.", name="end")
     if step is not None and not (np.isfinite(step) and step > 0.0):
         raise UsageError(f"the step must be a positive time, not {step}.", value=step, name="step")
     if not method.adaptive and step is None:

@@ -273,7 +273,7 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
         return (
             f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
             f"The motion in which {motion} takes efforts about {1.0 / reach.smallest:.0e} times as large as elsewhere. "
-            "They grow without bound toward the position where it is lost."
+            "They grow without bound toward the position in which control is lost."
         )
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."

@@ -48,7 +48,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
     lost = lost_loop(loops, walk.q, walk.references, q, references)
     if lost:
         why = (
-            f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({left}). "
+            f"there the loop closed by '{lost}' is in a singular position, in which branches of the motion meet ({left}). "
             "Choose a value before it, or begin on the other side by `guess`."
         )
     else:

@@ -202,7 +202,7 @@ class Trajectory(TrajectoryVerbs, Result):
     @overload
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: str | float | Sequence[float] | np.ndarray) -> State | Trajectory:
-        """Return the state at a time in the range, on the loops, or a Trajectory for an array of times. `interpolation` has the accuracy."""
+        """Return the state at a time in the range, on the loops, or a Trajectory for an array of times. Accuracy: `interpolation`."""
         return at_times(self, t)
 
     @property

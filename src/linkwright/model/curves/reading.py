@@ -59,7 +59,7 @@ def through_points(t: Iterable[float], y: Iterable[float], interpolation: Any, m
     if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
         raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}. Take {', '.join(INTERPOLATIONS)}.", name=interpolation)
     if motion == "position" and interpolation == "linear":
-        raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.", name=what)
+        raise UsageError(f"{what}: straight lines have corners, and the speed would jump there. Take 'monotone' or 'cubic'.", name=what)
     x, f = tuple(float(a) for a in t), np.array([float(a) for a in y])
     if interpolation == "periodic":
         f = _closed(f, f"{what}: a periodic curve", "another interpolation")

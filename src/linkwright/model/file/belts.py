@@ -59,7 +59,7 @@ class _BeltReader:
             raise entry.error(f"{self.what} has the name of a joint or body, and channels could mean either. Rename one.", name=self.what)
         if ("around" in self.keys) == ("path" in self.keys):
             raise entry.error(
-                f"{self.what} goes `around:` pulleys, or is a rope along a `path:` with two ends. Give one of them.", name=self.what
+                f"{self.what} runs `around:` pulleys, or is a rope along a `path:` with two ends. Give one of them.", name=self.what
             )
         self.closed = "around" in self.keys
 
@@ -178,7 +178,7 @@ class _BeltReader:
         crossed = "crossed" in self.keys and self.keys["crossed"].flag(f"{self.what}: crossed")
         if crossed and (not self.closed or len(places) != 2):
             raise self.keys["crossed"].error(
-                f"{self.what}: a crossed belt goes `around:` two pulleys. Other belts have `turn:` at pulleys.", name=self.what
+                f"{self.what}: a crossed belt runs `around:` two pulleys. Other belts have `turn:` at pulleys.", name=self.what
             )
         out = []
         for i, p in enumerate(places):

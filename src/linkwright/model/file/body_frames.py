@@ -327,7 +327,7 @@ def _compare_with_drawing(context: Context, shape: Shape, numbers: dict[str, Tri
         own, drawn = (context.shown(x, LENGTH) for x in spans[worst])
         context.warnings.append(
             f"{shape.node.where}: {shape.name}: {worst[0]} and {worst[1]} are {own} apart but drawn {drawn} apart. Check the length, or "
-            "draw them where they are."
+            "draw them at their places."
         )
 
 

@@ -66,7 +66,7 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
     heights = [context.numeric(x) for x in (found["begin"], *(m.to for m in moves if m.to is not None))]
     if found["repeats"] and abs(heights[-1] - heights[0]) > CLOSES * max(map(abs, heights)):
         begin, end = (context.shown(x, kinds[1]) for x in (heights[0], heights[-1]))
-        said = f"{what}: the profile is not closed: a turn begins at {begin} and ends at {end}."
+        said = f"{what}: the profile is not closed: a revolution begins at {begin} and ends at {end}."
         raise keys["moves"].error(f"{said} Let the last move end at {begin}.", name=said)
     return found
 

@@ -197,7 +197,7 @@ def tabulated(
         raise (how or node).error(f"{what}: there is no interpolation '{chosen}'.", meant, name=chosen)
     if motion and chosen == "linear":
         raise (how or node).error(
-            f"{what}: straight lines have corners, where the speed would jump. Take `monotone` or `cubic`.", name=what
+            f"{what}: straight lines have corners, and the speed would jump there. Take `monotone` or `cubic`.", name=what
         )
     if chosen == "periodic" and abs(ys[-1] - ys[0]) > 1e-9 * max(abs(v) for v in (*ys, 1e-300)):
         raise (how or node).error(

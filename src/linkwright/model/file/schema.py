@@ -471,7 +471,7 @@ _MASS = {
 }
 SECTION_FORMS: dict[str, Any] = {
     "name": {"type": ["string", "number"], "description": "name of the model"},
-    "about": {"type": "string", "description": "what the model is"},
+    "about": {"type": "string", "description": "description of the model"},
     "report": _report() | {"description": "title block and curves of the report"},
     "units": _units("units of numbers without a unit"),
     "show": _units("units of results"),

@@ -219,7 +219,7 @@ def _placed(assembler: Assembler, paths: Sequence[PrescribedPath], here: State, 
     except AssemblyError as error:
         names = " and ".join(f"'{w.name}'" for w in paths)
         if i == 0:
-            text = f"the path of {names} begins (t = {times[0]:.6g} s) where it cannot be reached from the start: {error}"
+            text = f"the path of {names} begins (t = {times[0]:.6g} s) at a place that cannot be reached from the start: {error}"
             raise AssemblyError(text, gap=error.gap, loop=error.loop) from error
         inside, outside = float(times[i - 1]), float(times[i])
         for _ in range(HALVINGS):

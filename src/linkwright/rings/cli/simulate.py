@@ -53,7 +53,7 @@ def _report(m: Mechanism, found: Trajectory, stopped: errors.SimulationError | N
         console.show(run_text.text(m, found))
     written, problems = _write(found, names, given)
     outputs.report_files(written, given.json)
-    rest = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.output}' if given.output in written else 'shown'}"
+    rest = f"the result up to t = {found.t[-1]:.6g} s is {f'in {given.output}' if given.output in written else 'shown'}"
     interrupted = found.certificate is not None and found.certificate.status == "interrupted"
     early = stopped is not None or interrupted
     if problems and not early:

@@ -546,7 +546,7 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         span = unit_kinds.quantity(timing, ANGLE, "the timing")
         if not 0.0 < abs(span) <= TURN * (1.0 + 1e-9):
             raise UsageError(
-                f"the timing '{timing}' is not a part of a turn: equal steps over more than 0 and at most 360 deg.", name=timing
+                f"the timing '{timing}' is not a part of a revolution: equal steps over more than 0 and at most 360 deg.", name=timing
             )
         return np.linspace(0.0, span, count)
     if not isinstance(timing, (Sequence, np.ndarray)):
@@ -573,7 +573,7 @@ def checked_angles(angles: Array) -> Array:
         k = int(np.flatnonzero(np.sign(steps) != np.sign(steps[0]))[0]) if steps[0] != 0.0 else 0
         raise UsageError(
             f"the crank angles of points {k + 1} and {k + 2} contradict the order of the points: they must increase from point to point, "
-            "or decrease. Add a turn (360 deg) where an angle passes zero.",
+            "or decrease. Add 360 deg after an angle that passes zero.",
             name="timing",
         )
     if abs(angles[-1] - angles[0]) > TURN * (1.0 + 1e-9):

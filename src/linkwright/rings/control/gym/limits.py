@@ -77,7 +77,7 @@ def _effort(system: System, name: str) -> tuple[int, str]:
         raise UsageError(f"act: '{name}' has several coordinates. Name one of them: {every}.", name=name)
     if part.joint.name not in core.tree.node_of_joint:
         raise UsageError(
-            f"act: '{name}' is a cut joint, where no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
+            f"act: '{name}' is a cut joint, in which no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
         )
     span = core.tree.nodes[core.tree.node_of_joint[part.joint.name]].v
     return span.start + part.v, part.effort_kind

@@ -92,7 +92,7 @@ class Task:
         if self.dtype not in DTYPES:
             raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.", name="dtype", value=self.dtype, allowed=DTYPES)
         if not np.isfinite(self.failure):
-            raise UsageError("failure is a finite number: the reward added where a step cannot be done.", name="failure")
+            raise UsageError("failure is a finite number: the reward added if a step cannot be done.", name="failure")
         interval(self.dt, self.substeps)
 
     def __deepcopy__(self, memo: Any) -> Task:

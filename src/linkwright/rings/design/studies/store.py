@@ -236,7 +236,7 @@ def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
 
 REASONS = {
     "model": "the model has changed",
-    "work": "what is computed or measured has changed",
+    "work": "the computation or the measures have changed",
     "plan": "the plan or the ranges have changed",
     "equations": "the equations of this version of Linkwright are others",
 }

@@ -577,7 +577,8 @@ def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | N
             raise UsageError(f"limits: '{name}' is not measured. Measures are {', '.join(map(repr, study.measures))}.", name=name)
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise UsageError(
-                f"limits of '{name}' are two values, ('1 mm', '2 mm'), None where there is none, not {pair!r:.40}.", name=name, value=pair
+                f"limits of '{name}' are two values, ('1 mm', '2 mm'), with None for a missing one, not "
+                f"{pair!r:.40}.", name=name, value=pair
             )
         ends = [None if x is None else _si(x, name, study, nominal) for x in pair]
         if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:

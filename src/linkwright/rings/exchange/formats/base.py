@@ -148,7 +148,7 @@ def listed(text: str) -> list[str]:
 TRANSMISSION = (
     ExportOption(
         "motors",
-        "motors of a transmission that is written alone. Robot formats get its equivalent tree",
+        "motors of a transmission that is written alone (robot formats get its equivalent tree)",
         metavar="A,B",
         read=listed,
     ),

@@ -152,8 +152,8 @@ def _need_determined(paths: Sequence[PrescribedPath], freedoms: int, planar: boo
     if count < freedoms:
         names = " and ".join(f"'{w.name}'" for w in paths)
         raise UsageError(
-            f"fastest: the path of {names} prescribes {count} of {freedoms} degrees of freedom: it does not decide where the mechanism is. "
-            "Name more drives, or a point or body whose path decides all of them."
+            f"fastest: the path of {names} prescribes {count} of {freedoms} degrees of freedom, so the position of the mechanism is not "
+            "determined. Name more drives, or a point or body whose path determines all of them."
         )
 
 

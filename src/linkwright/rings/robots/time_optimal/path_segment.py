@@ -130,7 +130,7 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
         limit = path.limits[error.label]
         raise UsageError(
             f"fastest: no speed satisfies the limits at s = {s[error.i]:.5g}, where '{limit.name}' ({limit.range}) is closest to it: "
-            "friction takes what is left of it. Raise this limit.",
+            "friction uses up the rest of it. Raise this limit.",
             name=limit.name,
         ) from error
     if profile.x.max() > 0.99 * FASTER * span**2:

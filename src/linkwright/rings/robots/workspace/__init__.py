@@ -264,7 +264,7 @@ def _notes(inside: np.ndarray, lost: int) -> list[str]:
         said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
     if lost:
         said.append(
-            f"the end of the reach was not located on {counted(lost, 'edge')}, as where two legs are stretched at once: type I "
+            f"the end of the reach was not located on {counted(lost, 'edge')}, as with two legs stretched at once: type I "
             "has gaps there."
         )
     return said
