@@ -15,7 +15,6 @@ from functools import cache
 import pytest
 
 from linkwright.rings.cli.dispatch import NAMES, parser_of
-from tests import ROOT
 from tests.sources import PACKAGE, python_files
 from tests.surface import public_calls, public_names
 
@@ -29,7 +28,8 @@ PATTERNS = {
     "words not used": r"\b(?:beside|behind|but for|by itself|as drawn|left out:|anew|dearer|shall|wanted|mend(?:s|ed)?|verdict)\b"
     r"|(?<!here )\b(?:is|are) no (?!longer|more)[a-z]+",
     "the program as a person": r"\b(?:says?|said|tells?|told|doubts?|asks?)\b|\bknows\b",
-    "what, which, who as subject": r"(?:^|[.!?:] )(?:What|Where|Whether|Which|Who|what|whether|who)\b[^?\n]{3,90}?\b(?:is|are|has|does|gets|stays)\b",
+    "what, which, who as subject": r"(?:^|[.!?:] "
+        r")(?:What|Where|Whether|Which|Who|what|whether|who)\b[^?\n]{3,90}?\b(?:is|are|has|does|gets|stays)\b",
 }
 
 # Per 1,000 words.
@@ -67,6 +67,11 @@ def literals(node: ast.AST, raised: bool = False) -> Iterator[tuple[bool, str]]:
             yield from literals(child, raised or isinstance(child, ast.Raise))
 
 
+def meaning(option: argparse.Action) -> str:
+    says = getattr(option, "says", None)
+    return says() if says else option.help or ""
+
+
 @cache
 def texts(kind: str) -> list[str]:
     if kind in ("messages", "other texts"):
@@ -75,7 +80,7 @@ def texts(kind: str) -> list[str]:
         return [text for raised, text in found if raised == (kind == "messages") and is_prose(text)]
     if kind == "help":
         parsers = [parser_of(name) for name in NAMES]
-        return [text for parser in parsers for text in (parser.description or "", *(x.help or "" for x in parser._actions)) if text is not argparse.SUPPRESS]
+        return [x for parser in parsers for x in (parser.description or "", *map(meaning, parser._actions))]
     if kind == "page":
         scripts = [COMMENT.sub("", path.read_text(encoding="utf-8")) for path in sorted(ASSETS.rglob("*.js"))]
         pages = [path.read_text(encoding="utf-8") for path in sorted(ASSETS.rglob("*.html"))]
@@ -83,7 +88,8 @@ def texts(kind: str) -> list[str]:
         shown = [m.group(1).strip() for page in pages for m in re.finditer(r">([^<>{}]+)<", page)]
         titles = [m.group(1) for page in pages for m in re.finditer(r'(?:title|placeholder|aria-label)="([^"]+)"', page)]
         return [text for text in (*written, *shown, *titles) if is_prose(text)]
-    return [inspect.getdoc(thing) or "" for thing in (*public_names().values(), *public_calls().values()) if not isinstance(thing, (int, float, str))]
+    public = [*public_names().values(), *public_calls().values()]
+    return [inspect.getdoc(thing) or "" for thing in public if not isinstance(thing, (int, float, str))]
 
 
 def prose(text: str) -> str:

@@ -105,7 +105,7 @@ WRONG = [
     ({"A": lambda: lw.drives.torque(lambda t: t, every="0 s")}, "longer than zero"),
     (
         {"A": lambda: lw.drives.torque(lambda t: t, every=0.002), "B": lambda: lw.drives.torque(lambda t: t, every=0.003)},
-        "no multiple of 0.002 s",
+        "not a multiple of 0.002 s",
     ),
     ({"A": lambda: lw.drives.torque(np.random.default_rng(0).normal)}, "gives different values for the same arguments"),
 ]

@@ -211,7 +211,7 @@ def test_a_phrase_is_printed_as_it_is_read(text: str) -> None:
         (lambda: lw.Range(1, 2, "mmm"), "'mmm' is not a unit"),
         (lambda: lw.Range(1, 2, "mm", 1), "2 to 1,000,000"),
         (lambda: lw.Tolerance(-1, "mm"), "zero or more"),
-        (lambda: lw.Tolerance(2, "%", about=3), "of the present value"),
+        (lambda: lw.Tolerance(2, "%", about=3), "to the present value"),
         (lambda: lw.Range.parse("+- 1 mm"), "a tolerance is not a range"),
         (lambda: lw.Tolerance.parse("1..2 mm"), "a range is not a tolerance"),
     ],

@@ -24,7 +24,7 @@ DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, V
 
 @call_explained
 def torque(value: Any, *, every: Any = None, gear_ratio: Any = 1.0, limits: Any = None) -> Torque:
-    """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
+    """An effort in a joint: a torque if it turns, a force if it slides or in a cylinder.
 
     value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values), or a function of t or of (t, st) with
     st["A.v"]. (times, values) is a table: a monotone curve, constant outside; (times, values, "linear"), "cubic" or "periodic" joins

@@ -151,7 +151,7 @@ class Actuation:
 
     @cached_property
     def tau0(self) -> np.ndarray:
-        """Constant efforts in joints of the tree, where that is all."""
+        """Constant efforts in joints of the tree, if that is all."""
         return self.equations.inputs(self.start) if not self.needs_kernel else np.zeros(self.equations.sizes["v"])
 
     @property
@@ -168,7 +168,7 @@ class Actuation:
 
     def inputs(self, row: Any) -> StepKernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row, with the sides of break points if the row has
-        them. None where efforts are constant."""
+        them. None if efforts are constant."""
         if not self.needs_kernel:
             return None
         sided = self.switched.program if self.switched is not None and "input sides" in row.sizes else self.program
@@ -176,7 +176,7 @@ class Actuation:
 
     @cached_property
     def switched(self) -> Switched | None:
-        """The program with sides of its break points; None where there are none, or no program."""
+        """The program with sides of its break points, or None without them."""
         found = None if self.program is None else switched(self.program, "input sides")
         return found if found is not None and found.count else None
 
@@ -312,7 +312,7 @@ class Actuation:
 
     @cached_property
     def record_program(self) -> Program | None:
-        """Program of the recorded channels; None where the inputs are not traced."""
+        """Program of the recorded channels, or None if the inputs are not traced."""
         if self.needs_kernel and self.program is None:
             return None
         return self._traces.record
@@ -354,7 +354,7 @@ def actuation(
     first : bool, default True
         Whether a run begins.
     bound : tuple, optional
-        These drives, where they are bound to this start already.
+        These drives, if they are bound to this start already.
 
     Returns
     -------

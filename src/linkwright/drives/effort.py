@@ -1,4 +1,4 @@
-"""An effort in a joint: a torque where it turns, a force where it slides or in a cylinder."""
+"""An effort in a joint: a torque if it turns, a force if it slides or in a cylinder."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Suggestion(str):
 class LinkwrightError(Exception):
     """Base of all errors that a user's input can cause. Sentences are joined to one message.
 
-    What a program may want is in attributes. `name` is what the message is about: the name that does not exist, or the element or
+    Data for programs are in attributes. `name` is what the message is about: the name that does not exist, or the element or
     argument at fault. `value` is the value that cannot be used, and `allowed` are the names or values that can be given instead. A
     `Suggestion` among the sentences sets `name` and `allowed`. `index` is the place, in a batch, of the state that caused the error.
     """

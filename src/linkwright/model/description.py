@@ -360,7 +360,7 @@ class Description(ElementSections):
 
     @cached_property
     def in_symbols(self) -> Description:
-        """Return this description with the numbers of its drawing as parameters; itself where it was not read from a file or dict."""
+        """Return this description with the numbers of its drawing as parameters, or itself if it was not read from a file or dict."""
         read = getattr(self.document, "in_symbols", None)
         if self.poses or read is None:
             return self

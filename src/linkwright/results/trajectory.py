@@ -264,7 +264,7 @@ class Trajectory(TrajectoryVerbs, Result):
     @overload
     def __getitem__(self, key: int) -> State: ...
     def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
-        """`c["A"]` in SI, `c["A", "deg"]` in a unit; `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit. `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
         if isinstance(key, slice):
             return self._cut(key)
         if isinstance(key, (int, np.integer)):

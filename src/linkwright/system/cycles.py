@@ -32,7 +32,7 @@ MOST_NUMBERS = 250_000_000  # of a result: 2 GB
 class Trajectories(Result):
     """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples. Designs that are not `ok` are NaN.
 
-    `t` are the times, with the designs' axes in front where they differ. `why` has the reason by index for designs that are not `ok`.
+    `t` are the times, with the designs' axes in front if they differ. `why` has the reason by index for designs that are not `ok`.
     `unknown` has the reason for designs that pass a singular position, because their peaks depend on the samples.
     `derivatives` are the derivatives of the channels by the numbers that the call names.
     """

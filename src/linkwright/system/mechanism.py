@@ -278,9 +278,9 @@ class Mechanism(MechanismVerbs):
 def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = None, **changes: Any) -> Mechanism:
     """Return the mechanism of a built-in name, a path or a dict. Keywords change parameters, gravity, cuts or start.
 
-    Files of other programs (URDF, SDF, MJCF; sketches in DXF and SVG) are converted. `m.imported` reports what was inferred and dropped.
+    Files of other programs (URDF, SDF, MJCF, and sketches in DXF and SVG) are converted. `m.imported` reports the assumptions and losses.
     `folders` are those in which their meshes and included files may be read. `base="free"` lets the root link of a URDF float,
-    `drives=["hip"]` names drives; of sketches `pins`, `links` and `ground` name layers.
+    `drives=["hip"]` names drives. For sketches, `pins`, `links` and `ground` name layers.
     """
     if folders is None and not loading.of_other_program(model):
         return Mechanism(loading.description(model, **changes))
@@ -320,7 +320,7 @@ def compile(
     length : float or str, optional
         Characteristic length that makes rotations and translations comparable (ranks, projections, least norms).
     parameters : str or sequence of str, default ()
-        Parameters that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimizers need no
+        Parameters that stay inputs of the kernels ("L1", "crank.mass", or patterns such as "*.mass"), so that sweeps and optimizers need no
         new code. All others are folded into the code.
     engine : str, default "native"
         "python" interprets kernels instead of compiling them.

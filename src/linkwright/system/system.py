@@ -676,7 +676,7 @@ class System(SystemVerbs):
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders (default the model's). `smallest` is the smallest singular
-        value of their speeds over the motions of the loops (dimensionless, at most `tolerance` where control is lost), `direction` the
+        value of their speeds over the motions of the loops (dimensionless, at most `tolerance` if control is lost), `direction` the
         motion that is hardest to push. `nearly_lost`: below 1e-3. Idle degrees of freedom (a rod's spin between ball joints) do not count.
         """
         from linkwright.motion.controllability import controllable, drive_rows

@@ -45,7 +45,7 @@ class Window:
 
     @cached_property
     def dimension(self) -> Dimension | None:
-        """Dimension of the unit that was written; None without one."""
+        """Dimension of the written unit, or None."""
         return Amount(0.0, self.unit).dimension
 
     @cached_property
@@ -54,7 +54,7 @@ class Window:
         return Amount(self.low, self.unit).si, Amount(self.high, self.unit).si
 
     def axis(self, drive: str) -> str:
-        """The channel that decides. Empty where there is no leading drive."""
+        """The channel that decides. Empty if there is no leading drive."""
         return self.channel or ("t" if self.dimension == TIME else drive)
 
     @property

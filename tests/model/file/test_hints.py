@@ -66,12 +66,12 @@ CASES = [
     ("capitals", "parameters:", "Parameters:", 5, "Did you mean 'parameters'"),
     ("wrong case of a joint", "{A: 45 rpm}", "{a: 45 rpm}", 12, "Did you mean 'A'"),
     ("wrong case of a pin", "pins: [A, B], mass", "pins: [a, B], mass", 9, "Did you mean 'A'"),
-    ("three bodies at the driven pin", "drive:", "  brace: {pins: [A, B], mass: 1}\ndrive:", 13, "take A:crank or A:brace"),
+    ("three bodies at the driven pin", "drive:", "  brace: {pins: [A, B], mass: 1}\ndrive:", 13, "Take A:crank or A:brace"),
     ("all groups are shown", "drive:", "wobble: 3\ndrive:", 12, "constraints: rods, couplings, cams, gears, belts; forces: springs"),
     ("a cam", "drive:", "cam: {c: 3}\ndrive:", 12, "Did you mean 'cams'"),
     ("a rope", "drive:", "ropes: {c: 3}\ndrive:", 12, "Did you mean 'belts'"),
     ("a geneva drive", "drive:", "geneva: {c: 3}\ndrive:", 12, "no Geneva drive"),
-    ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch; .*`stops:`"),
+    ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch. .*`stops:`"),
 ]
 
 
@@ -112,7 +112,7 @@ def test_documents_named_in_hints_exist() -> None:
     ("name", "words"),
     [
         ("robot.urdf.xacro", "Xacro is not read. Write the macros out first"),
-        ("robot.srdf", r"SRDF has no links .* load the URDF .* drives="),
+        ("robot.srdf", r"SRDF has no links .* Load the URDF .* drives="),
         ("robot.usda", "USD is not read. Export the robot as URDF, SDF or MJCF"),
         ("robot.usdc", "USD is not read"),
         ("world.wbt", "Worlds of other simulators are not read"),

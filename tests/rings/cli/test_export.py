@@ -82,7 +82,7 @@ WRONG = {
     "no file": (["four-bar"], "export needs the file to write"),
     "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .yaml, .yml, .fmu"),
     "format": (["four-bar", "-o", "a.fmu", "--format", "fmi"], "there is no format 'fmi'. Did you mean 'fmu'"),
-    "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c; fmu has none"),
+    "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c, and fmu has none"),
     "drives of a script": (["four-bar", "-o", "a.js", "--undriven"], "script has no motion in it"),
     "channel": (["four-bar", "-o", "a.fmu", "--channels", "C.lode"], "there is no channel 'C.lode'"),
     "folder": (["four-bar", "-o", "none/a.fmu"], "the folder 'none' does not exist"),

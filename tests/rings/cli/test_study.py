@@ -41,7 +41,7 @@ def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_folder_is_no_output_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*GRID, "-o", "rows"]) == 1 and "a folder for the rows is given with --folder rows" in capsys.readouterr().err
+    assert cli.main([*GRID, "-o", "rows"]) == 1 and "A folder for the rows is given with --folder rows" in capsys.readouterr().err
     assert cli.main(["synthesize", "path", "0 0, 1 1, 2 3", "-o", "found"]) == 2
     assert "the option '-o' has a new name: --folder DIR" in capsys.readouterr().err
 

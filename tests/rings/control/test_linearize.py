@@ -328,7 +328,7 @@ def test_lqr_says_what_is_wrong(pole: System, crank: System) -> None:
     assert "symmetric" in refused(pole, lw.control.lqr(st, Q=np.diag([1.0, 1, 1, 1]) + np.eye(4, k=1)))
     tilted = pole.assemble({"A": st["A"] + 0.1, "P": st["P"] + 0.3})
     left = refused(pole, lw.control.lqr(tilted), tilted)
-    assert "no equilibrium that the drives (A) can hold" in left and "rad/s^2" in left and "no drive acts on" in left
+    assert "not an equilibrium that the drives (A) can hold" in left and "rad/s^2" in left and "no drive acts on" in left
     assert "do not move" in refused(crank, lw.control.lqr({"A": lw.control.sinusoid("10 deg", "1 Hz")}))
     assert "as many coordinates as degrees of freedom" in refused(pole, lw.control.lqr({"A": st["A"]}))
     balanced = {**CARRIED_POLE["bodies"], "pole": {"pins": ["P"], "mass": 0.4, "com": "P", "inertia": 0.01}}

@@ -217,7 +217,7 @@ def test_csv_errors_name_the_line(tmp_path, text, given, says):
         (spline([0, 1], [0, 1], ends="free"), ("angle",), "'natural' or 'clamped' or 'periodic', not 'free'"),
         (spline([0, 1, 1], [0, 1, 2]), ("angle",), "times must increase, but 1 s follows 1 s"),
         (spline([0, 1], [0, 1, 2]), ("angle",), "2 times and 3 values"),
-        (spline([0, 1, 2], np.zeros((2, 3))), ("angle", "angle"), "a row per time.*row 1 of 2 is"),
+        (spline([0, 1, 2], np.zeros((2, 3))), ("angle", "angle"), "a row per time.*Row 1 of 2 is"),
         (spline(0, 1), ("angle",), "a list of times and a list of values, not 0 and 1"),
         (sinusoid(1, 3), ("angle",), "written in Hz.*not 3"),
         (sinusoid(1, "3 1/s"), ("angle",), "3 rad/s or 3 rev/s"),

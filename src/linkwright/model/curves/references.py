@@ -86,7 +86,7 @@ def trapezoidal(
     acceleration : float, str or sequence, optional
         Acceleration, one for all components or one for each.
     start : float, str or sequence, optional
-        Start (default: where the run begins).
+        Start (default: start of the run).
     at : float or str, optional
         Time at which the motion begins (default: with the run).
 

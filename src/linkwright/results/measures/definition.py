@@ -175,7 +175,7 @@ class Measure:
     def weights(self, c: Any) -> Pulls:
         """Derivatives of the measure of a Trajectory by the samples of the channels it reads, (samples, ...) by name.
 
-        A largest value is differentiated where it is, between samples or at an end of the window, a window holds the samples it has.
+        A largest value is differentiated at its place, between samples or at an end of the window, a window holds the samples it has.
         """
         r = self.motions(c)
         mask = r.mask(self.window)

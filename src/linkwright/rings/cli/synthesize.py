@@ -141,7 +141,7 @@ COMMAND = CliCommand(
         option("task", metavar="TASK", choices=TASKS, help=f"kind of task: {', '.join(TASKS)}"),
         option("subject", metavar="SUBJECT", nargs="?", help="points, poses (a file) or function"),
         option("--with", dest="options", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="number of the "
-               "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "
+               "task: swing=60deg, stroke=100mm, input_range=60deg. A dwell has stroke, dwell_angle, tolerance, start, direction, "
                "at=0,0, overshoot (may be repeated)"),
         SYNTHESIZE,
         options.folder("the linkages as model files, and a picture"),

@@ -94,7 +94,8 @@ COMMAND = CliCommand(
     help="reach, singularities and measures of a robot over its poses",
     about="Compute the reach of a body or point, singularities of type I and II as located curves, and measures: conditioning, stiffness, "
     "drive torques and forces under a payload, speed and acceleration in every direction. Axes are pose coordinates: platform.x, "
-    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw; or drives, with any channels at rest as measures. Exit code 1 if "
+    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw. They can also be drives, with any channels at rest as "
+    "measures. Exit code 1 if "
     "no pose is in reach.",
     examples=(
         "linkwright workspace 3-rrr --over platform --at 'platform.angle=20 deg' --plot maps.png",

@@ -144,7 +144,7 @@ class Comparison(Result):
         return out if self.window else out | {"steps": ComparedQuantity("steps")}
 
     def values(self, quantity: str) -> dict[str, float | None]:
-        """Return one column in SI by controller, None where a run failed or has no such number."""
+        """Return one column in SI by controller, None if a run failed or has no such number."""
         if quantity not in self.quantities:
             raise UsageError(f"there is no column '{quantity}' here.", nearest(str(quantity), self.quantities, "Columns"))
         return {r.name: None if r.report is None else self._value(r.report, quantity) for r in self.rows}

@@ -27,7 +27,7 @@ class ImportReport(Result):
     notes: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
 
     def warning(self) -> ImportedModelWarning | None:
-        """Return the warning of all that counts, None where nothing does."""
+        """Return the warning of all that counts, None if nothing does."""
         every = (*self.notes, *(f"left out: {x}" for x in self.moving))
         return ImportedModelWarning(self.source, every) if every else None
 

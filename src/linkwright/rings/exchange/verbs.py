@@ -28,7 +28,7 @@ class MechanismVerbs:
 
     @property
     def imported(self: Mechanism) -> ImportReport | None:
-        """Return the report of the import of a file of another program; None of a model file or dict."""
+        """Return the report of the import of a file of another program, or None for a model file or dict."""
         return getattr(self.description.document, "origin", None)
 
     @overload
@@ -40,7 +40,7 @@ class MechanismVerbs:
     ) -> Path | dict[str, str]:
         """Write the mechanism for another program.
 
-        With motors and joints C, scripts and ROS 2 have the transmission alone; MJCF, URDF and SDF have its equivalent tree.
+        With motors and joints C, scripts and ROS 2 have the transmission alone. MJCF, URDF and SDF have its equivalent tree.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class SystemVerbs:
         Returns
         -------
         PinocchioModel
-            The model, its constraints, and maps between its coordinates and those of this system.
+            The model, its constraints, and maps between its coordinates and the coordinates of this system.
         """
         from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
 

@@ -175,7 +175,7 @@ def synthesize(
     dead_centers : sequence or mapping, optional
         Swing and time ratio, or {"stroke": .., "time_ratio": ..}.
     kind : str, optional
-        Kind of linkage: four-bar (default; of poses all kinds), slider-crank, 'watt I', 'watt II', 'stephenson I', 'stephenson II',
+        Kind of linkage: four-bar (default, but all kinds for poses), slider-crank, 'watt I', 'watt II', 'stephenson I', 'stephenson II',
         'stephenson III', six-bar, 'geared five-bar'.
     bounds : mapping, optional
         Bound on the linkage: links=10mm,80mm, ratio=5, transmission=40deg, pivots=0,100,-20,20 (least and most of x and y). In Python

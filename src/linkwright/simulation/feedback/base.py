@@ -96,7 +96,7 @@ class Control(ABC):
         return {}
 
     def outputs(self, at: Situation) -> np.ndarray:
-        """Rows of what is wanted per unit effort of the drives: their typical sizes are taken where a controller begins."""
+        """Rows of the controlled quantities per unit effort of the drives. Their typical sizes are taken at the start of a controller."""
         return at.J @ at.model.G
 
     def prepared(self, bound: BoundControl) -> Control:

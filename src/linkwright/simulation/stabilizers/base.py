@@ -27,7 +27,7 @@ class Correction(NamedTuple):
     q, v, residual, rate_residual, correction (dimensionless).
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
-    residuals are those found there. `once`: one call is all; q and v are final, `residual` is what is left, `rate_residual`
+    residuals are those found there. `once`: one call is all. q and v are final, `residual` is the remaining gap, `rate_residual`
     and `correction` say what was corrected.
     """
 
@@ -41,7 +41,7 @@ class Correction(NamedTuple):
 
 
 class Stabilizer(Protocol):
-    """How a run keeps its loops closed. Fields of plain numbers; adding one is a file and a line in `STABILIZERS`."""
+    """How a run keeps its loops closed. Fields of plain numbers. Adding one is a file and a line in `STABILIZERS`."""
 
     @property
     def name(self) -> str: ...

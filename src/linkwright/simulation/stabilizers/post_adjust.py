@@ -116,10 +116,10 @@ def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
 class PostAdjust(Occasional):
     """Adjust dependent coordinates after a step.
 
-    `dependent`: coordinates ("P.x") or joints ("P"); default: all but those of the driven joints, without drives as many as J has
+    `dependent`: coordinates ("P.x") or joints ("P"). By default all except the driven joints, without drives as many as J has
     rank, chosen at the start. `M` weighs their change (a number, one for each, or a matrix), `A` the gap of the rows (a number, or
     one for each), both in SI; default 0.1 and 100 of dimensionless coordinates and rows. `M_velocity`, `A_velocity` of the velocity
-    (default: M and A). `position`, `velocity`: what is adjusted. `every` n steps, and only where loops are open by more than `above`:
+    (default: M and A). `position`, `velocity`: what is adjusted. `every` n steps, and only if loops are open by more than `above`:
     step 3 of the paper's algorithm, which ends before it begins where the error is small.
     """
 
@@ -215,7 +215,7 @@ def post_adjust(
     Parameters
     ----------
     dependent : str or sequence of str, optional
-        Coordinates that are corrected (default: those that the loops determine best).
+        Coordinates that are corrected (default: the best determined ones).
     M : array or mapping, optional
         Weights of the changes of positions.
     A : array or mapping, optional

@@ -34,7 +34,7 @@ def test_ranges(given, values):
     ("over", "options", "said"),
     [
         ({"platfrom.x": (0, 1)}, {}, "no moving body 'platfrom'.*Did you mean 'platform'"),
-        ({"platform.z": (0, 1)}, {}, "no coordinate of a pose.*platform.x, platform.y, platform.angle"),
+        ({"platform.z": (0, 1)}, {}, "neither a coordinate of a pose.*platform.x, platform.y, platform.angle"),
         ({"platform.x": (1.0, 0.5, 10)}, {}, "the range .* is empty"),
         ({"platform.x": "0..1 kg"}, {}, "must be length|is mass"),
         ({"platform.x": "all of it"}, {}, "range"),
@@ -45,7 +45,7 @@ def test_ranges(given, values):
         (SMALL, {"modes": "some"}, "'start'.*'all'"),
         (SMALL, {"drives": ["J1", "J8"]}, "2 drives .J1, J8. for 3 degrees of freedom.*more drives"),
         (SMALL, {"drives": ["J1", "J8", "J9", "J2"]}, "redundantly driven. Name 3 of them"),
-        (SMALL, {"limits": {"J77": (0, 1)}}, "J77.*no coordinate"),
+        (SMALL, {"limits": {"J77": (0, 1)}}, "J77.*neither a coordinate"),
         (SMALL, {"limits": {"J1": (1, 0)}}, "the range .* is empty"),
         (SMALL, {"limits": 3}, "limits is a dict"),
         (SMALL, {"stiffness": {"J1": 5.0}}, "stiffness of J8, J9 is missing|stiffness of J8 and J9 is missing"),

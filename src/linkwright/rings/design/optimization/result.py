@@ -107,7 +107,7 @@ class OptimizationResult(Result):
 
     @property
     def kkt(self) -> float:
-        """Return the KKT residual, relative. Nan where no feasible design was found."""
+        """Return the KKT residual, relative. Nan if no feasible design was found."""
         return float("nan") if self.certificate is None else self.certificate.kkt
 
     @property

@@ -39,7 +39,7 @@ class Case(ABC):
         return {"case": self.kind}
 
     def as_text(self) -> dict[str, Any] | None:
-        """Return text that `case_again` reads as the same again. None where it has objects or functions."""
+        """Return text that `case_again` reads as the same again. None if it has objects or functions."""
         return None
 
 

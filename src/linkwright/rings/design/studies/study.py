@@ -161,7 +161,7 @@ class Study(Result):
         return tuple(map(str, self.manifest.get("not_checked", ())))
 
     def table(self) -> Table:
-        """Return all rows in SI: parameters that vary, measures (nan where a row failed), its verdict and why."""
+        """Return all rows in SI: parameters that vary, measures (nan if a row failed), the result of its checks and why."""
         parts = [(np.arange(p.first, p.last), p.numbers, p.values, _verdicts(p)) for p in self.parts()]
         empty = (np.zeros(0, dtype=int), np.zeros((0, len(self.names))), np.zeros((0, len(self.measures))))
         rows, numbers, values = (np.concatenate([x[k] for x in parts]) if parts else empty[k] for k in range(3))
@@ -197,7 +197,7 @@ class Study(Result):
         return {"rows": len(self), "of": self.total, **self.table().as_dict()}
 
     def to_xarray(self) -> Dataset:
-        """Return the measures as an xarray Dataset: over the axes of the grid where the plan is one, else over rows."""
+        """Return the measures as an xarray Dataset: over the axes of the grid if the plan is one, else over rows."""
         xr = package("xarray")
         attrs = {"mechanism": self.manifest["name"]}
         if isinstance(self.plan, Grid):

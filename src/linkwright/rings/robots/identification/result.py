@@ -43,7 +43,7 @@ class Identification(Result):
 
     @cached_property
     def possible(self) -> int | None:
-        """Base parameters that a motion of all drives determines; None where positions near the start cannot be taken."""
+        """Base parameters that a motion of all drives determines, or None if positions near the start cannot be taken."""
         W = possible_columns(System(self.description), self.sought)
         return None if W is None else len(base_parameters(W, self.base.names).chosen)
 

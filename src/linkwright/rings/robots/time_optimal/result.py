@@ -96,7 +96,7 @@ class TimeOptimalMotion(Result):
     @overload
     def __getitem__(self, key: int) -> State: ...
     def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
-        """`f["A.torque"]` in SI, `f["A", "deg"]` in a unit; samples and states as of the `trajectory`."""
+        """`f["A.torque"]` in SI, `f["A", "deg"]` in a unit. Samples and states are as in the `trajectory`."""
         return self.trajectory[key]
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -105,7 +105,7 @@ class TimeOptimalMotion(Result):
 
     @cached_property
     def active(self) -> list[str]:
-        """The limit that decides in each interval between two samples: the one that is used most there."""
+        """The limit that decides in each interval between two samples, which is the most used limit there."""
         names = list(self.use)
         if not names:
             return [""] * (len(self.t) - 1)

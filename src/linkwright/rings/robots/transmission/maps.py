@@ -269,7 +269,7 @@ class Transmission(errors.Renamed):
     @property
     def range(self) -> dict[str, tuple[float, float]]:
         """The range of the joints that polynomials and `worst` refer to: given, else the stops of the model, else 95 % of the way to the
-        dead centers, made smaller where one lies inside. Raise UsageError where a dead center lies in a given one."""
+        dead centers, made smaller if one lies inside. Raise UsageError if a dead center lies in a given range."""
         return dict(self._ranges.box)
 
     @property

@@ -159,7 +159,7 @@ class Workspace(Result):
 
     @cached_property
     def curves(self) -> tuple[WorkspaceCurve, ...]:
-        """Located curves of a slice; of a stack of slices those of all slices. Empty for a volume: see `surfaces` and `slice`."""
+        """Located curves of a slice, or of all slices of a stack. Empty for a volume: see `surfaces` and `slice`."""
         return self._curves(self.grid.simplices) if self.grid.divided == 2 else ()
 
     def _curves(self, triangles: np.ndarray) -> tuple[WorkspaceCurve, ...]:
@@ -235,7 +235,7 @@ class Workspace(Result):
 
     @cached_property
     def size(self) -> float:
-        """Area or volume of the reach in the units of the axes (SI), its ends as located; of a stack of slices NaN."""
+        """Area or volume of the reach in the units of the axes (SI), its ends as located, or NaN for a stack of slices."""
         if len(self.axes) > 3:
             return float("nan")
         ends = [x for x in self.located if x.kind != "type II" and x.simplices is None]
@@ -396,7 +396,7 @@ class WorkspaceModes(Result):
         return call_explained(maps, "plot")(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Open a page with a slider for the working mode next to those of the axes. With `path`, write it there: one HTML file."""
+        """Open a page with a slider for the working mode next to the sliders of the axes. With `path`, write it there: one HTML file."""
         from linkwright.rings.studio.page import shown
         from linkwright.rings.studio.workspace_page import write
 
