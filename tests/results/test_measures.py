@@ -289,7 +289,7 @@ def test_files_of_points_that_cannot_be_used(turn, tmp_path: Path, rows: str, sa
         ("dwell slide within 1 mm in mm", "the drive 'A' is in rad"),
         ("dwell crank.B within 1 mm", "is a vector"),
         ("time ratio crank.B", "is a vector"),
-        ("time ratio slide while 1..2 deg", "of the whole motion"),
+        ("time ratio slide while 1..2 deg", "covers the whole motion"),
         ("straightness slide", "is not a path of a point"),
         ("distance crank.B", "Write distance POINT to FILE.csv"),
         ("distance crank.B to nothing.csv", "cannot be read"),

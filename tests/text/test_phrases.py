@@ -177,7 +177,7 @@ def sentence(verb: str, given: Any) -> str:
         ("0.1 mm", ("optimize", "map"), "0.1 mm is not a range: it is one value."),
         (1e-4, ("optimize", "map"), "0.0001 is not a range: it is one value."),
         ([0.18, 0.26], ("optimize",), "0.18, 0.26 is not a range: it is a list of values."),
-        ([0.18, 0.26], ("tolerances", "linear", "corners"), "0.18, 0.26 is no tolerance: it is a list of values."),
+        ([0.18, 0.26], ("tolerances", "linear", "corners"), "0.18, 0.26 is not a tolerance: it is a list of values."),
         ("+- 0.1 mm", ("turns",), "+- 0.1 mm has no single values: it is a tolerance."),
         ("2 %", ("fastest",), "+- 2 % is a tolerance of the present value, and there is none here"),
     ],

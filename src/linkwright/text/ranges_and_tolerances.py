@@ -159,7 +159,7 @@ WAYS = {  # what a place needs, and how it is written
     "values": "Write a range with its number of values, '1..2 mm / 5', (low, high) in SI, or a list.",
     "a limit": "Write the largest value, '1.5 N m', or a range, '-1..2 N m'.",
 }
-LACKS = {"a range": "is no range", "a tolerance": "is no tolerance", "values": "has no single values", "a limit": "is no limit"}
+LACKS = {"a range": "is not a range", "a tolerance": "is not a tolerance", "values": "has no single values", "a limit": "is not a limit"}
 SHAPES = "Write '180..260 mm / 20', '200 +- 0.1 mm', '+- 0.1 mm', '+- 2 %', (low, high) in SI, or a list of values."
 
 

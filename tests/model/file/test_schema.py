@@ -103,7 +103,7 @@ BEYOND_KEYS = {  # messages about keys that the schema cannot know -> why
     "which is a rigid stop already": "another section",
     "`teeth` need the `pitch:` of the belt": "the belt has it, not the pulley",
     "a groove guides a roller": "`groove: false` is allowed",
-    "a crossed belt goes `around:` two pulleys": "`crossed: false` is allowed",
+    "a crossed belt runs `around:` two pulleys": "`crossed: false` is allowed",
     "with an inductance L the time constant": "L may be 0",
     "whose pulleys one body carries": "the bodies decide",
     "turns one pulley only": "the bodies decide",

@@ -63,7 +63,8 @@ def _settings(chosen: ExportFormat | None, given: argparse.Namespace) -> dict[st
             continue
         if x.on_command_line not in known:
             raise UsageError(
-                f"{x.on_command_line} is an option of {' and '.join(_having(x))}, and {name} has none. Leave it out.", name=x.on_command_line
+                f"{x.on_command_line} is an option of {' and '.join(_having(x))}, and {name} has none. Leave it out.",
+                name=x.on_command_line,
             )
         mine = known[x.on_command_line]
         out[mine.keyword] = by_name(value, mine.on_command_line) if mine.pairs else mine.read(value) if isinstance(value, str) else value

@@ -147,7 +147,7 @@ COMMAND = CliCommand(
         option("--ground", metavar="A,B", type=options.listed, help="layer of the ground in a drawing, or names of the fixed pins"),
         option("--gap", metavar="LENGTH", help="gap in a drawing up to which a line meets a pin (default: 1/1000 of its size)"),
         option("--unit", metavar="UNIT", help="unit of lengths: in a drawing, in place of the unit of its file"),
-        option("--no-edit", dest="edit", action="store_false", help="write only the file, without the editor that a terminal opens"),
+        option("--no-edit", dest="edit", action="store_false", help="the file only, without the editor that a terminal opens"),
         option("--list", action="store_true", help="list of templates and built-in models"),
         options.FORCE,
         options.JSON,

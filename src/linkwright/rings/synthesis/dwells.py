@@ -278,7 +278,7 @@ def _notes(least: float, fitting: bool, asked: Mapping[str, str], tolerance: flo
             "Shorten the dwell, allow longer links or a smaller transmission angle."
         )
     if not fitting:
-        yield f"No linkages {' and '.join(asked)}. {', '.join(asked.values())} or take more starts."
+        yield f"No linkages {' and '.join(asked)}. You can {', '.join(asked.values())} or take more starts."
 
 
 def _check(

@@ -231,7 +231,7 @@ def test_a_weld_beside_a_joint_is_left() -> None:
     d = four_bar(Joint("lock", "fixed", "crank", "coupler", Placement((0.0, 0.3, 0.0))))
     found = understood(d, "lock")
     assert found.description.joints == d.joints
-    assert "it stays a joint" in found.report.inferred[0]
+    assert "It stays a joint" in found.report.inferred[0]
 
 
 def test_a_point_beside_a_weld_follows_from_it() -> None:
