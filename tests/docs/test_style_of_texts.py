@@ -34,12 +34,27 @@ PATTERNS = {
 
 # Per 1,000 words.
 AT_MOST = {
-    "messages": {},
-    "other texts": {},
-    "help": {},
-    "page": {},
-    "docstrings": {},
-}
+    "messages": {
+        "semicolons": 1.0, "that of, those of": 0.2, "where": 0.5, "words not used": 0.2, "the program as a person": 0.2,
+        "what, which, who as subject": 0.0,
+    },
+    "other texts": {
+        "semicolons": 3.6, "that of, those of": 0.2, "where": 0.7, "words not used": 0.3, "the program as a person": 0.2,
+        "what, which, who as subject": 0.2,
+    },
+    "help": {
+        "semicolons": 2.7, "that of, those of": 0.0, "where": 0.0, "words not used": 0.0, "the program as a person": 0.0,
+        "what, which, who as subject": 0.0,
+    },
+    "page": {
+        "semicolons": 0.7, "that of, those of": 0.0, "where": 0.0, "words not used": 0.0, "the program as a person": 0.0,
+        "what, which, who as subject": 0.0,
+    },
+    "docstrings": {
+        "semicolons": 2.0, "that of, those of": 0.1, "where": 0.7, "words not used": 0.1, "the program as a person": 0.1,
+        "what, which, who as subject": 0.1,
+    },
+}  # fmt: skip
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$\{[^{}`]*\}|\$(?!\{))*`')
 COMMENT = re.compile(r"^\s*(?://|\*|/\*).*$|(?<=[;,{})]) // .*$", re.MULTILINE)
 CODE = re.compile(r"=>|[{}<>\\]|==|&&|\|\||;$|;\w|: [#\d.]+(?:px|rem|%)|\b(?:const|return|def|import|extern|i64|i1|@media)\b|^\s*[-./\w]*$")
@@ -112,7 +127,7 @@ def test_texts_have_little_of_what_makes_them_hard_to_read(kind: str, name: str)
 
 
 def test_every_kind_has_texts() -> None:
-    assert {kind: len(texts(kind)) > 200 for kind in AT_MOST} == dict.fromkeys(AT_MOST, True)
+    assert {kind: len(texts(kind)) > 150 for kind in AT_MOST} == dict.fromkeys(AT_MOST, True)
 
 
 def test_figures_find_what_they_count() -> None:

@@ -127,7 +127,7 @@ def test_notes_speak_of_what_was_asked_for() -> None:
     box, over = {"have their pivots in the box": "widen the box"}, {"stay within the overshoot": "allow more overshoot"}
     assert list(_notes(1e-3, True, box | over, 1e-3, "m")) == [] == list(_notes(1e-3, True, {}, None, "m"))
     assert list(_notes(1e-3, False, over, 1e-3, "m")) == [
-        "No linkages stay within the overshoot; allow more overshoot or take more starts."
+        "No linkages stay within the overshoot. You can allow more overshoot or take more starts."
     ]
     (best,) = _notes(2e-3, True, over, 1e-3, "m")
     assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m;")
