@@ -67,7 +67,7 @@ def test_wrong_title_blocks_are_refused(wiper: lw.Mechanism) -> None:
     for said, options in (
         ("no 'revison'", {"revison": "B"}),
         ("no curve of 'coupler.P.u'", {"curves": ["coupler.P.u"]}),
-        ("name one for a curve", {"curves": ["coupler.P"]}),
+        ("Name one for a curve", {"curves": ["coupler.P"]}),
         ("dict of mechanisms", {"variants": [wiper]}),
         ("is a str", {"variants": {"a": "wiper"}}),
     ):
@@ -175,7 +175,7 @@ def test_pdf_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cli.main(["report", "wiper", "-o", "c.pdf"]) == 1 and "print it there into a PDF" in capsys.readouterr().err
     assert pdf.chromium() is None and not Path("c.pdf").exists()
     assert cli.main(["report", "wiper", "--variant", "longer B.x=170mm", "-o", "d.pdf"]) == 2
-    assert "is no variant" in capsys.readouterr().err
+    assert "is not a variant" in capsys.readouterr().err
 
 
 def test_a_mechanism_of_pulleys_alone_has_a_report(tmp_path: Path) -> None:

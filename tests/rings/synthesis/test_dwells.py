@@ -130,9 +130,9 @@ def test_notes_speak_of_what_was_asked_for() -> None:
         "No linkages stay within the overshoot. You can allow more overshoot or take more starts."
     ]
     (best,) = _notes(2e-3, True, over, 1e-3, "m")
-    assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m;")
+    assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m.")
     best, none = _notes(2e-3, False, box | over, 1e-3, "m")
-    assert best.startswith("The output rests within 0.002 m at best") and "in the box and stay within the overshoot; " in none
+    assert best.startswith("The output rests within 0.002 m at best") and "in the box and stay within the overshoot. You can " in none
 
 
 @pytest.mark.slow
